@@ -1,0 +1,203 @@
+//! The command line. Its form is fixed: scripts depend on it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Decides whether two versions of a function do the same thing.
+#[derive(Parser, Debug)]
+#[command(name = "lockstep", version, about, disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Compare every function of ORIGINAL with its namesake in CANDIDATE
+    Check(CheckArguments),
+    /// Re-check a saved proof with the kernel alone
+    Verify(VerifyArguments),
+    /// Print what lockstep understood: graph, objects, unsupported instructions
+    Show(ShowArguments),
+}
+
+/// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
+/// 3 bad input or usage.
+#[derive(Args, Debug)]
+pub struct CheckArguments {
+    /// The program that says what is right: an x86-64 object, shared object, executable or `.s` file
+    pub original: PathBuf,
+    /// The program that should do the same
+    pub candidate: PathBuf,
+    /// Compare only this function, or NAME with OTHER of the candidate; may be repeated
+    #[arg(long = "function", value_name = "NAME[=OTHER]", value_parser = parse_selection)]
+    pub functions: Vec<Selection>,
+    /// How to search for a proof
+    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events"])]
+    pub strategy: String,
+    /// Time limit for each function, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    pub timeout: Duration,
+    /// Never pass a loop head more often than this in one step
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub unroll: u32,
+    /// Functions compared at the same time [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Solver to ask instead of z3, as a command that reads SMT-LIB 2 from its input; several race
+    #[arg(long = "solver", value_name = "CMD", value_parser = parse_solver)]
+    pub solvers: Vec<String>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Save the certificate of each proof in this directory
+    #[arg(long, value_name = "DIR")]
+    pub certificates: Option<PathBuf>,
+    /// Seed of the concrete states
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Save each question to the solver in this directory, as an SMT-LIB 2 file
+    #[arg(long, value_name = "DIR")]
+    pub dump_queries: Option<PathBuf>,
+    /// Also report product points, obligations and solver calls
+    #[arg(long)]
+    pub stats: bool,
+    /// Colour the text report
+    #[arg(long, value_enum, default_value_t = ColourChoice::Auto)]
+    pub color: ColourChoice,
+}
+
+/// Exit status: 0 accepted, 2 rejected, 3 malformed or about another program.
+#[derive(Args, Debug)]
+pub struct VerifyArguments {
+    /// A certificate that `check --certificates` saved
+    pub certificate: PathBuf,
+    /// The original it was made for
+    pub original: PathBuf,
+    /// The candidate it was made for
+    pub candidate: PathBuf,
+}
+
+/// What lockstep understood of a file.
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    /// An x86-64 object, shared object, executable or `.s` file
+    pub file: PathBuf,
+    /// Show only this function
+    #[arg(long = "function", value_name = "NAME")]
+    pub function: Option<String>,
+}
+
+/// A function of the original and who it is compared with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selection {
+    pub name: String,
+    /// Name in the candidate if the user gave one.
+    pub other: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ColourChoice {
+    /// When stdout is a terminal and NO_COLOR is not set
+    Auto,
+    Always,
+    Never,
+}
+
+fn parse_selection(text: &str) -> Result<Selection, String> {
+    let (name, other) = match text.split_once('=') {
+        Some((name, other)) => (name, Some(other)),
+        None => (text, None),
+    };
+    if name.is_empty() || other == Some("") {
+        return Err("expected NAME or NAME=OTHER".to_string());
+    }
+    Ok(Selection { name: name.to_string(), other: other.map(str::to_string) })
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
+    match Duration::try_from_secs_f64(seconds) {
+        // A year: beyond it deadlines overflow the clock.
+        Ok(limit) if !limit.is_zero() && seconds <= 31_536_000.0 => Ok(limit),
+        _ => Err("expected more than zero and at most 31536000 seconds".to_string()),
+    }
+}
+
+fn parse_solver(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("expected a command".to_string()) } else { Ok(text.to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use expect_test::{Expect, expect};
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    fn parses_to(line: &str, expect: Expect) {
+        let words = std::iter::once("lockstep").chain(line.split_whitespace());
+        let text = match Arguments::try_parse_from(words) {
+            Ok(Arguments { command: Command::Check(c) }) => {
+                format!("{:?} {:?} {:?} {} {:?}", c.functions, c.timeout, c.jobs, c.unroll, c.solvers)
+            }
+            Ok(other) => format!("{other:?}"),
+            Err(error) => error.to_string().lines().next().unwrap_or_default().to_string(),
+        };
+        expect.assert_eq(&text);
+    }
+
+    #[test]
+    fn defaults() {
+        parses_to("check a.o b.o", expect!["[] 60s None 128 []"]);
+    }
+
+    #[test]
+    fn functions_by_name_and_by_two_names() {
+        parses_to(
+            "check a.o b.o --function f --function g=h --timeout 0.5 --solver yices --jobs 2",
+            expect![[
+                r#"[Selection { name: "f", other: None }, Selection { name: "g", other: Some("h") }] 500ms Some(2) 128 ["yices"]"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn usage_errors() {
+        parses_to("check a.o", expect!["error: the following required arguments were not provided:"]);
+        parses_to(
+            "check a.o b.o --timeout 0",
+            expect![
+                "error: invalid value '0' for '--timeout <SECONDS>': expected more than zero and at most 31536000 seconds"
+            ],
+        );
+        parses_to(
+            "check a.o b.o --timeout nan",
+            expect![
+                "error: invalid value 'nan' for '--timeout <SECONDS>': expected more than zero and at most 31536000 seconds"
+            ],
+        );
+        parses_to(
+            "check a.o b.o --jobs 0",
+            expect!["error: invalid value '0' for '--jobs <N>': number would be zero for non-zero type"],
+        );
+        parses_to(
+            "check a.o b.o --function =h",
+            expect!["error: invalid value '=h' for '--function <NAME[=OTHER]>': expected NAME or NAME=OTHER"],
+        );
+        parses_to("check a.o b.o --frobnicate", expect!["error: unexpected argument '--frobnicate' found"]);
+        parses_to("optimize a.o", expect!["error: unrecognized subcommand 'optimize'"]);
+    }
+}

@@ -1,0 +1,167 @@
+//! `lockstep check`: compares every function of one file with its counterpart in another.
+
+use crate::arguments::{CheckArguments, ColourChoice, Format};
+use crate::input::{Program, new_arena};
+use crate::pairing::{Pair, Pairing, pair_functions};
+use crate::pool::{self, Finished, Timed};
+use crate::progress::Progress;
+use crate::status::{Failure, Status};
+use crate::{certificates, complain, deliver};
+use graph::Side;
+use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
+use search::{Options, Outcome, Reason, ReasonKind, Session, Statistics, Verdict};
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Compares, reports, and says how it went.
+pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
+    let start = Instant::now();
+    let original = Arc::new(Program::read(&arguments.original)?);
+    let candidate = Arc::new(Program::read(&arguments.candidate)?);
+    let Pairing { pairs, extras } = pair_functions(&original.names(), &candidate.names(), &arguments.functions)?;
+    for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
+        std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
+    }
+    if !extras.is_empty() {
+        complain(&describe_extras(
+            &arguments.candidate,
+            &extras.iter().map(|e| candidate.name(*e)).collect::<Vec<_>>(),
+        ));
+    }
+
+    let results = compare_all(&original, &candidate, &pairs, arguments);
+    let mut functions: Vec<FunctionReport> = pairs
+        .into_iter()
+        .zip(results)
+        .map(|(pair, Timed { finished, time })| {
+            let other = pair.candidate.map(|c| candidate.name(c));
+            FunctionReport {
+                candidate_name: candidate_name(&pair, &candidate, other),
+                name: pair.name,
+                outcome: outcome(finished, time),
+                time,
+                certificate: None,
+            }
+        })
+        .collect();
+    if let Some(directory) = &arguments.certificates {
+        certificates::save(directory, &mut functions)?;
+    }
+
+    let shown = |path: &Path| path.display().to_string();
+    let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
+    let report = CheckReport { original, candidate, functions, time: start.elapsed() };
+    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
+    match arguments.format {
+        Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
+        Format::Json => deliver(&report.render_json(detail)),
+    }
+    Ok(Status::of(report.summary()))
+}
+
+fn options(arguments: &CheckArguments) -> Options {
+    let solvers = if arguments.solvers.is_empty() { vec!["z3".to_string()] } else { arguments.solvers.clone() };
+    for solver in solvers.iter().filter(|solver| !is_program(solver)) {
+        complain(&format!("warning: solver `{solver}` is not on the PATH; questions to it stay unanswered"));
+    }
+    Options {
+        timeout: arguments.timeout,
+        seed: arguments.seed,
+        unroll: arguments.unroll,
+        solvers,
+        strategy: arguments.strategy.clone(),
+        dump_queries: arguments.dump_queries.clone(),
+    }
+}
+
+/// Does the command's first word name a file that exists, directly or on the PATH?
+fn is_program(command: &str) -> bool {
+    let Some(word) = command.split_whitespace().next() else { return false };
+    if word.contains('/') {
+        return Path::new(word).is_file();
+    }
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|d| d.join(word).is_file()))
+}
+
+fn compare_all(
+    original: &Arc<Program>,
+    candidate: &Arc<Program>,
+    pairs: &[Pair],
+    arguments: &CheckArguments,
+) -> Vec<Timed<Outcome>> {
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
+    let progress = Progress::new(pairs.len());
+    let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
+    let session = Session::new(options(arguments));
+    let work = {
+        let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
+        move |index: usize| compare(&session, &original, &candidate, &pairs[index]).unwrap_or_else(unknown)
+    };
+    pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
+}
+
+/// The search keeps to its limit by itself; this is when we stop believing that it will. Less than the 10 % or half
+/// a second by which a limit may be missed.
+fn patience(timeout: Duration) -> Duration {
+    timeout + (timeout / 12).max(Duration::from_millis(350))
+}
+
+fn compare(session: &Session, original: &Program, candidate: &Program, pair: &Pair) -> Result<Outcome, Reason> {
+    let Some(counterpart) = pair.candidate else {
+        return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
+    };
+    let mut arena = new_arena();
+    let ours = original.lift(pair.original, Side::Original, &mut arena)?;
+    let theirs = candidate.lift(counterpart, Side::Candidate, &mut arena)?;
+    Ok(session.check_pair(&mut arena, &ours, &theirs))
+}
+
+fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
+    match finished {
+        Finished::Done(outcome) => outcome,
+        Finished::Panicked(message) => unknown(Reason::new(ReasonKind::Internal, message)),
+        Finished::Overdue => {
+            unknown(Reason::new(ReasonKind::Timeout, format!("gave up after {:.1} s", time.as_secs_f64())))
+        }
+    }
+}
+
+fn unknown(reason: Reason) -> Outcome {
+    Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics: Statistics::default(), certificate: None }
+}
+
+/// The candidate's name for the function, if it is another. An alias of the same function is not another.
+fn candidate_name(pair: &Pair, candidate: &Program, other: Option<&str>) -> Option<String> {
+    let other = other?;
+    let same = candidate.find(&pair.name) == pair.candidate;
+    (!same).then(|| other.to_string())
+}
+
+fn colour(choice: ColourChoice) -> Colour {
+    let wanted = match choice {
+        ColourChoice::Always => true,
+        ColourChoice::Never => false,
+        ColourChoice::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            std::io::stdout().is_terminal() && !refused && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    };
+    if wanted { Colour::Ansi } else { Colour::Plain }
+}
+
+/// Extras named before the rest is only counted.
+const MOST_EXTRAS: usize = 20;
+
+fn describe_extras(file: &Path, names: &[&str]) -> String {
+    let shown = names[..names.len().min(MOST_EXTRAS)].join(", ");
+    let more = match names.len().saturating_sub(MOST_EXTRAS) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let text = format!("{}: only in the candidate: {shown}{more}", file.display());
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}

@@ -1,0 +1,56 @@
+//! The `lockstep` binary: flags, files, progress, exit codes. The only crate that prints.
+//!
+//! Data goes to stdout, everything else to stderr, and stdout stays empty when the run fails (exit status 3). What
+//! is decided here is which functions are compared and how the answer is shown; what the answer is comes from
+//! `search` and the kernel.
+
+mod arguments;
+mod certificates;
+mod check;
+mod input;
+mod pairing;
+mod pool;
+mod progress;
+mod show;
+mod status;
+mod verify;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use status::{Failure, Status};
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A closed stdout or stderr is no reason to fail differently.
+            let _ = error.print();
+            return if error.use_stderr() { Status::Failed.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    let result = match &arguments.command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+    };
+    match result {
+        Ok(status) => status.into(),
+        Err(Failure(message)) => {
+            complain(&format!("error: {message}"));
+            Status::Failed.into()
+        }
+    }
+}
+
+/// Writes data to stdout. A reader that has gone away (`| head`) does not change the exit status.
+fn deliver(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a message to stderr.
+fn complain(message: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "lockstep: {message}");
+}

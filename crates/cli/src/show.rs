@@ -1,0 +1,50 @@
+//! `lockstep show`: what lockstep understood of a file.
+
+use crate::arguments::ShowArguments;
+use crate::deliver;
+use crate::input::{Program, new_arena};
+use crate::pool::{self, Finished};
+use crate::status::{Failure, Status};
+use graph::Side;
+use report::render_function;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// Functions are lifted one by one; even the largest takes seconds at most.
+const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, patience: Duration::from_secs(600) };
+
+/// Prints the functions of the file, or the chosen one. Functions that cannot be lifted are shown with the reason.
+pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
+    let file = arguments.file.display();
+    let program = Program::read(&arguments.file)?;
+    let chosen = match &arguments.function {
+        Some(name) => {
+            let missing = || Failure(format!("{file}: no function of the name `{name}`"));
+            let index = program.find(name).ok_or_else(missing)?;
+            index..index + 1
+        }
+        None => 0..program.names().len(),
+    };
+    if chosen.is_empty() {
+        return Err(Failure(format!("{file}: no function")));
+    }
+    let first = chosen.start;
+    let shown = pool::run_in_order(chosen.len(), SETTINGS, move |i| render(&program, first + i), |_| {});
+    for part in shown {
+        match part.finished {
+            Finished::Done(text) => deliver(&text),
+            Finished::Panicked(message) => deliver(&format!("internal: {message}\n\n")),
+            Finished::Overdue => deliver("internal: lifting takes too long\n\n"),
+        }
+    }
+    Ok(Status::Good)
+}
+
+fn render(program: &Program, function: usize) -> String {
+    // A fresh arena each, so that a function looks the same whatever is shown with it.
+    let mut arena = new_arena();
+    match program.lift(function, Side::Original, &mut arena) {
+        Ok(lifted) => format!("{}\n", render_function(&arena, &lifted)),
+        Err(reason) => format!("{}: {}\n\n", program.name(function).escape_debug(), reason),
+    }
+}

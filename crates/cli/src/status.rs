@@ -1,0 +1,56 @@
+//! Exit statuses, which scripts depend on.
+
+use report::Summary;
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// All functions equivalent; the certificate accepted; the file shown.
+    Good,
+    /// At least one function different.
+    Different,
+    /// None different, at least one unknown; the certificate rejected.
+    Unknown,
+    /// Bad input or usage. Nothing was written to stdout.
+    Failed,
+}
+
+/// Why nothing could be done: bad input or usage, in words, naming the file.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Failure(pub String);
+
+impl Status {
+    /// Status of a finished `check`.
+    pub fn of(summary: Summary) -> Status {
+        match summary {
+            Summary { different: 1.., .. } => Status::Different,
+            Summary { unknown: 1.., .. } => Status::Unknown,
+            Summary { .. } => Status::Good,
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        ExitCode::from(match status {
+            Status::Good => 0,
+            Status::Different => 1,
+            Status::Unknown => 2,
+            Status::Failed => 3,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_outranks_unknown_outranks_equivalent() {
+        let status = |equivalent, different, unknown| Status::of(Summary { equivalent, different, unknown });
+        assert_eq!(status(3, 0, 0), Status::Good);
+        assert_eq!(status(3, 0, 1), Status::Unknown);
+        assert_eq!(status(3, 1, 1), Status::Different);
+    }
+}

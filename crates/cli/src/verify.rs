@@ -1,0 +1,87 @@
+//! `lockstep verify`: the kernel alone on a saved certificate.
+
+use crate::arguments::VerifyArguments;
+use crate::input::{Program, new_arena};
+use crate::pool::{self, Finished};
+use crate::status::{Failure, Status};
+use crate::{complain, deliver};
+use graph::{Function, Side};
+use kernel::{Certificate, CheckedProof, Rejection};
+use solver::{Solver, SolverOptions};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use term::Arena;
+
+/// Longest time for one certificate.
+const LIMIT: Duration = Duration::from_secs(600);
+/// One check, given up a little after its own limit.
+const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, patience: Duration::from_secs(620) };
+/// Certificates are small; a larger file is something else.
+const LARGEST: u64 = 64 << 20;
+
+/// Checks the certificate against the two files.
+pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
+    let certificate = read(&arguments.certificate)?;
+    let original = Program::read(&arguments.original)?;
+    let candidate = Program::read(&arguments.candidate)?;
+    let find = |program: &Program, path: &Path, name: &str| {
+        let missing = || Failure(format!("{}: no function `{name}`, which the certificate is about", path.display()));
+        program.find(name).ok_or_else(missing)
+    };
+    let ours = find(&original, &arguments.original, &certificate.original)?;
+    let theirs = find(&candidate, &arguments.candidate, &certificate.candidate)?;
+    let name = certificate.original.clone();
+    let work = move |_| {
+        let mut arena = new_arena();
+        let ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        let theirs =
+            candidate.lift(theirs, Side::Candidate, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        Ok(check(&mut arena, &ours, &theirs, &certificate))
+    };
+    let result = pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished);
+    match result {
+        Some(Finished::Done(Ok(Ok(proof)))) => {
+            let assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
+            let assumes =
+                if assumptions.is_empty() { String::new() } else { format!("   assumes {}", assumptions.join(", ")) };
+            deliver(&format!("  {name}   accepted{assumes}\n"));
+            Ok(Status::Good)
+        }
+        Some(Finished::Done(Ok(Err(rejection)))) => {
+            deliver(&format!("  {name}   rejected   {rejection:?}\n"));
+            Ok(Status::Unknown)
+        }
+        Some(Finished::Done(Err(failure))) => Err(failure),
+        Some(Finished::Panicked(message)) => {
+            complain(&format!("internal: {message}"));
+            deliver(&format!("  {name}   rejected   internal\n"));
+            Ok(Status::Unknown)
+        }
+        Some(Finished::Overdue) | None => {
+            deliver(&format!("  {name}   rejected   timeout\n"));
+            Ok(Status::Unknown)
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Certificate, Failure> {
+    let failed = |what: String| Failure(format!("{}: {what}", path.display()));
+    let size = std::fs::metadata(path).map_err(|e| failed(e.to_string()))?.len();
+    if size > LARGEST {
+        return Err(failed(format!("{size} bytes are too many for a certificate")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+    Certificate::from_json(&text).map_err(failed)
+}
+
+fn check(
+    arena: &mut Arena,
+    original: &Function,
+    candidate: &Function,
+    certificate: &Certificate,
+) -> Result<CheckedProof, Rejection> {
+    let deadline = Instant::now() + LIMIT;
+    let mut solver = Solver::new(SolverOptions { deadline, ..SolverOptions::default() });
+    kernel::check(arena, original, candidate, certificate, &mut solver, Some(deadline))
+}

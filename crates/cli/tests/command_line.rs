@@ -1,0 +1,230 @@
+//! The binary as scripts see it: exit statuses, what goes to which stream, the form of the reports.
+
+mod lockstep;
+
+use lockstep::{Bench, function};
+use serde_json::Value;
+
+/// `f` doubles, `g` calls, `h` only exists here.
+const ORIGINAL: &[(&str, &str)] = &[
+    ("f", "lea eax, [rdi + rdi]\nret"),
+    ("g", "sub rsp, 8\nmov edi, 5\ncall puts\nadd rsp, 8\nret"),
+    ("h", "mov eax, 1\nret"),
+];
+/// `f` doubles in another way, `g` is the same.
+const CANDIDATE: &[(&str, &str)] =
+    &[("f", "mov eax, edi\nshl eax, 1\nret"), ("g", "sub rsp, 8\nmov edi, 5\ncall puts\nadd rsp, 8\nret")];
+/// `f` triples.
+const WRONG: &[(&str, &str)] = &[("f", "lea eax, [rdi + 2*rdi]\nret"), ("extra", "ret")];
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let bench = Bench::new();
+    for words in ["--help", "check --help", "--version"] {
+        let run = bench.run(words);
+        assert_eq!(run.status, Some(0), "{words}");
+        assert!(!run.out.is_empty() && run.err.is_empty(), "{words}");
+    }
+}
+
+#[test]
+fn usage_errors_are_3_and_leave_stdout_empty() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    let wrong = [
+        "",
+        "check",
+        "check a.s",
+        "check a.s a.s a.s",
+        "check a.s a.s --frobnicate",
+        "check a.s a.s --timeout -1",
+        "check a.s a.s --timeout soon",
+        "check a.s a.s --jobs 0",
+        "check a.s a.s --format xml",
+        "check a.s a.s --strategy guesswork",
+        "check a.s a.s --function nosuch",
+        "check a.s a.s --function f=nosuch",
+        "check a.s a.s --function f --function f",
+        "show a.s --function nosuch",
+        "verify a.s",
+        "optimize a.s",
+    ];
+    for words in wrong {
+        bench.run(words).fails_cleanly(words);
+    }
+}
+
+#[test]
+fn bad_files_are_3_and_leave_stdout_empty() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    let object = bench.object("a.s");
+    bench.write("empty.o", b"");
+    bench.write("text.o", b"int main(void) { return 0; }\n");
+    bench.write("cut.o", &object[..100]);
+    let mut narrow = object.clone();
+    narrow[4] = 1; // ELFCLASS32
+    bench.write("narrow.o", &narrow);
+    let mut arm = object;
+    arm[18] = 183; // EM_AARCH64
+    bench.write("arm.o", &arm);
+    bench.write("broken.s", b"frobnicate eax\n");
+    for file in ["empty.o", "text.o", "cut.o", "narrow.o", "arm.o", "broken.s", "missing.o", "."] {
+        bench.run(&format!("check a.s {file}")).fails_cleanly(file);
+        bench.run(&format!("check {file} a.s")).fails_cleanly(file);
+        bench.run(&format!("show {file}")).fails_cleanly(file);
+    }
+}
+
+#[test]
+fn mutated_objects_never_crash() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    let object = bench.object("a.s");
+    let mut seed = 1u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for round in 0..60 {
+        let mut mutant = object.clone();
+        for _ in 0..=random(4) {
+            let place = random(mutant.len());
+            mutant[place] = random(256) as u8;
+        }
+        if random(8) == 0 {
+            mutant.truncate(random(object.len()));
+        }
+        bench.write("mutant.o", &mutant);
+        let run = bench.run("show mutant.o");
+        assert!(matches!(run.status, Some(0 | 3)), "round {round}: {:?} {}", run.status, run.err);
+        assert!(!run.out.contains("internal:"), "round {round}: {}", run.out);
+    }
+}
+
+#[test]
+fn a_file_is_equivalent_to_itself() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    let run = bench.run("check a.s a.s");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("3 functions: 3 equivalent, 0 different, 0 unknown"), "{}", run.out);
+    assert!(!run.out.contains('\u{1b}'), "no colour into a pipe");
+    assert!(bench.run("check a.s a.s --color always").out.contains('\u{1b}'));
+}
+
+#[test]
+fn a_function_that_the_candidate_lacks_is_unknown() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", CANDIDATE);
+    let run = bench.run("check a.s b.s --format json");
+    assert_eq!(run.status, Some(2), "{}{}", run.out, run.err);
+    let report = run.json();
+    let names: Vec<&str> = report["functions"].as_array().unwrap().iter().filter_map(|f| f["name"].as_str()).collect();
+    assert_eq!(names, ["f", "g", "h"]);
+    assert_eq!(function(&report, "f")["verdict"], "equivalent");
+    assert_eq!(function(&report, "h")["verdict"], "unknown");
+    assert_eq!(function(&report, "h")["reason"]["kind"], "missing-function");
+    assert_eq!(report["summary"], serde_json::json!({"equivalent": 2, "different": 0, "unknown": 1}));
+    assert_eq!((&report["version"], &report["original"]), (&Value::from(1), &Value::from("a.s")));
+    assert_eq!(bench.run("check a.s b.s --function f").status, Some(0));
+    assert_eq!(bench.run("check a.s b.s --function h").status, Some(2));
+}
+
+#[test]
+fn a_difference_is_1_and_comes_with_a_replayed_witness() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", WRONG);
+    let run = bench.run("check a.s b.s --format json");
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    assert!(run.err.contains("only in the candidate: extra"), "{}", run.err);
+    let report = run.json();
+    let f = function(&report, "f");
+    assert_eq!(f["verdict"], "different");
+    assert!(f["witness"]["replayed"].as_array().unwrap().contains(&"interpreter".into()), "{f}");
+    assert!(f["witness"]["registers"]["rdi"].is_string(), "{f}");
+    let text = bench.run("check a.s b.s");
+    assert!(text.out.contains("f: the two functions disagree on this input (replayed"), "{}", text.out);
+}
+
+#[test]
+fn functions_of_different_names_can_be_compared() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", &[("twice", CANDIDATE[0].1)]);
+    bench.run("check a.s b.s").fails_cleanly("no function in common");
+    let run = bench.run("check a.s b.s --function f=twice --format json");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert_eq!(function(&run.json(), "f")["candidate_name"], "twice");
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", WRONG);
+    let report = |jobs: &str| {
+        let mut report = bench.run(&format!("check a.s b.s --format json --stats --jobs {jobs}")).json();
+        for function in report["functions"].as_array_mut().unwrap() {
+            function["time_ms"] = Value::Null;
+        }
+        report.to_string()
+    };
+    assert_eq!(report("1"), report("4"));
+    assert_eq!(report("1"), report("1"));
+}
+
+#[test]
+fn certificates_are_saved_and_verified() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", CANDIDATE);
+    bench.assembly("wrong.s", WRONG);
+    let run = bench.run("check a.s b.s --function f --certificates proofs --format json");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert_eq!(function(&run.json(), "f")["certificate"], "proofs/f.json");
+    let accepted = bench.run("verify proofs/f.json a.s b.s");
+    assert_eq!(accepted.status, Some(0), "{}{}", accepted.out, accepted.err);
+    bench.run("verify proofs/f.json a.s wrong.s").fails_cleanly("another program");
+    bench.run("verify a.s a.s b.s").fails_cleanly("not a certificate");
+    bench.write("newer.json", br#"{"version": 99}"#);
+    bench.run("verify newer.json a.s b.s").fails_cleanly("a newer version");
+}
+
+#[test]
+fn questions_to_the_solver_can_be_saved() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", CANDIDATE);
+    let run = bench.run("check a.s b.s --function f --dump-queries questions");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert!(bench.path("questions").is_dir());
+}
+
+#[test]
+fn a_solver_that_is_missing_or_talks_nonsense_is_no_verdict() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", WRONG);
+    for solver in ["no-such-solver", "cat", "true"] {
+        let run = bench.run(&format!("check a.s b.s --function f --timeout 5 --solver {solver}"));
+        assert!(matches!(run.status, Some(1 | 2)), "{solver}: {}{}", run.out, run.err);
+    }
+    let run = bench.run("check a.s b.s --function f --timeout 5 --solver no-such-solver");
+    assert!(run.err.contains("`no-such-solver` is not on the PATH"), "{}", run.err);
+}
+
+#[test]
+fn show_prints_the_graph() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    let run = bench.run("show a.s");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    for part in ["f: ", "g: ", "call puts", "return"] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let one = bench.run("show a.s --function h");
+    assert!(one.out.starts_with("h: ") && !one.out.contains("puts"), "{}", one.out);
+}

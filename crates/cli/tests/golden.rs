@@ -1,0 +1,33 @@
+//! Golden pairs and twins, on the real binary. A wrong verdict fails, whatever else happens; a verdict that is
+//! missing fails where it is not expected.
+
+use std::path::Path;
+use testkit::score::{Mark, Score};
+
+fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_lockstep"))
+}
+
+/// Prints the table and everything that is not right, and fails if more than `allowed` answers are missing.
+fn hold(what: &str, score: &Score, allowed: usize) {
+    println!("{what}: {} answers\n{score}", score.total());
+    for mark in [Mark::GaveUp, Mark::Wrong, Mark::Broken] {
+        for note in score.notes(mark) {
+            println!("{mark:?}: {note}");
+        }
+    }
+    assert_eq!(score.count(Mark::Wrong), 0, "{what}: wrong verdicts");
+    assert_eq!(score.count(Mark::Broken), 0, "{what}: no verdicts");
+    let missing = score.count(Mark::GaveUp);
+    assert!(missing <= allowed, "{what}: {missing} verdicts missing, {allowed} allowed");
+}
+
+#[test]
+fn pairs() {
+    hold("golden pairs", &testkit::golden::run(binary()), 0);
+}
+
+#[test]
+fn twins() {
+    hold("twins", &testkit::twins::run(binary()), 0);
+}

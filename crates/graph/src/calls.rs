@@ -1,0 +1,432 @@
+//! Calls: where arguments and results live, and calls that are no events.
+
+use crate::execute::{Block, Executor, PureCall};
+use crate::library::{self, Effect};
+use crate::{Call, Callee, Context, Narrow, Place, Register, Side, Signature, State, Stuck, Value};
+use term::{Op as TermOp, Sort, TermId};
+
+/// How a call passes values, as far as it can be known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// What the callee reads.
+    pub arguments: Vec<Value>,
+    /// What the callee returns.
+    pub results: Vec<Value>,
+    /// Vector registers that a variadic callee may read: `al` at the call.
+    pub variadic: bool,
+    /// The call never returns.
+    pub noreturn: bool,
+    /// The callee's result is a fresh object.
+    pub allocates: bool,
+}
+
+/// Blocks of at most this many bytes are copied as values.
+const SMALL_BLOCK: u64 = 256;
+const CHUNK: u64 = 32;
+
+impl Context<'_> {
+    /// Is a call of this function no event?
+    pub fn is_silent(&self, name: &str) -> bool {
+        self.contract(name).is_some_and(|c| {
+            matches!(
+                c.effect,
+                Effect::Pure { .. } | Effect::ReadsThreadLocalAddress | Effect::CopyMemory | Effect::FillMemory
+            )
+        })
+    }
+
+    /// The library contract of a function that neither program defines.
+    pub fn contract(&self, name: &str) -> Option<&'static library::Contract> {
+        if self.functions.iter().any(|f| f.defined.contains(name)) { None } else { library::contract(name) }
+    }
+
+    /// The name called, if it is known.
+    pub fn callee_name(&self, callee: &Callee, state: &State) -> Option<String> {
+        match callee {
+            Callee::Named(name) => Some(name.clone()),
+            Callee::Pointer(_) => {
+                let var = self.arena.as_var(state.call_target?)?;
+                let object = self.object(var)?;
+                matches!(object.kind, crate::ObjectKind::Named { function: true, .. }).then(|| object.name.clone())
+            }
+        }
+    }
+
+    fn signature(&self, name: &str) -> Option<Signature> {
+        let of = |side: Side| self.functions[side.index()].callees.get(name).filter(|s| s.unsupported.is_none());
+        // Whether a call returns is never the candidate's to say.
+        let candidate = || of(Side::Candidate).map(|s| Signature { noreturn: false, ..s.clone() });
+        of(Side::Original).cloned().or_else(candidate).or_else(|| self.contract(name).map(library::Contract::signature))
+    }
+
+    /// How the original's call passes its values: from debug information of either program, from the library
+    /// table, else everything that the original has set up.
+    pub fn shape(&mut self, name: Option<&str>, state: &State) -> Shape {
+        let contract = name.and_then(|n| self.contract(n));
+        let allocates = contract.is_some_and(|c| c.effect == Effect::Allocate);
+        let known_noreturn = contract.is_some_and(|c| c.noreturn);
+        match name.and_then(|n| self.signature(n)) {
+            Some(signature) => {
+                let mut arguments = signature.arguments.clone();
+                if signature.variadic {
+                    let set_up = self.set_up(state);
+                    arguments.extend(set_up.into_iter().filter(|v| !signature.arguments.iter().any(|a| a.place == v.place)));
+                }
+                Shape {
+                    arguments,
+                    results: signature.results,
+                    variadic: signature.variadic,
+                    noreturn: signature.noreturn || known_noreturn,
+                    allocates,
+                }
+            }
+            None => {
+                let arguments = self.set_up(state);
+                let result = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
+                let results = vec![
+                    result(Register::General(0), 8),
+                    result(Register::General(2), 8),
+                    result(Register::Vector(0), 16),
+                    result(Register::Vector(1), 16),
+                ];
+                Shape { arguments, results, variadic: true, noreturn: known_noreturn, allocates }
+            }
+        }
+    }
+
+    /// Every argument register that the original wrote since the last call, as a prefix of the convention's
+    /// order, and the outgoing stack words if all general argument registers are in use.
+    fn set_up(&mut self, state: &State) -> Vec<Value> {
+        let mut out = Vec::new();
+        let value = |register: Register, bytes: u16| Value {
+            place: Place::Register(register),
+            bytes,
+            boolean: false,
+            narrow: None,
+        };
+        let mut all = true;
+        for register in Register::ARGUMENTS {
+            let held = state.get(register);
+            if self.is_undefined(held) {
+                all = false;
+                break;
+            }
+            // A 32-bit write leaves zeros above: then the callee can only have been promised 32 bits.
+            let narrow = self.arena.op(held) == TermOp::Zext(64) && self.arena.width(self.arena.arg(held, 0)) <= 32;
+            out.push(value(register, if narrow { 4 } else { 8 }));
+        }
+        for i in 0..8 {
+            let register = Register::Vector(i);
+            if self.is_undefined(state.get(register)) {
+                break;
+            }
+            out.push(value(register, 8));
+        }
+        if all {
+            out.extend(self.outgoing_words(state));
+        }
+        out
+    }
+
+    /// Stack words just above `rsp`, up to the first one that holds nothing.
+    fn outgoing_words(&self, state: &State) -> Vec<Value> {
+        let Some(depth) = state.stack_depth(self) else { return Vec::new() };
+        let mut out = Vec::new();
+        for word in 0..32i64 {
+            let at = depth + 8 * word;
+            let cell = state.frame.cells().find(|(offset, value)| {
+                *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at
+            });
+            let Some((offset, cell)) = cell else { break };
+            if at >= 0 {
+                break;
+            }
+            let bytes = (offset + i64::from(self.arena.width(cell) / 8) - at).min(8) as u16;
+            out.push(Value { place: Place::Stack(8 * word as u32), bytes, boolean: false, narrow: None });
+        }
+        out
+    }
+
+    /// The values that a call passes, as the world sees them.
+    pub fn arguments(&mut self, side: Side, place: u64, state: &State, shape: &Shape) -> Result<Vec<TermId>, Stuck> {
+        let mut out = Vec::with_capacity(shape.arguments.len());
+        for argument in &shape.arguments {
+            let value = self.value_at(state, argument, side, place)?;
+            let value = self.canonical_value(value);
+            out.push(self.outward(side, place, value, true)?);
+        }
+        Ok(out)
+    }
+
+    /// The low bytes of a place at a call.
+    pub fn value_at(&mut self, state: &State, value: &Value, side: Side, place: u64) -> Result<TermId, Stuck> {
+        let whole = match value.place {
+            Place::Register(register) => state.get(register),
+            Place::Stack(offset) => {
+                let Some(depth) = state.stack_depth(self) else {
+                    return Err(crate::context::unsupported(side, place, "stack argument at an unknown stack depth"));
+                };
+                return Ok(self.read_slot(state, depth + i64::from(offset), value.bytes));
+            }
+        };
+        Ok(self.arena.truncate(whole, 8 * value.bytes))
+    }
+
+    /// A value of which only `bytes` bytes are defined, as a whole register.
+    fn widen(&mut self, side: Side, register: Register, low: TermId) -> TermId {
+        let width = register.sort().width().expect("a bit vector");
+        let have = self.arena.width(low);
+        if have == width {
+            return low;
+        }
+        let high = self.fresh_undefined(&Self::register_hint(side, register), Sort::Bv(width - have));
+        self.arena.concat(high, low)
+    }
+
+    /// The state after a call: results set, what the callee may clobber unknown.
+    pub fn after_call(&mut self, side: Side, state: &mut State, shape: &Shape, results: &[TermId], world: TermId) {
+        self.clobber(side, state);
+        for (value, result) in shape.results.iter().zip(results) {
+            if let Place::Register(register) = value.place {
+                let whole = self.widen(side, register, *result);
+                state.set(register, whole);
+            }
+        }
+        let outgoing = shape.arguments.iter().filter_map(|a| match a.place {
+            Place::Stack(offset) => Some(i64::from(offset) + 8),
+            Place::Register(_) => None,
+        });
+        let outgoing = outgoing.max().unwrap_or(0);
+        if let Some(depth) = state.stack_depth(self) {
+            let base = self.fresh(&format!("frame.{}", side.name()), Sort::Memory);
+            state.frame.forget_below(self.arena, depth, base);
+            state.frame.forget_range(self.arena, depth, depth + outgoing);
+        }
+        state.world = world;
+        state.call_target = None;
+    }
+
+    /// Caller-saved registers and flags become unknown.
+    pub fn clobber(&mut self, side: Side, state: &mut State) {
+        for register in Register::all() {
+            let keep = match register {
+                Register::General(_) => register == Register::RSP || Register::CALLEE_SAVED.contains(&register),
+                Register::Flag(flag) => flag == crate::Flag::Direction,
+                Register::FsBase | Register::GsBase => true,
+                Register::Vector(_) | Register::VectorHigh(_) => false,
+            };
+            if !keep {
+                let unknown = self.fresh_undefined(&Self::register_hint(side, register), register.sort());
+                state.set(register, unknown);
+            }
+        }
+    }
+
+    /// Fresh values for the results of a call, shared by both sides.
+    pub fn fresh_results(&mut self, shape: &Shape, hint: &str) -> Vec<TermId> {
+        let mut out = Vec::new();
+        for value in &shape.results {
+            let result = if value.boolean {
+                let bit = self.fresh(hint, Sort::Bv(1));
+                self.arena.zext(bit, 8 * value.bytes)
+            } else {
+                self.fresh(hint, Sort::Bv(8 * value.bytes))
+            };
+            out.push(result);
+        }
+        if shape.allocates {
+            if let Some(var) = out.first().and_then(|r| self.arena.as_var(*r)) {
+                let born = self.tick();
+                self.set_birth(var, born);
+                self.allocations.insert(var, born);
+            }
+        }
+        out
+    }
+
+    /// The state at entry, inputs shared between the sides and everything else unknown per side.
+    pub fn entry_state(&mut self, side: Side) -> State {
+        let signature = self.functions[0].signature.clone().filter(|s| s.unsupported.is_none());
+        let mut registers = Vec::with_capacity(Register::COUNT);
+        for register in Register::all() {
+            let passed = signature.as_ref().and_then(|s| {
+                s.arguments.iter().find(|a| a.place == Place::Register(register)).map(|a| (*a, s.variadic))
+            });
+            let could_be_argument = Register::ARGUMENTS.contains(&register)
+                || matches!(register, Register::Vector(0..8))
+                || register == Register::General(0);
+            let variadic = signature.as_ref().is_some_and(|s| s.variadic);
+            let value = match (register, passed) {
+                (Register::RSP, _) => self.entry_rsp(side),
+                (Register::Flag(crate::Flag::Direction), _) => self.arena.bool(false),
+                (Register::FsBase | Register::GsBase, _) => self.arena.var(&register.name(), register.sort()),
+                (_, Some((value, _))) => {
+                    let low = self.entry_argument(&value, &register.name());
+                    self.widen(side, register, low)
+                }
+                _ if (signature.is_none() || variadic) && could_be_argument => {
+                    self.arena.var(&register.name(), register.sort())
+                }
+                _ => self.fresh_undefined(&Self::register_hint(side, register), register.sort()),
+            };
+            registers.push(value);
+        }
+        let base = self.arena.var(&format!("frame.{}", side.name()), Sort::Memory);
+        let world = self.arena.var("world", Sort::Memory);
+        let locals = (0..self.bindings.len()).map(|i| self.arena.var(&format!("local.{i}"), Sort::Memory)).collect();
+        State::new(registers, crate::frame::Frame::new(base), world, locals)
+    }
+
+    /// An argument at entry: its defined bytes.
+    fn entry_argument(&mut self, value: &Value, name: &str) -> TermId {
+        let width = 8 * value.bytes;
+        if value.boolean {
+            let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
+            return self.arena.zext(bit, width);
+        }
+        match value.narrow {
+            Some(Narrow { bytes, signed }) => {
+                let low = self.arena.var(&format!("{name}.{}", 8 * bytes), Sort::Bv(8 * bytes));
+                if signed { self.arena.sext(low, width) } else { self.arena.zext(low, width) }
+            }
+            // The register's own variable is 64 bits wide: a narrower argument is its low part.
+            None => {
+                let register = if name.starts_with("xmm") { 128 } else { 64 };
+                let whole = self.arena.var(name, Sort::Bv(register));
+                self.arena.truncate(whole, width)
+            }
+        }
+    }
+
+    /// Bytes of the frame, the return address or incoming stack arguments.
+    pub fn read_slot(&mut self, state: &State, offset: i64, bytes: u16) -> TermId {
+        if offset >= 8 && !state.frame.covers(self.arena, offset, bytes) {
+            let arguments = self.arena.var("stack-arguments", Sort::Memory);
+            let address = self.arena.bv_i64(64, offset - 8);
+            let mut frame = crate::frame::Frame::new(arguments);
+            let initial = self.arena.load(arguments, address, bytes);
+            frame.write(self.arena, offset, initial);
+            return state.frame.read_over(self.arena, &frame, offset, bytes);
+        }
+        if offset == 0 && bytes == 8 && !state.frame.covers(self.arena, offset, bytes) {
+            return self.arena.var("return-address", Sort::Bv(64));
+        }
+        state.frame.read(self.arena, offset, bytes)
+    }
+
+    /// A value with section-relative addresses replaced by those of the objects they fall in.
+    pub fn canonical_value(&mut self, value: TermId) -> TermId {
+        if self.arena.sort(value) != Sort::Bv(64) { value } else { self.canonical_address(value) }
+    }
+}
+
+impl Executor<'_, '_> {
+    /// A call that is no event: a pure function, or one that copies or fills memory.
+    pub(crate) fn silent_call(&mut self, place: u64, call: &Call, guard: TermId, state: &mut State) -> Result<(), Stuck> {
+        let Callee::Named(name) = &call.callee else { return Ok(()) };
+        let Some(contract) = self.context.contract(name) else { return Ok(()) };
+        let signature = contract.signature();
+        let shape = Shape {
+            arguments: signature.arguments.clone(),
+            results: signature.results.clone(),
+            variadic: false,
+            noreturn: false,
+            allocates: false,
+        };
+        let mut arguments = Vec::new();
+        for argument in &shape.arguments {
+            let value = self.context.value_at(state, argument, self.side, place)?;
+            arguments.push(self.context.canonical_value(value));
+        }
+        let results = match contract.effect {
+            Effect::CopyMemory => {
+                self.copy(place, guard, state, arguments[0], arguments[1], arguments[2])?;
+                vec![arguments[0]]
+            }
+            Effect::FillMemory => {
+                self.fill(place, guard, state, arguments[0], arguments[1], arguments[2])?;
+                vec![arguments[0]]
+            }
+            _ => {
+                let reads = matches!(contract.effect, Effect::Pure { reads_memory: true, .. });
+                let mut operands = Vec::new();
+                for argument in &arguments {
+                    operands.push(self.context.outward(self.side, place, *argument, reads)?);
+                }
+                if reads {
+                    operands.push(state.world);
+                }
+                let width = 8 * signature.results.first().map_or(8, |r| r.bytes);
+                let value = self.context.arena.apply(contract.name, Sort::Bv(width), &operands);
+                if reads {
+                    self.run.pure_calls.push(PureCall { guard, value, place });
+                }
+                vec![value]
+            }
+        };
+        let world = state.world;
+        self.context.after_call(self.side, state, &shape, &results, world);
+        Ok(())
+    }
+
+    fn copy(&mut self, place: u64, guard: TermId, state: &mut State, to: TermId, from: TermId, len: TermId) -> Result<(), Stuck> {
+        if let Some(len) = self.context.arena.as_u64(len).filter(|n| *n <= SMALL_BLOCK) {
+            let mut parts = Vec::new();
+            for (at, n) in chunks(len) {
+                let address = self.context.arena.add_const(from, at as i64);
+                parts.push((at, self.load(place, guard, state, address, n)?));
+            }
+            for (at, value) in parts {
+                let address = self.context.arena.add_const(to, at as i64);
+                self.store(place, guard, state, address, value)?;
+            }
+            return Ok(());
+        }
+        let to = self.block(place, guard, to, len, true)?;
+        let from = self.block(place, guard, from, len, false)?;
+        let source = from.1.map_or(state.world, |local| state.locals[local]);
+        let memory = to.1.map_or(state.world, |local| state.locals[local]);
+        let copied = self.context.arena.make(TermOp::Copy, &[memory, to.0, source, from.0, len]);
+        match to.1 {
+            Some(local) => state.locals[local] = copied,
+            None => state.world = copied,
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, place: u64, guard: TermId, state: &mut State, to: TermId, byte: TermId, len: TermId) -> Result<(), Stuck> {
+        let byte = self.context.arena.truncate(byte, 8);
+        if let Some(len) = self.context.arena.as_u64(len).filter(|n| *n <= SMALL_BLOCK) {
+            for (at, n) in chunks(len) {
+                let address = self.context.arena.add_const(to, at as i64);
+                let value = self.context.arena.concat_all(&vec![byte; usize::from(n)]);
+                self.store(place, guard, state, address, value)?;
+            }
+            return Ok(());
+        }
+        let to = self.block(place, guard, to, len, true)?;
+        let memory = to.1.map_or(state.world, |local| state.locals[local]);
+        let filled = self.context.arena.make(TermOp::Fill, &[memory, to.0, byte, len]);
+        match to.1 {
+            Some(local) => state.locals[local] = filled,
+            None => state.world = filled,
+        }
+        Ok(())
+    }
+
+    /// Where a block begins, and in which private local object, if it is in one.
+    fn block(&mut self, place: u64, guard: TermId, start: TermId, len: TermId, write: bool) -> Result<(TermId, Option<usize>), Stuck> {
+        let address = self.context.outward(self.side, place, start, false)?;
+        let address = self.context.canonical_address(address);
+        if self.side == Side::Original {
+            self.context.note_original_address(address);
+        }
+        let local = self.context.region(address, 0).and_then(|r| r.local).filter(|l| !self.context.bindings[*l].escapes);
+        self.run.blocks.push(Block { guard, address, length: len, write, place });
+        Ok((address, local))
+    }
+}
+
+fn chunks(len: u64) -> impl Iterator<Item = (u64, u16)> {
+    (0..len).step_by(CHUNK as usize).map(move |at| (at, (len - at).min(CHUNK) as u16))
+}

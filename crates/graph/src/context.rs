@@ -1,0 +1,519 @@
+//! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
+//! addresses.
+
+use crate::{Assumption, Function, Object, ObjectKind, Register, Side};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
+
+/// An interval of a frame, relative to the entry stack pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Interval {
+    /// First byte.
+    pub offset: i64,
+    /// Length in bytes.
+    pub size: u64,
+}
+
+impl Interval {
+    /// Does the interval contain the byte?
+    pub fn contains(&self, offset: i64) -> bool {
+        offset >= self.offset && ((offset - self.offset) as u64) < self.size
+    }
+}
+
+/// A local object that is accessed through pointers: where it lives in each frame. Part of a certificate.
+///
+/// Both sides see it at one symbolic address (`local-address-opaque`). If it escapes (its address reaches the
+/// world or a callee) it is part of the compared world; otherwise each side has a private memory for it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Binding {
+    /// Place in the original's frame; `None` if only the candidate has such an object.
+    pub original: Option<Interval>,
+    /// Place in the candidate's frame.
+    pub candidate: Option<Interval>,
+    /// Does its address leave the function?
+    pub escapes: bool,
+}
+
+impl Binding {
+    /// Place in the frame of a side.
+    pub fn interval(&self, side: Side) -> Option<Interval> {
+        match side {
+            Side::Original => self.original,
+            Side::Candidate => self.candidate,
+        }
+    }
+}
+
+/// Why symbolic execution stopped without a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stuck {
+    /// Something that is not modelled, at a place.
+    Unsupported {
+        /// Which program.
+        side: Side,
+        /// Instruction address relative to the function.
+        address: u64,
+        /// What.
+        what: String,
+    },
+    /// A cycle without an abstraction point.
+    Loop {
+        /// Which program.
+        side: Side,
+        /// Address of the loop head.
+        address: u64,
+    },
+    /// A frame address is used as data or with a variable offset, and no binding covers it.
+    Unbound {
+        /// Which program.
+        side: Side,
+        /// Instruction address.
+        address: u64,
+        /// Offset of the frame address.
+        offset: i64,
+        /// Does the address leave the function here?
+        escapes: bool,
+        /// What the address is offset by, if anything.
+        index: Option<TermId>,
+    },
+    /// The budget of terms or time is used up.
+    OutOfBudget,
+}
+
+/// Shared state of the symbolic execution of a pair.
+pub struct Context<'a> {
+    /// Owner of all terms.
+    pub arena: &'a mut Arena,
+    /// The two functions, by [`Side::index`].
+    pub functions: [&'a Function; 2],
+    /// Local objects behind pointers.
+    pub bindings: Vec<Binding>,
+    /// What was taken for granted so far.
+    pub assumptions: BTreeSet<Assumption>,
+    entry_rsp: [VarId; 2],
+    local_vars: Vec<VarId>,
+    /// Clock at which each local object escaped.
+    escaped_at: Vec<Option<u32>>,
+    /// When a variable came into being: 0 for inputs, later for results of calls.
+    births: FxHashMap<VarId, u32>,
+    clock: u32,
+    term_facts: FxHashMap<TermId, TermFacts>,
+    /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
+    original_addresses: FxHashSet<TermId>,
+    pub(crate) read_memo: FxHashMap<(TermId, TermId, u16), TermId>,
+    /// Variables that stand for values nobody defined: clobbered registers after calls and at entry.
+    pub(crate) undefined: FxHashSet<VarId>,
+    /// Results of allocation functions, with the clock of their birth.
+    pub(crate) allocations: FxHashMap<VarId, u32>,
+    /// When to give up.
+    pub deadline: Option<std::time::Instant>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct TermFacts {
+    /// Youngest variable inside.
+    birth: u32,
+    /// Which local objects' addresses occur inside, as a bit set (locals beyond 63 share the last bit).
+    locals: u64,
+    /// Does an entry stack pointer occur outside of loads?
+    frame: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A context for a pair. The arena must have its registers declared.
+    pub fn new(arena: &'a mut Arena, original: &'a Function, candidate: &'a Function, bindings: Vec<Binding>) -> Self {
+        let entry_rsp = Side::BOTH.map(|side| {
+            let term = arena.var(&format!("rsp.{}", side.name()), Sort::Bv(64));
+            arena.as_var(term).expect("a variable")
+        });
+        let local_vars = (0..bindings.len())
+            .map(|i| {
+                let term = arena.var(&format!("&local.{i}"), Sort::Bv(64));
+                arena.as_var(term).expect("a variable")
+            })
+            .collect();
+        Context {
+            arena,
+            functions: [original, candidate],
+            escaped_at: vec![None; bindings.len()],
+            bindings,
+            assumptions: BTreeSet::new(),
+            entry_rsp,
+            local_vars,
+            births: FxHashMap::default(),
+            clock: 0,
+            term_facts: FxHashMap::default(),
+            original_addresses: FxHashSet::default(),
+            read_memo: FxHashMap::default(),
+            undefined: FxHashSet::default(),
+            allocations: FxHashMap::default(),
+            deadline: None,
+        }
+    }
+
+    /// Notes an assumption.
+    pub fn assume(&mut self, assumption: Assumption) {
+        self.assumptions.insert(assumption);
+    }
+
+    /// Is the budget used up?
+    pub fn out_of_budget(&self) -> bool {
+        self.arena.len() > 30_000_000 || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
+    }
+
+    /// The entry stack pointer of a side.
+    pub fn entry_rsp(&mut self, side: Side) -> TermId {
+        let var = self.entry_rsp[side.index()];
+        self.arena.var_term(var)
+    }
+
+    /// The symbolic address of a local object.
+    pub fn local_address(&mut self, local: usize) -> TermId {
+        let var = self.local_vars[local];
+        self.arena.var_term(var)
+    }
+
+    /// Moves the clock on: variables made from now on are younger than everything so far.
+    pub fn tick(&mut self) -> u32 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// A new variable, born now.
+    pub fn fresh(&mut self, hint: &str, sort: Sort) -> TermId {
+        let term = self.arena.fresh(hint, sort);
+        let var = self.arena.as_var(term).expect("a variable");
+        self.births.insert(var, self.clock);
+        term
+    }
+
+    /// Says when a variable came into being; before any term over it was looked at.
+    pub(crate) fn set_birth(&mut self, var: VarId, clock: u32) {
+        self.births.insert(var, clock);
+    }
+
+    /// A new variable for a value that nobody defined.
+    pub fn fresh_undefined(&mut self, hint: &str, sort: Sort) -> TermId {
+        let term = self.fresh(hint, sort);
+        let var = self.arena.as_var(term).expect("a variable");
+        self.undefined.insert(var);
+        term
+    }
+
+    /// Is this a value that nobody defined (what a register holds after a call that clobbers it)?
+    pub fn is_undefined(&self, term: TermId) -> bool {
+        self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
+    }
+
+    /// The object behind an address variable, of either program.
+    pub fn object(&self, var: VarId) -> Option<&'a Object> {
+        self.functions[0].objects.get(&var).or_else(|| self.functions[1].objects.get(&var))
+    }
+
+    fn facts(&mut self, term: TermId) -> TermFacts {
+        if let Some(facts) = self.term_facts.get(&term) {
+            return *facts;
+        }
+        let mut stack = vec![term];
+        while let Some(&top) = stack.last() {
+            if self.term_facts.contains_key(&top) {
+                stack.pop();
+                continue;
+            }
+            let missing: Vec<TermId> =
+                self.arena.args(top).iter().copied().filter(|a| !self.term_facts.contains_key(a)).collect();
+            if !missing.is_empty() {
+                stack.extend(missing);
+                continue;
+            }
+            stack.pop();
+            let mut facts = TermFacts::default();
+            for arg in self.arena.args(top) {
+                let inner = self.term_facts[arg];
+                facts.birth = facts.birth.max(inner.birth);
+                facts.locals |= inner.locals;
+                facts.frame |= inner.frame;
+            }
+            match self.arena.op(top) {
+                TermOp::Load(_) => facts.frame = false,
+                TermOp::Var(var) => {
+                    facts.birth = self.births.get(&var).copied().unwrap_or(0);
+                    facts.frame = self.entry_rsp.contains(&var);
+                    if let Some(local) = self.local_vars.iter().position(|v| *v == var) {
+                        facts.locals = 1 << local.min(63);
+                    }
+                }
+                _ => {}
+            }
+            self.term_facts.insert(top, facts);
+        }
+        self.term_facts[&term]
+    }
+
+    /// Does the value depend on where the frame is?
+    pub fn depends_on_frame(&mut self, term: TermId) -> bool {
+        self.facts(term).frame
+    }
+
+    /// Splits `rsp₀ + offset + rest` of either side into offset and the other linear terms.
+    pub fn frame_offset(&self, term: TermId) -> Option<(i64, Vec<(TermId, Bits)>)> {
+        let linear = Linear::of(self.arena, term);
+        let at = linear.terms.iter().position(|(t, c)| {
+            c.to_u64() == Some(1) && self.arena.as_var(*t).is_some_and(|var| self.entry_rsp.contains(&var))
+        })?;
+        let mut rest = linear.terms;
+        rest.remove(at);
+        Some((linear.constant.low() as i64, rest.into_vec()))
+    }
+
+    /// The local object whose interval holds the frame offset.
+    pub fn local_at(&self, side: Side, offset: i64) -> Option<usize> {
+        self.bindings.iter().position(|b| b.interval(side).is_some_and(|i| i.contains(offset)))
+    }
+
+    /// `&local + (offset - start) + rest`.
+    pub(crate) fn local_pointer(
+        &mut self,
+        side: Side,
+        local: usize,
+        offset: i64,
+        rest: Vec<(TermId, Bits)>,
+    ) -> TermId {
+        let start = self.bindings[local].interval(side).expect("bound on this side").offset;
+        let base = self.local_address(local);
+        let mut terms = rest;
+        terms.push((base, Bits::new(64, 1)));
+        Linear { terms: terms.into(), constant: Bits::from_i64(64, offset - start) }.build(self.arena)
+    }
+
+    /// The value with every frame address replaced by the symbolic address of its local object: what the
+    /// world may see.
+    pub fn outward(&mut self, side: Side, address: u64, term: TermId, escapes: bool) -> Result<TermId, Stuck> {
+        if !self.depends_on_frame(term) {
+            if escapes {
+                self.note_escape(term, side, address)?;
+            }
+            return Ok(term);
+        }
+        let mut memo: FxHashMap<TermId, TermId> = FxHashMap::default();
+        let mut stack = vec![term];
+        while let Some(&top) = stack.last() {
+            if memo.contains_key(&top) {
+                stack.pop();
+                continue;
+            }
+            if !self.depends_on_frame(top) {
+                memo.insert(top, top);
+                continue;
+            }
+            if let Some((offset, rest)) = self.frame_offset(top) {
+                let Some(local) = self.local_at(side, offset).or_else(|| self.local_ending_at(side, offset)) else {
+                    let index = rest.first().map(|(t, _)| *t);
+                    return Err(Stuck::Unbound { side, address, offset, escapes, index });
+                };
+                if rest.iter().any(|(t, _)| self.facts(*t).frame) {
+                    return Err(unsupported(side, address, "arithmetic on two frame addresses"));
+                }
+                if escapes && !self.bindings[local].escapes {
+                    return Err(Stuck::Unbound { side, address, offset, escapes, index: None });
+                }
+                let pointer = self.local_pointer(side, local, offset, rest);
+                memo.insert(top, pointer);
+                continue;
+            }
+            let node = self.arena.node(top).clone();
+            if node.args.is_empty() {
+                return Err(unsupported(side, address, "entry stack pointer used as a value"));
+            }
+            let missing: Vec<TermId> = node.args.iter().copied().filter(|a| !memo.contains_key(a)).collect();
+            if missing.is_empty() {
+                let args: Vec<TermId> = node.args.iter().map(|a| memo[a]).collect();
+                let rebuilt = self.arena.make(node.op, &args);
+                memo.insert(top, rebuilt);
+            } else {
+                stack.extend(missing);
+            }
+        }
+        let out = memo[&term];
+        if escapes {
+            self.note_escape(out, side, address)?;
+        }
+        Ok(out)
+    }
+
+    /// A local whose end is this offset, so that one-past-the-end pointers have a home when nothing else does.
+    fn local_ending_at(&self, side: Side, offset: i64) -> Option<usize> {
+        self.bindings.iter().position(|b| b.interval(side).is_some_and(|i| i.offset + i.size as i64 == offset))
+    }
+
+    /// Notes that every local object whose address occurs in the term has left the function.
+    fn note_escape(&mut self, term: TermId, side: Side, address: u64) -> Result<(), Stuck> {
+        let mask = self.facts(term).locals;
+        if mask == 0 {
+            return Ok(());
+        }
+        for local in 0..self.bindings.len() {
+            if mask & 1 << local.min(63) == 0 {
+                continue;
+            }
+            if !self.bindings[local].escapes {
+                // With 64 or more locals the last bit is shared: ask only about locals that really occur.
+                if local < 63 || self.bindings.len() <= 64 {
+                    let offset = self.bindings[local].interval(side).map_or(0, |i| i.offset);
+                    return Err(Stuck::Unbound { side, address, offset, escapes: true, index: None });
+                }
+                continue;
+            }
+            if self.escaped_at[local].is_none() {
+                let now = self.tick();
+                self.escaped_at[local] = Some(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Rewrites `§section + k + rest` to `&member + (k − offset) + rest` for the member that `k` falls in. This is
+    /// the definition of the member's address, not an assumption.
+    pub fn canonical_address(&mut self, address: TermId) -> TermId {
+        let linear = Linear::of(self.arena, address);
+        for (i, (term, coefficient)) in linear.terms.iter().enumerate() {
+            let Some(var) = self.arena.as_var(*term) else { continue };
+            let Some(object) = self.object(var) else { continue };
+            if object.kind != ObjectKind::Section || coefficient.to_u64() != Some(1) {
+                continue;
+            }
+            let at = linear.constant.low();
+            let Some(member) = object.members.iter().find(|m| at >= m.offset && at - m.offset < m.size.max(1)) else {
+                continue;
+            };
+            let mut terms = linear.terms.clone();
+            let base = self.arena.var_term(member.var);
+            terms[i] = (base, Bits::new(64, 1));
+            let constant = linear.constant.sub(Bits::new(64, member.offset));
+            return Linear { terms, constant }.build(self.arena);
+        }
+        address
+    }
+
+    /// Notes that the original accesses this address.
+    pub(crate) fn note_original_address(&mut self, address: TermId) {
+        self.original_addresses.insert(address);
+    }
+
+    /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.
+    pub fn region(&self, address: TermId, bytes: u16) -> Option<Region> {
+        let linear = Linear::of(self.arena, address);
+        let mut found = None;
+        for (term, coefficient) in &linear.terms {
+            let Some(var) = self.arena.as_var(*term) else { continue };
+            let local = self.local_vars.iter().position(|v| *v == var);
+            let is_object = local.is_some()
+                || self.allocations.contains_key(&var)
+                || self.object(var).is_some_and(|o| o.kind != ObjectKind::Section);
+            if is_object {
+                if found.is_some() || coefficient.to_u64() != Some(1) {
+                    return None;
+                }
+                found = Some((var, local));
+            }
+        }
+        let (var, local) = found?;
+        let size = match local {
+            Some(local) => self.bindings[local].original.or(self.bindings[local].candidate).map(|i| i.size),
+            None => self.object(var).and_then(|o| o.size),
+        };
+        let offset = linear.constant.low();
+        let constant = linear.terms.len() == 1;
+        if constant && size.is_some_and(|s| offset <= s && s - offset >= u64::from(bytes)) {
+            return Some(Region { var, local, offset: Some(offset), assumed: false });
+        }
+        if self.original_addresses.contains(&address) {
+            return Some(Region { var, local, offset: constant.then_some(offset), assumed: true });
+        }
+        None
+    }
+
+    /// Could a pointer point into the local object? Not if all it is made of is older than the escape.
+    pub(crate) fn may_reach_local(&mut self, pointer: TermId, local: usize) -> bool {
+        let facts = self.facts(pointer);
+        if facts.locals & 1 << local.min(63) != 0 {
+            return true;
+        }
+        self.escaped_at[local].is_some_and(|escaped| facts.birth >= escaped)
+    }
+
+    /// Was everything that the term is made of there before that time?
+    pub(crate) fn older_than(&mut self, term: TermId, clock: u32) -> bool {
+        self.facts(term).birth < clock
+    }
+
+    /// Name of an object variable for people.
+    pub fn object_name(&self, var: VarId) -> String {
+        if let Some(object) = self.object(var) {
+            return object.name.clone();
+        }
+        match self.local_vars.iter().position(|v| *v == var) {
+            Some(local) => self.local_name(local),
+            None => self.arena.var_name(var).to_string(),
+        }
+    }
+
+    /// Name of a local object for people.
+    pub fn local_name(&self, local: usize) -> String {
+        let Some(interval) = self.bindings[local].original else { return format!("candidate's local {local}") };
+        let named = self.functions[0].locals.iter().find(|l| l.offset == interval.offset);
+        named.map_or_else(|| format!("frame{:+}", interval.offset), |l| l.name.clone())
+    }
+
+    /// A condition on the alignment of addresses, decided where `rsp₀ ≡ 8 (mod 16)` or an object's alignment
+    /// decides it.
+    pub fn settle_alignment(&mut self, condition: TermId) -> TermId {
+        let mut known: FxHashMap<VarId, TermId> = FxHashMap::default();
+        for var in self.arena.free_vars(condition) {
+            let (align, low) = if self.entry_rsp.contains(&var) {
+                (16, 8)
+            } else {
+                match self.object(var) {
+                    Some(object) if object.align.is_power_of_two() && object.align > 1 => (object.align.min(4096), 0),
+                    _ => continue,
+                }
+            };
+            let bits = align.trailing_zeros() as u16;
+            let whole = self.arena.var_term(var);
+            let high = self.arena.extract(whole, 63, bits);
+            let low = self.arena.bv(bits, low);
+            let aligned = self.arena.concat(high, low);
+            known.insert(var, aligned);
+        }
+        if known.is_empty() {
+            return condition;
+        }
+        let mut memo = FxHashMap::default();
+        self.arena.substitute(condition, &mut |var| known.get(&var).copied(), &mut memo)
+    }
+
+    /// Registers of a side at entry, given its signature.
+    pub(crate) fn register_hint(side: Side, register: Register) -> String {
+        format!("{}.{}", register.name(), side.name())
+    }
+}
+
+/// The object an access stays inside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// Variable of the object's address.
+    pub var: VarId,
+    /// Which local object, if it is one.
+    pub local: Option<usize>,
+    /// The offset, if constant.
+    pub offset: Option<u64>,
+    /// Was `in-bounds` used to know it?
+    pub assumed: bool,
+}
+
+/// An [`Stuck::Unsupported`].
+pub(crate) fn unsupported(side: Side, address: u64, what: impl Into<String>) -> Stuck {
+    Stuck::Unsupported { side, address, what: what.into() }
+}

@@ -1,0 +1,415 @@
+//! Symbolic execution of an acyclic piece of a function.
+//!
+//! From a point, all paths are executed at once up to the next *events*: calls, returns, and the loop heads that
+//! the caller names. Where paths join, states are merged with `ite` over the parts of the path conditions that
+//! differ. The result is, per event, the condition under which it is reached and the state there, and a log of the
+//! world accesses and possible faults on the way, each with the condition under which it happens.
+
+use crate::context::unsupported;
+use crate::known::Known;
+use crate::order::Region as Piece;
+use crate::{Assumption, Callee, Context, FaultKind, Next, Op, PointId, Register, Side, State, Stuck};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use term::{Op as TermOp, TermId, VarId};
+
+/// An event that ends a piece.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Event {
+    /// The call that ends this point.
+    Call(PointId),
+    /// The return that ends this point.
+    Return(PointId),
+    /// This loop head.
+    Head(PointId),
+}
+
+impl Event {
+    /// The point of the event.
+    pub fn point(self) -> PointId {
+        match self {
+            Event::Call(point) | Event::Return(point) | Event::Head(point) => point,
+        }
+    }
+}
+
+/// An event that can be reached.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// What.
+    pub event: Event,
+    /// When, relative to the start of the piece.
+    pub guard: TermId,
+    /// The state there (for calls and returns: before the event).
+    pub state: State,
+}
+
+/// An access to the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// When.
+    pub guard: TermId,
+    /// Where.
+    pub address: TermId,
+    /// How many bytes.
+    pub bytes: u16,
+    /// Write or read?
+    pub write: bool,
+    /// Instruction.
+    pub place: u64,
+}
+
+/// A read or write of a block whose length is not a small constant.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// When.
+    pub guard: TermId,
+    /// First byte.
+    pub address: TermId,
+    /// Length in bytes, a term.
+    pub length: TermId,
+    /// Write or read?
+    pub write: bool,
+    /// Instruction.
+    pub place: u64,
+}
+
+/// A possible fault.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// When.
+    pub guard: TermId,
+    /// Why.
+    pub kind: FaultKind,
+    /// Instruction.
+    pub place: u64,
+}
+
+/// What one execution found.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Events, in order of their points.
+    pub arrivals: Vec<Arrival>,
+    /// World accesses.
+    pub accesses: Vec<Access>,
+    /// Blocks read and written by library functions.
+    pub blocks: Vec<Block>,
+    /// Pure library calls: name, arguments, guard. The candidate's must be among the original's.
+    pub pure_calls: Vec<PureCall>,
+    /// Faults.
+    pub faults: Vec<Fault>,
+}
+
+/// A call of a pure function that reads memory.
+#[derive(Clone, Debug)]
+pub struct PureCall {
+    /// When.
+    pub guard: TermId,
+    /// The value of the call: a term over name, arguments and memory.
+    pub value: TermId,
+    /// Instruction.
+    pub place: u64,
+}
+
+pub(crate) struct Executor<'c, 'a> {
+    pub context: &'c mut Context<'a>,
+    pub side: Side,
+    known: &'c Known,
+    pub run: Run,
+}
+
+impl<'a> Context<'a> {
+    /// Executes from the operations of `from` (or, if that is the point of a call just made, from its return
+    /// point: the caller passes the point to start at) to the next events. `heads` are events too.
+    pub fn execute(
+        &mut self,
+        side: Side,
+        from: PointId,
+        state: State,
+        heads: &FxHashSet<PointId>,
+        known: &Known,
+    ) -> Result<Run, Stuck> {
+        let mut executor = Executor { context: self, side, known, run: Run::default() };
+        executor.piece(from, state, heads)?;
+        Ok(executor.run)
+    }
+}
+
+/// A path condition and the state under it.
+type Incoming = Vec<(TermId, State)>;
+
+impl Executor<'_, '_> {
+    fn piece(&mut self, from: PointId, state: State, heads: &FxHashSet<PointId>) -> Result<(), Stuck> {
+        let function = self.context.functions[self.side.index()];
+        let inner = |point: PointId| self.passes_through(point);
+        let piece = Piece::explore(function, from, heads, inner)
+            .map_err(|point| Stuck::Loop { side: self.side, address: function.point(point).address })?;
+        let mut incoming: FxHashMap<PointId, Incoming> = FxHashMap::default();
+        let mut guards: FxHashMap<PointId, TermId> = FxHashMap::default();
+        let yes = self.context.arena.bool(true);
+        incoming.insert(from, vec![(yes, state)]);
+        let mut at_heads: BTreeMap<PointId, Incoming> = BTreeMap::new();
+        for point in &piece.order {
+            if self.context.out_of_budget() {
+                return Err(Stuck::OutOfBudget);
+            }
+            let Some(arriving) = incoming.remove(point) else { continue };
+            let (mut guard, state) = self.join(arriving);
+            if let Some(dominator) = piece.rejoins(*point) {
+                if let Some(known) = guards.get(&dominator) {
+                    guard = *known;
+                }
+            }
+            guards.insert(*point, guard);
+            for (target, taken, state) in self.point(*point, guard, state)? {
+                let into = if heads.contains(&target) { at_heads.entry(target) .or_default()} else { incoming.entry(target).or_default() };
+                into.push((taken, state));
+            }
+        }
+        for (head, arriving) in at_heads {
+            let (guard, state) = self.join(arriving);
+            self.run.arrivals.push(Arrival { event: Event::Head(head), guard, state });
+        }
+        Ok(())
+    }
+
+    /// Does execution go on after the call at this point, without an event?
+    fn passes_through(&self, point: PointId) -> bool {
+        let function = self.context.functions[self.side.index()];
+        match &function.point(point).next {
+            Next::Call(call) => !call.tail && matches!(&call.callee, Callee::Named(name) if self.context.is_silent(name)),
+            _ => false,
+        }
+    }
+
+    fn join(&mut self, mut incoming: Incoming) -> (TermId, State) {
+        if incoming.len() == 1 {
+            return incoming.pop().expect("one");
+        }
+        let conditions: Vec<TermId> = incoming.iter().map(|(guard, _)| *guard).collect();
+        let (common, rest) = self.context.factor(&conditions);
+        let mut states = incoming.into_iter().map(|(_, state)| state).rev();
+        let mut state = states.next().expect("at least one");
+        for (condition, then) in rest.iter().rev().skip(1).zip(states) {
+            state = State::merge(self.context.arena, *condition, &then, &state);
+        }
+        let any = self.context.arena.bool_or_all(&rest);
+        (self.context.arena.bool_and(common, any), state)
+    }
+
+    /// Executes one point; returns where control goes, and when.
+    fn point(&mut self, id: PointId, guard: TermId, mut state: State) -> Result<Vec<(PointId, TermId, State)>, Stuck> {
+        let point = self.context.functions[self.side.index()].point(id);
+        let mut temporaries: FxHashMap<VarId, TermId> = FxHashMap::default();
+        for (place, op) in &point.ops {
+            self.op(*place, op, guard, &mut state, &mut temporaries)?;
+        }
+        let last = point.ops.last().map_or(point.address, |(place, _)| *place);
+        match &point.next {
+            Next::Edges(edges) => {
+                let mut out = Vec::new();
+                for edge in edges {
+                    let condition = self.value(&state, &temporaries, edge.guard);
+                    let condition = self.known.simplify(self.context.arena, condition);
+                    let taken = self.context.arena.bool_and(guard, condition);
+                    let taken = self.known.simplify(self.context.arena, taken);
+                    if self.context.arena.as_bool(taken) != Some(false) {
+                        out.push((edge.target, taken, state.clone()));
+                    }
+                }
+                return Ok(out);
+            }
+            Next::Call(call) => {
+                if let Callee::Pointer(target) = &call.callee {
+                    let target = self.value(&state, &temporaries, *target);
+                    state.call_target = Some(target);
+                }
+                if self.passes_through(id) {
+                    self.silent_call(last, call, guard, &mut state)?;
+                    match call.returns {
+                        Some(next) => return Ok(vec![(next, guard, state)]),
+                        None => self.run.faults.push(Fault { guard, kind: FaultKind::OffTheEnd, place: last }),
+                    }
+                } else {
+                    self.run.arrivals.push(Arrival { event: Event::Call(id), guard, state });
+                }
+            }
+            Next::Return => self.run.arrivals.push(Arrival { event: Event::Return(id), guard, state }),
+            Next::Fault(kind) => self.run.faults.push(Fault { guard, kind: *kind, place: last }),
+        }
+        Ok(Vec::new())
+    }
+
+    fn value(&mut self, state: &State, temporaries: &FxHashMap<VarId, TermId>, term: TermId) -> TermId {
+        let mut memo = FxHashMap::default();
+        let registers = state.registers();
+        let mut lookup = |var: VarId| registers.get(var.index()).or_else(|| temporaries.get(&var)).copied();
+        self.context.arena.substitute(term, &mut lookup, &mut memo)
+    }
+
+    fn op(
+        &mut self,
+        place: u64,
+        op: &Op,
+        guard: TermId,
+        state: &mut State,
+        temporaries: &mut FxHashMap<VarId, TermId>,
+    ) -> Result<(), Stuck> {
+        let (var, value) = match op {
+            Op::Set { var, value } => {
+                let value = self.value(state, temporaries, *value);
+                (*var, self.aligned(value))
+            }
+            Op::Load { var, address, bytes } => {
+                let address = self.value(state, temporaries, *address);
+                (*var, self.load(place, guard, state, address, *bytes)?)
+            }
+            Op::Unknown { var } => {
+                let sort = self.context.arena.var_sort(*var);
+                (*var, self.context.fresh_undefined(&format!("undefined.{}", self.side.name()), sort))
+            }
+            Op::Store { address, value } => {
+                let address = self.value(state, temporaries, *address);
+                let value = self.value(state, temporaries, *value);
+                return self.store(place, guard, state, address, value);
+            }
+            Op::Fault { condition, kind } => {
+                let condition = self.value(state, temporaries, *condition);
+                let condition = self.context.settle_alignment(condition);
+                let when = self.context.arena.bool_and(guard, condition);
+                if self.context.arena.as_bool(when) != Some(false) {
+                    self.run.faults.push(Fault { guard: when, kind: *kind, place });
+                }
+                return Ok(());
+            }
+        };
+        match Register::of_var(var) {
+            Some(register) => state.set(register, value),
+            None => {
+                temporaries.insert(var, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// `(rsp₀ + k) & -16` is a constant distance from `rsp₀`, because `rsp₀ ≡ 8 (mod 16)`.
+    fn aligned(&mut self, value: TermId) -> TermId {
+        if self.context.arena.op(value) != TermOp::BvAnd || self.context.arena.sort(value).width() != Some(64) {
+            return value;
+        }
+        let (base, mask) = (self.context.arena.arg(value, 0), self.context.arena.arg(value, 1));
+        match (self.context.frame_offset(base), self.context.arena.as_u64(mask)) {
+            (Some((offset, rest)), Some(mask)) if rest.is_empty() && matches!(mask as i64, -16 | -8 | -4 | -2) => {
+                let down = (offset + 8) & !(mask as i64);
+                self.context.arena.add_const(base, -down)
+            }
+            _ => value,
+        }
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &State,
+        address: TermId,
+        bytes: u16,
+    ) -> Result<TermId, Stuck> {
+        match self.locate(place, guard, state, address, bytes, false)? {
+            Spot::Slot(offset) => Ok(self.context.read_slot(state, offset, bytes)),
+            Spot::Local(local, address) => Ok(self.context.read(state.locals[local], address, bytes)),
+            Spot::World(address) => Ok(self.context.read(state.world, address, bytes)),
+        }
+    }
+
+    pub(crate) fn store(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &mut State,
+        address: TermId,
+        value: TermId,
+    ) -> Result<(), Stuck> {
+        let bytes = self.context.arena.width(value) / 8;
+        match self.locate(place, guard, state, address, bytes, true)? {
+            Spot::Slot(offset) => state.frame.write(self.context.arena, offset, value),
+            Spot::Local(local, address) => {
+                let value = self.context.outward(self.side, place, value, true)?;
+                state.locals[local] = self.context.write(state.locals[local], address, value);
+            }
+            Spot::World(address) => {
+                let value = self.context.canonical_value(value);
+                let value = self.context.outward(self.side, place, value, true)?;
+                state.world = self.context.write(state.world, address, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an access goes; world accesses are logged.
+    fn locate(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &State,
+        address: TermId,
+        bytes: u16,
+        write: bool,
+    ) -> Result<Spot, Stuck> {
+        if let Some((offset, rest)) = self.context.frame_offset(address) {
+            let local = self.context.local_at(self.side, offset);
+            if let Some(local) = local {
+                let variable = !rest.is_empty();
+                let address = self.context.local_pointer(self.side, local, offset, rest);
+                if variable {
+                    let name = self.context.local_name(local);
+                    self.context.assume(Assumption::about("in-bounds", name));
+                }
+                if self.side == Side::Original {
+                    self.context.note_original_address(address);
+                }
+                self.log(guard, address, bytes, write, place);
+                return Ok(if self.context.bindings[local].escapes {
+                    Spot::World(address)
+                } else {
+                    Spot::Local(local, address)
+                });
+            }
+            if let Some((index, _)) = rest.first() {
+                let index = Some(*index);
+                return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });
+            }
+            let depth = state.stack_depth(self.context);
+            if depth.is_none_or(|depth| offset < depth - 128) && offset < 0 {
+                self.run.faults.push(Fault { guard, kind: FaultKind::BelowStack, place });
+            }
+            if offset < 8 && offset + i64::from(bytes) > 0 && write {
+                self.run.faults.push(Fault { guard, kind: FaultKind::ReturnAddress, place });
+            }
+            return Ok(Spot::Slot(offset));
+        }
+        if self.context.depends_on_frame(address) {
+            return Err(unsupported(self.side, place, "access through a computed frame address"));
+        }
+        let address = self.context.canonical_address(address);
+        if self.side == Side::Original {
+            self.context.note_original_address(address);
+        }
+        if self.context.region(address, bytes).is_none() {
+            self.context.assume(Assumption::global("frame-private"));
+        }
+        self.log(guard, address, bytes, write, place);
+        Ok(Spot::World(address))
+    }
+
+    pub(crate) fn log(&mut self, guard: TermId, address: TermId, bytes: u16, write: bool, place: u64) {
+        self.run.accesses.push(Access { guard, address, bytes, write, place });
+    }
+
+}
+
+enum Spot {
+    Slot(i64),
+    Local(usize, TermId),
+    World(TermId),
+}

@@ -1,0 +1,86 @@
+//! A function: its graph and what is known about it besides the code.
+
+use crate::{Object, Point, PointId, Signature, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use term::VarId;
+
+/// A lifted function of one program.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Unique name in its program.
+    pub name: String,
+    /// Points; the entry is the first.
+    pub points: Vec<Point>,
+    /// Objects whose address variables occur in the points, their contents included.
+    pub objects: BTreeMap<VarId, Object>,
+    /// Own signature, if debug information has it.
+    pub signature: Option<Signature>,
+    /// The source's parameters in order, if debug information has them; their values are the signature's arguments.
+    pub parameters: Vec<Parameter>,
+    /// Signatures of direct callees by name, if debug information has them.
+    pub callees: BTreeMap<String, Signature>,
+    /// Names of direct callees that the program itself defines.
+    pub defined: BTreeSet<String>,
+    /// Local variables in the frame, if debug information has them.
+    pub locals: Vec<Local>,
+    /// Source lines of instruction addresses.
+    pub lines: LineTable,
+}
+
+/// A parameter as the source names it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// Name in the source.
+    pub name: String,
+    /// Where it arrives; several values for a struct in registers.
+    pub values: Vec<Value>,
+    /// Is it a pointer?
+    pub pointer: bool,
+    /// Is it a `restrict` pointer?
+    pub restrict: bool,
+}
+
+/// A local variable that lives in the frame for the whole function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Local {
+    /// Name in the source.
+    pub name: String,
+    /// Offset of its first byte from the value of `rsp` at entry (so negative).
+    pub offset: i64,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// Source lines by instruction address (relative to the function's start), sorted.
+#[derive(Clone, Debug, Default)]
+pub struct LineTable {
+    /// (first address, line) pairs.
+    pub rows: Vec<(u64, SourceLine)>,
+}
+
+/// A line of a source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceLine {
+    /// File name without directories.
+    pub file: String,
+    /// Line number, from 1.
+    pub line: u32,
+}
+
+impl LineTable {
+    /// The line that the instruction at this address came from.
+    pub fn find(&self, address: u64) -> Option<&SourceLine> {
+        let after = self.rows.partition_point(|(start, _)| *start <= address);
+        after.checked_sub(1).map(|i| &self.rows[i].1)
+    }
+}
+
+impl Function {
+    /// The first point.
+    pub const ENTRY: PointId = PointId(0);
+
+    /// A point by its handle.
+    pub fn point(&self, id: PointId) -> &Point {
+        &self.points[id.index()]
+    }
+}

@@ -1,0 +1,42 @@
+//! Program graphs and what can be done with them.
+//!
+//! A [`Function`] is a graph of [`Point`]s whose operations are terms over the machine's registers. Every
+//! frontend produces this form and every strategy consumes only this form. [`Context::execute`] runs acyclic pieces
+//! of it symbolically.
+//!
+//! Trust: full. The kernel believes symbolic execution and the interpreter.
+
+mod registers;
+mod point;
+mod object;
+mod signature;
+mod function;
+mod side;
+mod assumption;
+mod liveness;
+pub mod library;
+mod frame;
+mod state;
+mod context;
+mod memory;
+mod known;
+mod order;
+mod calls;
+mod execute;
+pub mod interpreter;
+
+pub use assumption::Assumption;
+pub use calls::Shape;
+pub use context::{Binding, Context, Interval, Region, Stuck};
+pub use execute::{Access, Arrival, Block, Event, Fault, PureCall, Run};
+pub use frame::Frame;
+pub use function::{Function, LineTable, Local, Parameter, SourceLine};
+pub use known::Known;
+pub use liveness::drop_dead_flags;
+pub use memory::Alias;
+pub use object::{Content, Member, Object, ObjectKind};
+pub use point::{Call, Callee, Edge, FaultKind, Next, Op, Point, PointId};
+pub use registers::{Flag, Register};
+pub use side::Side;
+pub use signature::{Narrow, Place, Signature, Value};
+pub use state::State;

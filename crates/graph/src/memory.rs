@@ -1,0 +1,220 @@
+//! Reads and writes of the world: store chains resolved by regions and offsets.
+//!
+//! A world is a memory term: a variable with stores on top, merged by `ite`. Two accesses are compared by
+//! [`Context::alias`]; what it decides never reaches a solver. Chains are kept canonical: an overwritten store is
+//! dropped and neighbouring disjoint stores are sorted by address, so that independent stores in another order give
+//! the same term.
+
+use crate::{Assumption, Context, Content};
+use term::{Bits, Op as TermOp, Sort, TermId, VarId};
+
+/// How two accesses relate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alias {
+    /// No byte in common.
+    Disjoint,
+    /// The first begins this many bytes after the second (possibly negative), and they overlap.
+    Distance(i64),
+    /// Cannot tell.
+    May,
+}
+
+const WALK_LIMIT: usize = 400;
+
+impl Context<'_> {
+    /// How an access of `n` bytes at `a` relates to one of `m` bytes at `b`.
+    pub fn alias(&mut self, a: TermId, n: u16, b: TermId, m: u16) -> Alias {
+        if let Some(difference) = self.arena.difference(a, b) {
+            let distance = difference.low() as i64;
+            let disjoint = distance as u64 >= u64::from(m) && (distance.wrapping_neg()) as u64 >= u64::from(n);
+            return if disjoint { Alias::Disjoint } else { Alias::Distance(distance) };
+        }
+        let (ra, rb) = (self.region(a, n), self.region(b, m));
+        if let (Some(x), Some(y)) = (ra, rb) {
+            if x.var != y.var {
+                self.assume(Assumption::global("disjoint-objects"));
+                for region in [x, y] {
+                    if region.assumed {
+                        let name = self.object_name(region.var);
+                        self.assume(Assumption::about("in-bounds", name));
+                    }
+                }
+                return Alias::Disjoint;
+            }
+            return Alias::May;
+        }
+        for (region, other) in [(ra, b), (rb, a)] {
+            let Some(region) = region else { continue };
+            let apart = match region.local {
+                Some(local) => !self.may_reach_local(other, local),
+                None => self.allocations.get(&region.var).copied().is_some_and(|born| self.older_than(other, born)),
+            };
+            if apart {
+                let name = if region.local.is_some() { "frame-private" } else { "fresh-allocation" };
+                self.assume(Assumption::global(name));
+                if region.assumed {
+                    let entity = self.object_name(region.var);
+                    self.assume(Assumption::about("in-bounds", entity));
+                }
+                return Alias::Disjoint;
+            }
+        }
+        Alias::May
+    }
+
+    /// Value of `bytes` bytes at `address` in a memory term, resolved as far as aliasing is decided.
+    pub fn read(&mut self, memory: TermId, address: TermId, bytes: u16) -> TermId {
+        if let Some(value) = self.read_constant(address, bytes) {
+            return value;
+        }
+        self.read_chain(memory, address, bytes)
+    }
+
+    fn read_chain(&mut self, memory: TermId, address: TermId, bytes: u16) -> TermId {
+        if let Some(value) = self.read_memo.get(&(memory, address, bytes)) {
+            return *value;
+        }
+        let value = self.read_uncached(memory, address, bytes);
+        self.read_memo.insert((memory, address, bytes), value);
+        value
+    }
+
+    fn read_uncached(&mut self, memory: TermId, address: TermId, bytes: u16) -> TermId {
+        let mut memory = memory;
+        loop {
+            match self.arena.op(memory) {
+                TermOp::Store(size) => {
+                    let (inner, at, value) =
+                        (self.arena.arg(memory, 0), self.arena.arg(memory, 1), self.arena.arg(memory, 2));
+                    match self.alias(address, bytes, at, size) {
+                        Alias::Disjoint => memory = inner,
+                        Alias::Distance(d) => return self.read_overlap(memory, address, bytes, value, size, d),
+                        Alias::May => break,
+                    }
+                }
+                TermOp::Fill | TermOp::Copy if self.outside_block(memory, address, bytes) => {
+                    memory = self.arena.arg(memory, 0);
+                }
+                TermOp::Ite => {
+                    let (condition, then, other) =
+                        (self.arena.arg(memory, 0), self.arena.arg(memory, 1), self.arena.arg(memory, 2));
+                    let a = self.read_chain(then, address, bytes);
+                    let b = self.read_chain(other, address, bytes);
+                    return if a == b { a } else { self.arena.ite(condition, a, b) };
+                }
+                _ => break,
+            }
+        }
+        self.arena.load(memory, address, bytes)
+    }
+
+    /// A read that overlaps the topmost store: whole bytes from the value, the rest from below.
+    fn read_overlap(&mut self, memory: TermId, address: TermId, bytes: u16, value: TermId, size: u16, d: i64) -> TermId {
+        let (n, m) = (i64::from(bytes), i64::from(size));
+        let (from, to) = ((-d).max(0), (m - d).min(n));
+        let inner = self.arena.arg(memory, 0);
+        let mut parts = Vec::new();
+        if from > 0 {
+            parts.push(self.read_chain(inner, address, from as u16));
+        }
+        parts.push(self.arena.extract(value, (8 * (to + d) - 1) as u16, (8 * (from + d)) as u16));
+        if to < n {
+            let rest = self.arena.add_const(address, to);
+            parts.push(self.read_chain(inner, rest, (n - to) as u16));
+        }
+        parts.reverse();
+        self.arena.concat_all(&parts)
+    }
+
+    /// Is the access certainly outside a filled or copied block of constant length?
+    fn outside_block(&mut self, memory: TermId, address: TermId, bytes: u16) -> bool {
+        let start = self.arena.arg(memory, 1);
+        let length = *self.arena.args(memory).last().expect("operands");
+        let Some(length) = self.arena.as_u64(length) else { return false };
+        match u16::try_from(length) {
+            Ok(0) => true,
+            Ok(length) => self.alias(address, bytes, start, length) == Alias::Disjoint,
+            Err(_) => match self.arena.difference(address, start) {
+                Some(d) => d.low() >= length && d.neg().low() >= u64::from(bytes),
+                None => false,
+            },
+        }
+    }
+
+    /// Content of a read-only object: a constant where the offset is one, else a load from a memory that never
+    /// changes.
+    fn read_constant(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
+        let region = self.region(address, bytes)?;
+        let content: &Content = self.object(region.var)?.content.as_ref()?;
+        if let Some(offset) = region.offset {
+            if let Some(value) = self.content_at(content, offset, bytes) {
+                return Some(value);
+            }
+        }
+        let rom = self.arena.var("read-only", Sort::Memory);
+        Some(self.arena.load(rom, address, bytes))
+    }
+
+    fn content_at(&mut self, content: &Content, offset: u64, bytes: u16) -> Option<TermId> {
+        let end = offset.checked_add(u64::from(bytes))?;
+        let slice = content.bytes.get(offset as usize..end as usize)?;
+        let mut parts: Vec<TermId> = Vec::new();
+        let mut at = offset;
+        for (start, pointer) in content.pointers.iter().filter(|(start, _)| start + 8 > offset && *start < end) {
+            if *start < offset || start + 8 > end {
+                return None;
+            }
+            if *start > at {
+                let plain = &slice[(at - offset) as usize..(start - offset) as usize];
+                parts.push(self.arena.constant(Bits::from_bytes(plain)));
+            }
+            parts.push(*pointer);
+            at = start + 8;
+        }
+        if at < end {
+            parts.push(self.arena.constant(Bits::from_bytes(&slice[(at - offset) as usize..])));
+        }
+        parts.reverse();
+        Some(self.arena.concat_all(&parts))
+    }
+
+    /// The memory with `value` stored at `address`, in canonical form.
+    pub fn write(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
+        let size = self.arena.width(value) / 8;
+        let mut kept: Vec<(TermId, TermId)> = Vec::new();
+        let mut place = None;
+        let mut base = memory;
+        for _ in 0..WALK_LIMIT {
+            let TermOp::Store(n) = self.arena.op(base) else { break };
+            let (inner, at, old) = (self.arena.arg(base, 0), self.arena.arg(base, 1), self.arena.arg(base, 2));
+            base = inner;
+            match self.alias(at, n, address, size) {
+                // Every byte of the old store is written again, so it is dead whatever lies between.
+                Alias::Distance(d) if d >= 0 && d + i64::from(n) <= i64::from(size) => continue,
+                Alias::Disjoint if place.is_none() && address < at => {}
+                _ => {
+                    place.get_or_insert(kept.len());
+                }
+            }
+            kept.push((at, old));
+        }
+        let place = place.unwrap_or(kept.len());
+        for (at, old) in kept[place..].iter().rev() {
+            base = self.arena.store(base, *at, *old);
+        }
+        base = self.arena.store(base, address, value);
+        for (at, old) in kept[..place].iter().rev() {
+            base = self.arena.store(base, *at, *old);
+        }
+        base
+    }
+
+    /// Variable of the memory that a chain without `ite` stands on.
+    pub fn memory_root(&self, memory: TermId) -> Option<VarId> {
+        let mut at = memory;
+        while matches!(self.arena.op(at), TermOp::Store(_) | TermOp::Fill | TermOp::Copy) {
+            at = self.arena.arg(at, 0);
+        }
+        self.arena.as_var(at)
+    }
+}

@@ -1,0 +1,68 @@
+//! Objects of the program's memory that have a name or known content.
+//!
+//! The address of an object is a variable, shared by both programs of a pair when they mean the same object.
+//! Frontends name these variables so: `&name` for a named object; `&name@HASH` for a defined read-only one, where
+//! HASH covers its content (so that two constant tables of one name and different content are different
+//! objects); `&"HASH` for anonymous read-only data, by content alone; `§original.SECTION`/`§candidate.SECTION` for
+//! a section of one program, whose members are objects again.
+
+use term::{TermId, VarId};
+
+/// What a variable that is an address points to.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Variable that stands for the address.
+    pub var: VarId,
+    /// Name for people.
+    pub name: String,
+    /// Kind.
+    pub kind: ObjectKind,
+    /// Size in bytes; `None` when unknown (undefined, size-less, zero-length or linker-made symbols).
+    pub size: Option<u64>,
+    /// Alignment in bytes that the program guarantees, 1 when unknown.
+    pub align: u64,
+    /// Content, if it can never change.
+    pub content: Option<Content>,
+    /// Members of a section, sorted by offset; empty for other kinds.
+    pub members: Vec<Member>,
+}
+
+/// Kinds of objects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ObjectKind {
+    /// A named object or function.
+    Named {
+        /// Is it defined in this program?
+        defined: bool,
+        /// Is it invisible outside (a `static`)?
+        local: bool,
+        /// May it be null (weak and undefined)?
+        weak: bool,
+        /// Is it code?
+        function: bool,
+    },
+    /// Anonymous read-only data, identified by its content.
+    Literal,
+    /// A section; accesses are rewritten to the member they fall in.
+    Section,
+}
+
+/// Known bytes of a read-only object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Content {
+    /// The bytes; those under a relocation are zero here.
+    pub bytes: Vec<u8>,
+    /// 8-byte pointers inside: offset and value.
+    pub pointers: Vec<(u64, TermId)>,
+}
+
+/// A member of a section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Member {
+    /// Offset in the section.
+    pub offset: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Variable of the member's address.
+    pub var: VarId,
+}

@@ -1,0 +1,56 @@
+//! The symbolic state of one side.
+
+use crate::frame::Frame;
+use crate::{Context, Register};
+use term::{Arena, TermId};
+
+/// Registers, frame, and memories of one side, as terms over the inputs.
+#[derive(Clone, Debug)]
+pub struct State {
+    registers: Vec<TermId>,
+    /// Stack slots.
+    pub frame: Frame,
+    /// Memory outside the frame.
+    pub world: TermId,
+    /// Memory of each local object that does not escape (see [`crate::Binding`]).
+    pub locals: Vec<TermId>,
+    /// At a call through a pointer: the address called.
+    pub call_target: Option<TermId>,
+}
+
+impl State {
+    /// A state from its parts; `registers` in the order of [`Register::all`].
+    pub fn new(registers: Vec<TermId>, frame: Frame, world: TermId, locals: Vec<TermId>) -> State {
+        debug_assert_eq!(registers.len(), Register::COUNT);
+        State { registers, frame, world, locals, call_target: None }
+    }
+
+    /// Value of a register.
+    pub fn get(&self, register: Register) -> TermId {
+        self.registers[register.index()]
+    }
+
+    /// Sets a register.
+    pub fn set(&mut self, register: Register, value: TermId) {
+        self.registers[register.index()] = value;
+    }
+
+    /// Values of all registers, by index.
+    pub fn registers(&self) -> &[TermId] {
+        &self.registers
+    }
+
+    /// The state that is `then` where the condition holds and `other` elsewhere.
+    pub fn merge(arena: &mut Arena, condition: TermId, then: &State, other: &State) -> State {
+        let pick = |arena: &mut Arena, a: TermId, b: TermId| if a == b { a } else { arena.ite(condition, a, b) };
+        let registers = then.registers.iter().zip(&other.registers).map(|(a, b)| pick(arena, *a, *b)).collect();
+        let locals = then.locals.iter().zip(&other.locals).map(|(a, b)| pick(arena, *a, *b)).collect();
+        let frame = Frame::merge(arena, condition, &then.frame, &other.frame);
+        State { registers, frame, world: pick(arena, then.world, other.world), locals, call_target: None }
+    }
+
+    /// The constant distance of `rsp` from its value at entry.
+    pub fn stack_depth(&self, context: &Context) -> Option<i64> {
+        context.frame_offset(self.get(Register::RSP)).and_then(|(offset, rest)| rest.is_empty().then_some(offset))
+    }
+}

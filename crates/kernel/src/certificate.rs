@@ -1,0 +1,111 @@
+//! The untrusted claim, as versioned JSON (docs/certificate-format.md).
+
+use graph::{Binding, Interval};
+use serde::{Deserialize, Serialize};
+
+/// Version of the format that this kernel reads and writes.
+pub const VERSION: u32 = 1;
+
+/// A claim that two functions are equivalent, with what the kernel needs to check it.
+///
+/// Transparent product points (calls, exits) are not listed: the kernel finds them by following the original and
+/// asking where the candidate goes, which it must do anyway to check that nothing was left out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// Format version.
+    pub version: u32,
+    /// Name of the original function.
+    pub original: String,
+    /// Name of the candidate function.
+    pub candidate: String,
+    /// Hash of the original's code and of the data that the proof depends on.
+    pub original_hash: String,
+    /// Hash of the candidate's.
+    pub candidate_hash: String,
+    /// Local objects behind pointers, and where they live in the two frames.
+    pub locals: Vec<LocalClaim>,
+}
+
+/// A [`Binding`] as written in a certificate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocalClaim {
+    /// Offset from the entry stack pointer in the original's frame.
+    pub original: Option<i64>,
+    /// Offset in the candidate's frame.
+    pub candidate: Option<i64>,
+    /// Size in bytes.
+    pub size: u64,
+    /// Does its address leave the function?
+    pub escapes: bool,
+}
+
+/// Frames above this size are refused: offsets and sizes then never overflow.
+const FRAME_LIMIT: u64 = 1 << 32;
+
+impl LocalClaim {
+    /// The claim for a binding.
+    pub fn of(binding: &Binding) -> LocalClaim {
+        let size = binding.original.or(binding.candidate).map_or(0, |i| i.size);
+        LocalClaim {
+            original: binding.original.map(|i| i.offset),
+            candidate: binding.candidate.map(|i| i.offset),
+            size,
+            escapes: binding.escapes,
+        }
+    }
+
+    fn interval(&self, offset: Option<i64>) -> Option<Interval> {
+        offset.map(|offset| Interval { offset, size: self.size })
+    }
+
+    /// The binding, if it is sane.
+    fn binding(&self) -> Option<Binding> {
+        let fits = |offset: Option<i64>| offset.is_none_or(|o| o.unsigned_abs() < FRAME_LIMIT);
+        let sane = self.size > 0 && self.size < FRAME_LIMIT && fits(self.original) && fits(self.candidate);
+        sane.then(|| Binding {
+            original: self.interval(self.original),
+            candidate: self.interval(self.candidate),
+            escapes: self.escapes,
+        })
+    }
+}
+
+impl Certificate {
+    /// The bindings, or what is wrong with them: intervals of one frame must not overlap, nor touch the return
+    /// address.
+    pub fn bindings(&self) -> Result<Vec<Binding>, String> {
+        if self.locals.len() > 10_000 {
+            return Err("too many local objects".to_string());
+        }
+        let bindings: Option<Vec<Binding>> = self.locals.iter().map(LocalClaim::binding).collect();
+        let bindings = bindings.ok_or("a local object has an impossible size or offset")?;
+        for pick in [|b: &Binding| b.original, |b: &Binding| b.candidate] {
+            let mut intervals: Vec<Interval> = bindings.iter().filter_map(pick).collect();
+            intervals.sort();
+            let end = |i: &Interval| i.offset + i.size as i64;
+            if intervals.windows(2).any(|w| end(&w[0]) > w[1].offset) {
+                return Err("local objects overlap".to_string());
+            }
+            if intervals.iter().any(|i| i.offset < 8 && end(i) > 0) {
+                return Err("a local object covers the return address".to_string());
+            }
+        }
+        Ok(bindings)
+    }
+
+    /// Text form.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a certificate is plain data")
+    }
+
+    /// Reads the text form.
+    pub fn from_json(text: &str) -> Result<Certificate, String> {
+        let certificate: Certificate = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        if certificate.version != VERSION {
+            return Err(format!("certificate version {} is not {VERSION}", certificate.version));
+        }
+        Ok(certificate)
+    }
+}

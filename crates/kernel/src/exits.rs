@@ -1,0 +1,146 @@
+//! What must hold at returns, and of the candidate's accesses on every edge.
+
+use crate::product::{Checker, Point, Rejection, unknown};
+use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
+use term::Sort;
+
+impl Checker<'_, '_> {
+    /// Both sides return: results, world, callee-saved registers and stack pointer.
+    pub(crate) fn check_return(&mut self, at: &Point, points: [PointId; 2]) -> Result<(), Rejection> {
+        let known = Known::from_condition(self.context.arena, at.condition);
+        for value in self.results(at) {
+            let mut values = [at.condition; 2];
+            for side in Side::BOTH {
+                let place = self.address(side, points[side.index()]);
+                let raw = self.context.value_at(&at.states[side.index()], &value, side, place)?;
+                let raw = self.context.canonical_value(raw);
+                values[side.index()] = self.context.outward(side, place, raw, false)?;
+            }
+            self.prove_equal(at, &known, values[0], values[1])
+                .map_err(|failure| self.refuse("the result", points, failure))?;
+        }
+        self.check_worlds(at, &known, points, true, "memory at the return")?;
+        self.check_unwound(at, &known, points)
+    }
+
+    /// The candidate leaves the registers of its caller as it found them.
+    pub(crate) fn check_unwound(&mut self, at: &Point, known: &Known, points: [PointId; 2]) -> Result<(), Rejection> {
+        for register in Register::CALLEE_SAVED.into_iter().chain([Register::RSP]) {
+            let now = at.states[1].get(register);
+            let then = self.entry[register.index()];
+            if now == then {
+                continue;
+            }
+            self.prove_equal(at, known, now, then).map_err(|failure| {
+                self.refuse(&format!("the candidate does not restore {}", register.name()), points, failure)
+            })?;
+        }
+        let direction = at.states[1].get(Register::Flag(graph::Flag::Direction));
+        let goal = self.context.arena.bool_not(direction);
+        self.prove(at, known, goal).map_err(|failure| self.refuse("the candidate leaves the direction flag set", points, failure))
+    }
+
+    fn results(&mut self, at: &Point) -> Vec<Value> {
+        if let Some(signature) = self.context.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
+            return signature.results.clone();
+        }
+        // Without debug information: the general result register, and the vector one if the original set it.
+        let name = self.context.functions[0].name.clone();
+        self.context.assume(Assumption::about("signature", name));
+        let value = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
+        let mut out = vec![value(Register::General(0), 8)];
+        let vector = at.states[0].get(Register::Vector(0));
+        let untouched = self.context.arena.var("xmm0", Sort::Bv(128));
+        if vector != untouched && !self.context.is_undefined(vector) {
+            out.push(value(Register::Vector(0), 16));
+        }
+        out
+    }
+
+    /// Every access of the candidate to the world must be one that the original makes possible.
+    pub(crate) fn check_accesses(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        event: PointId,
+        original: &Run,
+        candidate: &Run,
+    ) -> Result<(), Rejection> {
+        let place = self.address(Side::Original, event);
+        let mut seen = rustc_hash::FxHashSet::default();
+        for access in &candidate.accesses {
+            if !seen.insert((access.address, access.bytes, access.write, access.guard)) || self.exists(access) {
+                continue;
+            }
+            let others = self.originals(original, access.write);
+            let what = if access.write { "writes" } else { "reads" };
+            let refuse = |failure| Rejection::Obligation {
+                what: format!("the candidate {what} memory that the original does not"),
+                places: [place, access.place],
+                failure,
+            };
+            let Some(when) = self.covered_when(access, &others).or_else(|| self.same_chunk(access, &others)) else {
+                return Err(refuse(unknown()));
+            };
+            let goal = self.context.arena.implies(access.guard, when);
+            self.prove(at, known, goal).map_err(refuse)?;
+        }
+        for block in &candidate.blocks {
+            let others = original.blocks.iter().filter(|b| {
+                b.address == block.address && b.length == block.length && (b.write || !block.write)
+            });
+            let guards: Vec<_> = others.map(|b| b.guard).collect();
+            let any = self.context.arena.bool_or_all(&guards);
+            let goal = self.context.arena.implies(block.guard, any);
+            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+                what: "the candidate accesses a block that the original does not".to_string(),
+                places: [place, block.place],
+                failure,
+            })?;
+        }
+        for call in &candidate.pure_calls {
+            let guards: Vec<_> = original.pure_calls.iter().filter(|c| c.value == call.value).map(|c| c.guard).collect();
+            let any = self.context.arena.bool_or_all(&guards);
+            let goal = self.context.arena.implies(call.guard, any);
+            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+                what: "the candidate calls a library function on what the original does not".to_string(),
+                places: [place, call.place],
+                failure,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Is the access inside an object that certainly exists (and is writable, for a write)?
+    fn exists(&self, access: &Access) -> bool {
+        let Some(region) = self.context.region(access.address, access.bytes) else { return false };
+        if region.assumed {
+            return false;
+        }
+        match self.context.object(region.var) {
+            Some(object) => !access.write || object.content.is_none(),
+            None => region.local.is_some(),
+        }
+    }
+
+    /// A read is possible if it lies in an aligned chunk of which the original touches a byte.
+    fn same_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<term::TermId> {
+        if access.write || !access.bytes.is_power_of_two() || access.bytes < 2 {
+            return None;
+        }
+        let bits = access.bytes.trailing_zeros() as u16;
+        let low = self.context.arena.truncate(access.address, bits);
+        let low = self.context.settle_alignment(low);
+        if self.context.arena.as_u64(low) != Some(0) {
+            return None;
+        }
+        let mut guards = Vec::new();
+        for other in others {
+            let overlap = self.context.alias(access.address, access.bytes, other.address, other.bytes);
+            if matches!(overlap, graph::Alias::Distance(_)) {
+                guards.push(other.guard);
+            }
+        }
+        if guards.is_empty() { None } else { Some(self.context.arena.bool_or_all(&guards)) }
+    }
+}

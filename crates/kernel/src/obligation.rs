@@ -1,0 +1,213 @@
+//! Discharge of one obligation at a time.
+//!
+//! An obligation says: under the path condition and the facts that the original's defined behaviour gives, a goal
+//! holds. Known literals are tried first, then the solver.
+//!
+//! Trust: full. Dropping hypotheses is always sound; believing anything but `Proved` is not.
+
+use crate::product::{Checker, Point};
+use graph::{Alias, Assumption, Known};
+use rustc_hash::FxHashSet;
+use solver::{Answer, Query};
+use term::eval::Model;
+use term::{Op, TermId, VarId};
+
+/// Why an obligation could not be discharged.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// A state of the symbolic variables that violates it.
+    Refuted(Box<Model>),
+    /// The solver does not know.
+    Unknown(String),
+}
+
+/// Something the original's defined behaviour guarantees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fact {
+    /// When (a complete path condition).
+    pub when: TermId,
+    /// What.
+    pub kind: FactKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FactKind {
+    /// The condition does not hold: the original would fault.
+    Not(TermId),
+    /// The original accesses these bytes, so they are user addresses.
+    Access { address: TermId, bytes: u16 },
+}
+
+const RELEVANT_FACTS: usize = 48;
+/// Longer filled or copied blocks are not compared byte by byte.
+const LONGEST_BLOCK: u64 = 4096;
+
+impl Checker<'_, '_> {
+    /// Proves a goal at a product point.
+    pub(crate) fn prove(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
+        self.counts.obligations += 1;
+        let goal = known.simplify(self.context.arena, goal);
+        if self.context.arena.as_bool(goal) == Some(true) {
+            return Ok(());
+        }
+        let hypotheses = self.hypotheses(at, goal);
+        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
+            Answer::Proved => return Ok(()),
+            Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
+            Answer::Unknown(why) => Failure::Unknown(why.to_string()),
+        };
+        Err(refuted)
+    }
+
+    /// The path condition and the facts that share a variable with it or with the goal.
+    fn hypotheses(&mut self, at: &Point, goal: TermId) -> Vec<TermId> {
+        let mut out = vec![at.condition];
+        let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
+        vars.extend(self.context.arena.free_vars(at.condition));
+        for fact in at.facts.iter().rev() {
+            if out.len() > RELEVANT_FACTS {
+                break;
+            }
+            let about = match fact.kind {
+                FactKind::Not(condition) => condition,
+                FactKind::Access { address, .. } => address,
+            };
+            if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
+                continue;
+            }
+            let holds = match fact.kind {
+                FactKind::Not(condition) => self.context.arena.bool_not(condition),
+                FactKind::Access { address, bytes } => {
+                    self.context.assume(Assumption::global("user-addresses"));
+                    self.user_range(address, bytes)
+                }
+            };
+            out.push(self.context.arena.implies(fact.when, holds));
+        }
+        out
+    }
+
+    /// `4096 ≤ address` and `address + bytes ≤ 2⁴⁷ − 4096`.
+    fn user_range(&mut self, address: TermId, bytes: u16) -> TermId {
+        let arena = &mut *self.context.arena;
+        let (low, high) = (arena.bv(64, 4096), arena.bv(64, (1 << 47) - 4096 - u64::from(bytes)));
+        let (above, below) = (arena.ule(low, address), arena.ule(address, high));
+        arena.bool_and(above, below)
+    }
+
+    /// Proves that two values are equal at a product point.
+    pub(crate) fn prove_equal(&mut self, at: &Point, known: &Known, a: TermId, b: TermId) -> Result<(), Failure> {
+        if a == b {
+            self.counts.obligations += 1;
+            return Ok(());
+        }
+        let a = known.rewrite(self.context.arena, a);
+        let b = known.rewrite(self.context.arena, b);
+        let goal = self.context.arena.eq(a, b);
+        self.prove(at, known, goal)
+    }
+
+    /// Proves that two memories hold the same bytes everywhere, except in the local objects that `skip` names.
+    ///
+    /// Both stand on one variable with stores on top; elsewhere than at the stored addresses they agree by
+    /// construction. So it is enough to compare what a read finds at each stored address.
+    pub(crate) fn prove_same_memory(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        a: TermId,
+        b: TermId,
+        skip_locals: bool,
+    ) -> Result<(), MemoryFailure> {
+        if a == b {
+            self.counts.obligations += 1;
+            return Ok(());
+        }
+        let a = known.rewrite(self.context.arena, a);
+        let b = known.rewrite(self.context.arena, b);
+        for (base, offset, bytes) in self.written(a, b)? {
+            let address = self.context.arena.add_const(base, offset);
+            if skip_locals && self.context.region(address, bytes).is_some_and(|r| r.local.is_some()) {
+                continue;
+            }
+            let (x, y) = (self.context.read(a, address, bytes), self.context.read(b, address, bytes));
+            self.prove_equal(at, known, x, y).map_err(|failure| MemoryFailure::Bytes { address, failure })?;
+        }
+        Ok(())
+    }
+
+    /// All stores above the last memory that both chains pass through: address, offset from it, size.
+    fn written(&self, a: TermId, b: TermId) -> Result<Vec<(TermId, i64, u16)>, MemoryFailure> {
+        let arena = &*self.context.arena;
+        let mut open = std::collections::BTreeSet::from([a, b]);
+        let mut seen: FxHashSet<(TermId, u16)> = FxHashSet::default();
+        let mut out = Vec::new();
+        // Operands have smaller handles, so the largest open one can never be reached again; when only one is
+        // left, every path from both memories runs through it.
+        while open.len() > 1 {
+            let memory = open.pop_last().expect("not empty");
+            match arena.op(memory) {
+                Op::Store(bytes) => {
+                    let address = arena.arg(memory, 1);
+                    if seen.insert((address, bytes)) {
+                        out.push((address, 0, bytes));
+                    }
+                    open.insert(arena.arg(memory, 0));
+                }
+                Op::Ite => {
+                    open.insert(arena.arg(memory, 1));
+                    open.insert(arena.arg(memory, 2));
+                }
+                Op::Fill | Op::Copy => {
+                    let length = arena.args(memory).last().and_then(|l| arena.as_u64(*l));
+                    let Some(length) = length.filter(|n| *n <= LONGEST_BLOCK) else { return Err(MemoryFailure::Block) };
+                    let pieces = (0..length).step_by(32).map(|at| (arena.arg(memory, 1), at as i64, (length - at).min(32) as u16));
+                    out.extend(pieces);
+                    open.insert(arena.arg(memory, 0));
+                }
+                _ => return Err(MemoryFailure::Roots),
+            }
+        }
+        Ok(out)
+    }
+
+    /// Is every byte of an access inside the bytes that the given accesses cover, whenever it happens?
+    pub(crate) fn covered_when(&mut self, access: &graph::Access, others: &[&graph::Access]) -> Option<TermId> {
+        let mut all = self.context.arena.bool(true);
+        let mut last: Option<TermId> = None;
+        for byte in 0..access.bytes {
+            let address = self.context.arena.add_const(access.address, i64::from(byte));
+            let mut guards = Vec::new();
+            for other in others {
+                if matches!(self.context.alias(address, 1, other.address, other.bytes), Alias::Distance(_)) {
+                    guards.push(other.guard);
+                }
+            }
+            if guards.is_empty() {
+                return None;
+            }
+            let any = self.context.arena.bool_or_all(&guards);
+            if last != Some(any) {
+                all = self.context.arena.bool_and(all, any);
+                last = Some(any);
+            }
+        }
+        Some(all)
+    }
+}
+
+/// Why two memories could not be shown equal.
+#[derive(Clone, Debug)]
+pub enum MemoryFailure {
+    /// The bytes at an address differ or may differ.
+    Bytes {
+        /// Where.
+        address: TermId,
+        /// Why.
+        failure: Failure,
+    },
+    /// A block of variable length is written.
+    Block,
+    /// The memories do not come from one state.
+    Roots,
+}

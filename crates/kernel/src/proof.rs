@@ -1,0 +1,48 @@
+//! The checked statement.
+
+use graph::Assumption;
+
+/// A statement whose certificate this kernel accepted. Fields are private and [`crate::check`] is the only
+/// constructor: holding the value is the evidence.
+#[derive(Debug)]
+pub struct CheckedProof {
+    original: String,
+    candidate: String,
+    assumptions: Vec<Assumption>,
+    counts: Counts,
+}
+
+/// How much work the check was; does not depend on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Product points visited.
+    pub points: usize,
+    /// Obligations discharged.
+    pub obligations: usize,
+}
+
+impl CheckedProof {
+    pub(crate) fn new(original: String, candidate: String, assumptions: Vec<Assumption>, counts: Counts) -> CheckedProof {
+        CheckedProof { original, candidate, assumptions, counts }
+    }
+
+    /// Name of the original function.
+    pub fn original(&self) -> &str {
+        &self.original
+    }
+
+    /// Name of the candidate function.
+    pub fn candidate(&self) -> &str {
+        &self.candidate
+    }
+
+    /// What the proof takes for granted, sorted.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
+    /// How much work the check was.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+}

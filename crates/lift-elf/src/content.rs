@@ -1,0 +1,187 @@
+//! Content of read-only objects and identities made of it.
+//!
+//! The identity of an object with known content is a hash of everything reachable from it through pointers in
+//! read-only data: objects in the order of a breadth-first walk, each with its bytes, and each pointer as the number
+//! of its target in that order or as the name of something whose content is not known. So equal identities mean equal
+//! graphs of constants, cycles included, whatever the files' layouts are.
+
+use crate::container::{Binding, Definition, Kind, find_section};
+use crate::layout::{Base, Location, Use};
+use crate::relocation::Relocation;
+use crate::Image;
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+/// Content of a read-only object: bytes (zero under pointers) and pointers by offset.
+#[derive(Clone, Debug)]
+pub(crate) struct Constant {
+    pub bytes: Vec<u8>,
+    pub pointers: Vec<(u64, Location)>,
+}
+
+/// Objects above this size have no known content.
+const MAX_CONTENT: u64 = 1 << 16;
+/// Bytes that one identity covers at most.
+const MAX_REACHABLE: usize = 1 << 20;
+
+impl Image {
+    /// Section, first byte, size, and whether that size is the object's own, of an object of this file.
+    pub(crate) fn extent_of(&self, base: Base) -> Option<(u32, u64, u64, bool)> {
+        match base {
+            Base::Literal { section, start, size } => Some((section, start, size, true)),
+            Base::Symbol(symbol) => {
+                let place = self.symbols.get(symbol as usize)?.place()?;
+                let extent = self.layout.extent(place).filter(|e| e.base == base)?;
+                Some((place.section, extent.start, extent.size, extent.sized))
+            }
+            Base::Section(_) | Base::Number => None,
+        }
+    }
+
+    /// Content of a base that can never change, if it is known.
+    pub(crate) fn constant(&self, base: Base) -> Option<Constant> {
+        let (section, start, size, _) = self.extent_of(base)?;
+        if let Base::Symbol(symbol) = base
+            && self.symbols[symbol as usize].binding == Binding::Weak
+        {
+            // Another definition may win at link time.
+            return None;
+        }
+        let home = &self.sections[section as usize];
+        if !home.is_read_only() || size > MAX_CONTENT {
+            return None;
+        }
+        let end = start.checked_add(size)?;
+        let mut bytes = self.data(section).get(start as usize..end as usize)?.to_vec();
+        let mut pointers = Vec::new();
+        // Fields may begin before the object.
+        for relocation in home.relocations_in(start.saturating_sub(7)..end) {
+            if relocation.width() == 0 || relocation.offset + relocation.width() <= start {
+                continue;
+            }
+            let at = relocation.offset.checked_sub(start)?;
+            if !relocation.is_pointer() || at + 8 > size {
+                return None;
+            }
+            bytes[at as usize..at as usize + 8].fill(0);
+            pointers.push((at, self.pointer(relocation)?));
+        }
+        Some(Constant { bytes, pointers })
+    }
+
+    /// What a pointer-sized relocation of data makes its field point to.
+    pub(crate) fn pointer(&self, relocation: &Relocation) -> Option<Location> {
+        let location = match relocation.symbol {
+            Some(symbol) => self.layout.symbol(&self.symbols, symbol, relocation.addend),
+            None if self.kind == Kind::Relocatable => Location { base: Base::Number, offset: relocation.addend },
+            None => self.at_address(relocation.addend as u64)?,
+        };
+        Some(self.layout.resolve(&self.sections, location, Use::Pointer))
+    }
+
+    /// The location of a virtual address of a linked file.
+    pub(crate) fn at_address(&self, address: u64) -> Option<Location> {
+        let section = find_section(&self.sections, address)?;
+        let offset = address.wrapping_sub(self.sections[section].address) as i64;
+        Some(Location { base: Base::Section(section as u32), offset })
+    }
+
+    /// Name of an object that is the same in every file that means the same object, apart from its content.
+    pub(crate) fn plain_name(&self, base: Base) -> String {
+        match base {
+            Base::Symbol(symbol) => {
+                let info = &self.symbols[symbol as usize];
+                let thread = match info.definition {
+                    Definition::At(place) => self.sections[place.section as usize].is_thread_local(),
+                    _ => info.kind == object::elf::STT_TLS,
+                };
+                let name = &self.names[symbol as usize];
+                if thread { format!("tls:{name}") } else { name.clone() }
+            }
+            Base::Literal { .. } => String::new(),
+            Base::Section(section) => {
+                let name = &self.sections[section as usize].name;
+                let repeats = self.sections.iter().filter(|s| s.name == *name).count() > 1;
+                if repeats { format!("{name}#{section}") } else { name.clone() }
+            }
+            Base::Number => String::new(),
+        }
+    }
+
+    /// Identity by content as 32 hexadecimal digits; `None` if the content is not known.
+    pub(crate) fn identity(&self, base: Base) -> Option<String> {
+        let mut numbers: FxHashMap<Base, u64> = FxHashMap::default();
+        let mut order = vec![base];
+        numbers.insert(base, 0);
+        let mut hash = Sha256::new();
+        let mut covered = 0;
+        let mut next = 0;
+        while let Some(base) = order.get(next).copied() {
+            next += 1;
+            let Some(constant) = self.constant(base) else {
+                if next == 1 {
+                    return None;
+                }
+                hash.update([0]);
+                update_text(&mut hash, &self.plain_name(base));
+                if matches!(base, Base::Section(_) | Base::Literal { .. }) {
+                    // Known by its place in this file only.
+                    hash.update(Sha256::digest(&self.bytes));
+                }
+                continue;
+            };
+            covered += constant.bytes.len();
+            if covered > MAX_REACHABLE {
+                // Too much to follow: an identity that no other file shares.
+                hash.update([2]);
+                hash.update(Sha256::digest(&self.bytes));
+                break;
+            }
+            hash.update([1]);
+            update_text(&mut hash, &self.plain_name(base));
+            hash.update((constant.bytes.len() as u64).to_le_bytes());
+            hash.update(&constant.bytes);
+            for (at, target) in &constant.pointers {
+                let fresh = numbers.len() as u64;
+                let number = *numbers.entry(target.base).or_insert_with(|| {
+                    order.push(target.base);
+                    fresh
+                });
+                for part in [*at, number, target.offset as u64] {
+                    hash.update(part.to_le_bytes());
+                }
+            }
+        }
+        Some(hex(&hash.finalize()[..16]))
+    }
+
+    /// The name of an object for people.
+    pub(crate) fn display_name(&self, base: Base) -> String {
+        let Base::Literal { section, .. } = base else { return self.plain_name(base) };
+        let Some(constant) = self.constant(base) else { return "anonymous data".to_string() };
+        if self.sections[section as usize].has_strings() && self.sections[section as usize].entity == 1 {
+            let text = &constant.bytes[..constant.bytes.len().saturating_sub(1)];
+            let shown: String = String::from_utf8_lossy(text).escape_debug().take(40).collect();
+            return format!("\"{shown}\"");
+        }
+        let mut shown = String::from("constant 0x");
+        for byte in constant.bytes.iter().take(16).rev() {
+            let _ = write!(shown, "{byte:02x}");
+        }
+        shown
+    }
+}
+
+/// Texts with their length, so that one does not run into the next.
+pub(crate) fn update_text(hash: &mut Sha256, text: &str) {
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text);
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}

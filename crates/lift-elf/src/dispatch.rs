@@ -1,0 +1,507 @@
+//! Where a computed jump goes: jump tables of compilers, labels whose addresses are taken, or a tail call.
+//!
+//! The target is a term over the state at the start of the jump's block. It is a table dispatch if it is a loaded
+//! 8-byte word (absolute table) or a loaded, sign-extended 4-byte word plus the table's address (relative table),
+//! and the load's address is a constant address in read-only data plus 8 or 4 times an index. Where the
+//! table's address comes from an earlier block, every definition that reaches the block must agree. The number of entries
+//! is the upper bound that the conditions on the way to the jump give the index; without one, the extent of
+//! the table: its symbol's size, or as long as entries are addresses of this function's code. Too long a table adds edges
+//! that are never taken.
+//!
+//! If this is wrong, the graph has wrong edges: everything is derived, nothing is matched by the look of code.
+
+use crate::blocks::{Block, End};
+use crate::code::{Code, Exit};
+use crate::container::{Kind, Place};
+use crate::layout::{Base, Location, Use};
+use crate::values::{self, Values};
+use crate::{Error, Image};
+use graph::{Op, Register};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use term::{Arena, Bits, Linear, Op as TermOp, TermId, VarId};
+
+/// Entries of one table, at most.
+const MAX_ENTRIES: u64 = 1 << 14;
+/// Blocks before the jump that are looked at for bounds.
+const MAX_CHAIN: usize = 6;
+
+/// Where a computed jump goes.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Dispatch {
+    /// Through a table: copies of values that the index is made of, to be made at positions of the block, then
+    /// the index, then the target of each entry of `scale` bytes. `bounded` if the index cannot exceed 2^60.
+    Table { table: Place, copies: Vec<(usize, Op)>, index: TermId, entries: Vec<Place>, scale: u64, bounded: bool },
+    /// To one of these labels if the target is its address, else out of the function.
+    Labels(Vec<(Location, Place)>),
+    /// Out of the function.
+    TailCall,
+}
+
+impl Dispatch {
+    /// Places of this graph that the jump reaches.
+    pub fn places(&self) -> Vec<Place> {
+        match self {
+            Dispatch::Table { entries, .. } => entries.clone(),
+            Dispatch::Labels(labels) => labels.iter().map(|(_, place)| *place).collect(),
+            Dispatch::TailCall => Vec::new(),
+        }
+    }
+}
+
+/// What the analysis of a function's computed jumps works on.
+pub(crate) struct Dispatcher<'a, 'b> {
+    pub image: &'a Image,
+    pub code: &'a Code<'b>,
+    pub blocks: &'a BTreeMap<Place, Block>,
+    /// What is known so far, by the leader of the jump's block.
+    pub known: &'a BTreeMap<Place, Dispatch>,
+    /// Variables of objects, by the variable: to read addresses back out of terms.
+    pub bases: &'a FxHashMap<VarId, Base>,
+    /// Places inside the function whose addresses the function itself takes.
+    pub taken: &'a [Place],
+}
+
+impl Dispatcher<'_, '_> {
+    /// Blocks that control comes from, with the condition under which it comes.
+    fn predecessors(&self) -> FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>> {
+        let mut out: FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>> = FxHashMap::default();
+        for (leader, block) in self.blocks {
+            let mut edge = |to: Place, condition| out.entry(to).or_default().push((*leader, condition));
+            match &block.end {
+                End::Fall(next) => edge(*next, None),
+                End::Off(_) => {}
+                End::Exit { exit, next, term } => match exit {
+                    Exit::Next | Exit::Return | Exit::Trap | Exit::Leave(_) => {}
+                    Exit::Jump(to) => edge(*to, None),
+                    Exit::Branch(to) => {
+                        edge(*to, term.map(|t| (t, true)));
+                        edge(*next, term.map(|t| (t, false)));
+                    }
+                    Exit::LeaveIf(_) => edge(*next, term.map(|t| (t, false))),
+                    Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) => edge(*next, None),
+                    Exit::Repeat => edge(*next, None),
+                    Exit::Computed => {
+                        let places = self.known.get(leader).map_or_else(Vec::new, Dispatch::places);
+                        places.into_iter().collect::<FxHashSet<Place>>().into_iter().for_each(|to| edge(to, None));
+                    }
+                },
+            }
+        }
+        for list in out.values_mut() {
+            list.sort_by_key(|(from, _)| *from);
+        }
+        out
+    }
+
+    /// Analyses all computed jumps.
+    pub fn run(&self, arena: &mut Arena) -> Result<BTreeMap<Place, Dispatch>, Error> {
+        let mut out = BTreeMap::new();
+        let mut others = Vec::new();
+        let predecessors = self.predecessors();
+        for (leader, block) in self.blocks {
+            if let End::Exit { exit: Exit::Computed, term: Some(target), .. } = &block.end {
+                match self.table(arena, &predecessors, *leader, block, *target)? {
+                    Some(table) => {
+                        out.insert(*leader, table);
+                    }
+                    None => others.push(*leader),
+                }
+            }
+        }
+        if !others.is_empty() {
+            let labels = self.labels(&out);
+            for leader in others {
+                let dispatch = if labels.is_empty() { Dispatch::TailCall } else { Dispatch::Labels(labels.clone()) };
+                out.insert(leader, dispatch);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Labels of this function whose addresses are taken, jump tables apart: where a `goto *p` may go.
+    fn labels(&self, tables: &BTreeMap<Place, Dispatch>) -> Vec<(Location, Place)> {
+        let in_table = |field: Place| {
+            tables.values().any(|dispatch| match dispatch {
+                Dispatch::Table { table, entries, scale, .. } => {
+                    let size = entries.len() as u64 * scale;
+                    field.section == table.section && field.offset.wrapping_sub(table.offset) < size
+                }
+                _ => false,
+            })
+        };
+        let mut places = self.taken.to_vec();
+        for (field, target) in self.image.code_labels() {
+            if self.code.part_of(*target).is_some() && self.image.function_at(*target).is_none() && !in_table(*field) {
+                places.push(*target);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().map(|place| (self.image.code_location(place), place)).collect()
+    }
+
+    fn table(
+        &self,
+        arena: &mut Arena,
+        predecessors: &Predecessors,
+        leader: Place,
+        block: &Block,
+        target: TermId,
+    ) -> Result<Option<Dispatch>, Error> {
+        let mut inside = Values::default();
+        inside.run(arena, &block.ops);
+        let target = inside.get(arena, target);
+        let Some((load, rest)) = split_target(arena, &inside, target) else { return Ok(None) };
+        let (address, bytes, _) = inside.loads[&load];
+        let scale = u64::from(bytes);
+        // The state at the start of the block, as far as the blocks before it decide it.
+        let chain = self.chain(predecessors, leader);
+        let (before, bounds) = self.before(arena, &chain, &inside, block);
+        let Some((table, index)) = self.split_address(arena, predecessors, leader, &before, address, scale) else {
+            return Ok(None);
+        };
+        let origin = match rest {
+            None => None,
+            Some(rest) => match self.constant(arena, predecessors, leader, &before, rest) {
+                Some(location) => Some(location),
+                None => return Ok(None),
+            },
+        };
+        let decided = before.get(arena, index);
+        let bound = values::upper_bound(arena, decided, &bounds);
+        let place = self.image.place_of(table);
+        let Some(place) = place.filter(|p| self.image.sections[p.section as usize].is_read_only()) else {
+            return Ok(None);
+        };
+        let entries = self.entries(block, place, origin, scale, bound)?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let Some((copies, index)) = self.copy_atoms(arena, &inside, block, index) else {
+            return Err(self.code.gap(block.last, "jump table", "a jump table whose index is not known at the jump"));
+        };
+        let bounded = bound.is_some_and(|b| b < 1 << 60);
+        Ok(Some(Dispatch::Table { table: place, copies, index, entries, scale, bounded }))
+    }
+
+    /// Blocks from which control inevitably comes to the leader, the farthest first, with the condition of each
+    /// step.
+    fn chain(&self, predecessors: &Predecessors, leader: Place) -> Vec<(Place, Option<(TermId, bool)>)> {
+        let mut chain: Vec<(Place, Option<(TermId, bool)>)> = Vec::new();
+        let mut at = leader;
+        while chain.len() < MAX_CHAIN && at != self.code.entry() {
+            let Some([(from, condition)]) = predecessors.get(&at).map(|p| &p[..]) else { break };
+            if *from == leader || chain.iter().any(|(known, _)| known == from) {
+                break;
+            }
+            // Nothing is known across a call.
+            let ends_in_call = matches!(
+                self.blocks[from].end,
+                End::Exit { exit: Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) | Exit::Repeat, .. }
+            );
+            if ends_in_call {
+                break;
+            }
+            chain.push((*from, *condition));
+            at = *from;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// Values at the start of the block and bounds that hold there and at the jump.
+    fn before(
+        &self,
+        arena: &mut Arena,
+        chain: &[(Place, Option<(TermId, bool)>)],
+        inside: &Values,
+        block: &Block,
+    ) -> (Values, FxHashMap<TermId, u64>) {
+        let mut values = Values::default();
+        let mut bounds = FxHashMap::default();
+        for (from, condition) in chain {
+            values.run(arena, &self.blocks[from].ops);
+            if let Some((condition, holds)) = condition {
+                let mut term = values.get(arena, *condition);
+                if !holds {
+                    term = arena.bool_not(term);
+                }
+                values::collect_bounds(arena, term, &mut bounds);
+            }
+        }
+        // Loads inside the block that repeat a load before it have the same value.
+        values.adopt(arena, inside, &block.ops);
+        (values, bounds)
+    }
+
+    /// Splits the address of a table entry into the table's constant address and the index.
+    fn split_address(
+        &self,
+        arena: &mut Arena,
+        predecessors: &Predecessors,
+        leader: Place,
+        before: &Values,
+        address: TermId,
+        scale: u64,
+    ) -> Option<(Location, TermId)> {
+        let linear = Linear::of(arena, address);
+        let mut base: Option<(usize, Location)> = None;
+        for (i, (term, factor)) in linear.terms.iter().enumerate() {
+            if factor.to_u64() == Some(1)
+                && let Some(location) = self.constant(arena, predecessors, leader, before, *term)
+                && location.base != Base::Number
+            {
+                base = Some((i, location));
+                break;
+            }
+        }
+        let (i, location) = base?;
+        let mut rest = linear.clone();
+        rest.terms.remove(i);
+        rest.constant = Bits::zero(64);
+        // Every factor must be a multiple of the entries' size. A factor 1 may hide it in an earlier block.
+        let unit = Bits::new(64, scale);
+        for (_, factor) in &mut rest.terms {
+            let quotient = factor.udiv(unit);
+            if quotient.mul(unit) != *factor {
+                return None;
+            }
+            *factor = quotient;
+        }
+        let offset = location.offset.wrapping_add(linear.constant.low() as i64);
+        Some((Location { offset, ..location }, rest.build(arena)))
+    }
+
+    /// The constant address that a term over the state at the start of a block always has.
+    fn constant(
+        &self,
+        arena: &mut Arena,
+        predecessors: &Predecessors,
+        leader: Place,
+        before: &Values,
+        term: TermId,
+    ) -> Option<Location> {
+        let known = before.get(arena, term);
+        if let Some(location) = self.location(arena, known) {
+            return Some(location);
+        }
+        let register = arena.as_var(term).filter(|var| matches!(Register::of_var(*var), Some(Register::General(_))))?;
+        self.reaching(arena, predecessors, leader, register)
+    }
+
+    /// Reads an address back out of a term.
+    fn location(&self, arena: &Arena, term: TermId) -> Option<Location> {
+        let linear = Linear::of(arena, term);
+        let offset = linear.constant.low() as i64;
+        match linear.terms[..] {
+            [(base, factor)] if factor.to_u64() == Some(1) => {
+                let base = *self.bases.get(&arena.as_var(base)?)?;
+                Some(Location { base, offset })
+            }
+            _ => None,
+        }
+    }
+
+    /// The constant address in a register at the start of a block, if all definitions that reach it agree.
+    fn reaching(
+        &self,
+        arena: &mut Arena,
+        predecessors: &Predecessors,
+        leader: Place,
+        register: VarId,
+    ) -> Option<Location> {
+        let mut found: Option<Location> = None;
+        let mut seen: FxHashSet<(Place, VarId)> = FxHashSet::default();
+        let mut todo = vec![(leader, register)];
+        while let Some((at, var)) = todo.pop() {
+            if !seen.insert((at, var)) {
+                continue;
+            }
+            if at == self.code.entry() {
+                return None;
+            }
+            for (from, _) in predecessors.get(&at)? {
+                let block = &self.blocks[from];
+                let clobbers = matches!(block.end, End::Exit { exit: Exit::Call(_) | Exit::ComputedCall, .. });
+                let saved = Register::of_var(var).is_some_and(|r| Register::CALLEE_SAVED.contains(&r));
+                let repeats = matches!(block.end, End::Exit { exit: Exit::Repeat, .. });
+                let string = matches!(Register::of_var(var), Some(Register::General(0 | 1 | 6 | 7)));
+                if clobbers && !saved || repeats && string {
+                    return None;
+                }
+                let mut values = Values::default();
+                values.run(arena, &block.ops);
+                let term = arena.var_term(var);
+                let value = values.get(arena, term);
+                if let Some(location) = self.location(arena, value) {
+                    if found.is_some_and(|known| known != location) {
+                        return None;
+                    }
+                    found = Some(location);
+                } else {
+                    let source = arena.as_var(value)?;
+                    if !matches!(Register::of_var(source), Some(Register::General(_))) {
+                        return None;
+                    }
+                    todo.push((*from, source));
+                }
+            }
+        }
+        found
+    }
+
+    /// Targets of a table's entries, up to the bound or as far as the table reaches.
+    fn entries(
+        &self,
+        block: &Block,
+        table: Place,
+        origin: Option<Location>,
+        scale: u64,
+        bound: Option<u64>,
+    ) -> Result<Vec<Place>, Error> {
+        let size = self.image.sections[table.section as usize].size;
+        let end = match self.image.layout.extent(table) {
+            Some(extent) if matches!(extent.base, Base::Symbol(_)) && extent.sized => extent.start + extent.size,
+            _ => size,
+        };
+        let room = end.saturating_sub(table.offset) / scale;
+        // An exact length: a proved bound, or the size that the file gives.
+        let exact = bound.is_some_and(|b| b < room) || end != size;
+        let limit = bound.map_or(room, |b| room.min(b.saturating_add(1))).min(MAX_ENTRIES);
+        let mut out = Vec::new();
+        for k in 0..limit {
+            let at = Place { offset: table.offset + scale * k, ..table };
+            let target = match scale {
+                8 => self.image.code_pointer(at),
+                4 => origin.and_then(|origin| self.image.relative_code_pointer(at, origin)),
+                _ => None,
+            };
+            match target.filter(|t| self.code.may_reach(*t)) {
+                Some(target) => out.push(target),
+                None if exact && k > 0 => {
+                    return Err(self.code.gap(block.last, "jump table", "a jump table that leads out of the function"));
+                }
+                // Past the end of a table of unknown length.
+                None => break,
+            }
+        }
+        Ok(out)
+    }
+
+    /// Copies of the values that the index is made of, so that it can be read at the end of the block.
+    fn copy_atoms(
+        &self,
+        arena: &mut Arena,
+        inside: &Values,
+        block: &Block,
+        index: TermId,
+    ) -> Option<(Vec<(usize, Op)>, TermId)> {
+        let mut copies = Vec::new();
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for var in arena.free_vars(index) {
+            if self.bases.contains_key(&var) {
+                continue;
+            }
+            let (position, source) = match inside.loads.get(&var) {
+                Some((_, _, position)) => match &block.ops.get(*position)?.1 {
+                    Op::Load { var, .. } => (*position + 1, *var),
+                    _ => return None,
+                },
+                None => (0, Register::of_var(var).map(|_| var)?),
+            };
+            let term = arena.var_term(var);
+            let sort = arena.sort(term);
+            let width = sort.width()?;
+            let copy = arena.var(&format!("switch{width}.{}", copies.len()), sort);
+            let value = arena.var_term(source);
+            copies.push((position, Op::Set { var: arena.as_var(copy)?, value }));
+            map.insert(term, copy);
+        }
+        let index = arena.replace(index, &map);
+        Some((copies, index))
+    }
+}
+
+type Predecessors = FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>>;
+
+/// The variable of the loaded table entry in a jump's target, and what is added to it.
+fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(VarId, Option<TermId>)> {
+    let loaded = |var: VarId, bytes: u16| values.loads.get(&var).is_some_and(|(_, size, _)| *size == bytes);
+    if let Some(var) = arena.as_var(target).filter(|var| loaded(*var, 8)) {
+        return Some((var, None));
+    }
+    let linear = Linear::of(arena, target);
+    let (i, var) = linear.terms.iter().enumerate().find_map(|(i, (term, factor))| {
+        let var = match arena.op(*term) {
+            TermOp::Sext(64) => arena.as_var(arena.arg(*term, 0))?,
+            _ => return None,
+        };
+        (factor.to_u64() == Some(1) && loaded(var, 4)).then_some((i, var))
+    })?;
+    let mut rest = linear;
+    rest.terms.remove(i);
+    Some((var, Some(rest.build(arena))))
+}
+
+impl Image {
+    /// Pointers in data to places inside functions: the field and what it points to, in the order of the fields.
+    fn code_labels(&self) -> &[(Place, Place)] {
+        self.code_labels.get_or_init(|| {
+            let mut out = Vec::new();
+            for (index, section) in self.sections.iter().enumerate().filter(|(_, s)| s.is_loaded() && !s.is_code()) {
+                for relocation in section.relocations.iter().filter(|r| r.is_pointer()) {
+                    let target = self.pointer(relocation).and_then(|location| self.place_of(location));
+                    if let Some(target) = target.filter(|t| self.sections[t.section as usize].is_code()) {
+                        out.push((Place { section: index as u32, offset: relocation.offset }, target));
+                    }
+                }
+            }
+            out
+        })
+    }
+
+    /// The address of a place in code, relative to the function that holds it.
+    pub(crate) fn code_location(&self, place: Place) -> Location {
+        let location = Location { base: Base::Section(place.section), offset: place.offset as i64 };
+        self.layout.resolve(&self.sections, location, Use::Pointer)
+    }
+
+    /// The code place that an 8-byte word of read-only data points to.
+    fn code_pointer(&self, at: Place) -> Option<Place> {
+        let section = &self.sections[at.section as usize];
+        let location = match section.relocations_in(at.offset..at.offset + 8) {
+            [relocation] if relocation.offset == at.offset && relocation.is_pointer() => self.pointer(relocation)?,
+            [] if self.kind == Kind::Executable => {
+                let bytes = self.data(at.section).get(at.offset as usize..at.offset as usize + 8)?;
+                self.at_address(u64::from_le_bytes(bytes.try_into().ok()?))?
+            }
+            _ => return None,
+        };
+        self.place_of(location)
+    }
+
+    /// The code place that a 4-byte word of read-only data, added to an origin, points to.
+    fn relative_code_pointer(&self, at: Place, origin: Location) -> Option<Place> {
+        let section = &self.sections[at.section as usize];
+        let origin = self.place_of(origin)?;
+        match section.relocations_in(at.offset..at.offset + 4) {
+            [relocation] if relocation.offset == at.offset && relocation.is_relative_word() => {
+                if origin.section != at.section {
+                    return None;
+                }
+                // S + A − P + origin, where P and origin lie in one section.
+                let more = (origin.offset as i64).wrapping_sub(at.offset as i64);
+                let addend = relocation.addend.wrapping_add(more);
+                self.place_of(self.layout.symbol(&self.symbols, relocation.symbol?, addend))
+            }
+            [] if self.kind != Kind::Relocatable => {
+                let bytes = self.data(at.section).get(at.offset as usize..at.offset as usize + 4)?;
+                let word = i32::from_le_bytes(bytes.try_into().ok()?);
+                let start = self.sections[origin.section as usize].address.wrapping_add(origin.offset);
+                self.place_of(self.at_address(start.wrapping_add(word as i64 as u64))?)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! ELF files of x86-64 to program graphs.
+//!
+//! [`Image::read`] takes a file apart (sections, symbols, relocations, debug information), [`Image::functions`] lists
+//! what can be compared, and [`Image::lift`] follows a function's control flow from its first instruction and
+//! returns its graph. Addresses never become numbers: they are variables named after the object they point to,
+//! the same in both programs of a pair.
+//!
+//! Trust: full, except for the debug information, which only adds named assumptions.
+
+mod error;
+mod assemble;
+mod relocation;
+mod container;
+mod functions;
+mod layout;
+mod content;
+mod objects;
+mod image;
+mod places;
+mod operands;
+mod code;
+mod blocks;
+mod values;
+mod dispatch;
+mod lift;
+
+pub use container::{Binding, Definition, Kind, Place, Section, Symbol};
+pub use error::{Error, Gap};
+pub use functions::FunctionEntry;
+pub use graph::Side;
+pub use image::Image;
+pub use relocation::Relocation;

@@ -1,0 +1,349 @@
+//! A function's graph: discovery of its code, then one point per block.
+
+use crate::blocks::{self, Block, End};
+use crate::code::{Code, Exit, Target};
+use crate::container::Place;
+use crate::dispatch::{Dispatch, Dispatcher};
+use crate::objects::Objects;
+use crate::{Error, Image};
+use graph::{Call, Callee, Edge, FaultKind, Flag, Function, LineTable, Next, Op, Point, PointId, Register, Side};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use term::{Arena, TermId};
+use x86::{Builder, Repeat};
+
+/// Rounds of discovery: a jump table may lead to code with the next one.
+const MAX_ROUNDS: usize = 64;
+
+impl Image {
+    /// The graph of a function. The arena must have its registers declared.
+    pub fn lift(&self, index: usize, side: Side, arena: &mut Arena) -> Result<Function, Error> {
+        let mut code = Code::new(self, index);
+        let mut objects = Objects::new(self, side);
+        let mut blocks = BTreeMap::new();
+        let mut dispatches = BTreeMap::new();
+        let mut rounds = 0;
+        loop {
+            code.discover(arena, &mut objects)?;
+            blocks::lift_blocks(&code, arena, &mut objects, &mut blocks)?;
+            let bases = objects.bases(arena);
+            let dispatcher = Dispatcher {
+                image: self,
+                code: &code,
+                blocks: &blocks,
+                known: &dispatches,
+                bases: &bases,
+                taken: objects.taken(),
+            };
+            let found = dispatcher.run(arena)?;
+            let same = places(&found) == places(&dispatches);
+            for (leader, dispatch) in &found {
+                let from = blocks[leader].last;
+                for place in dispatch.places() {
+                    code.include(from, place)?;
+                    code.reach(place);
+                }
+            }
+            dispatches = found;
+            if same && code.is_discovered() && code.leaders.len() == blocks.len() {
+                break;
+            }
+            rounds += 1;
+            if rounds > MAX_ROUNDS {
+                return Err(code.gap(code.entry(), "jump table", "jump tables that do not settle"));
+            }
+        }
+        let graph = Graph::new(self, &code, arena, &mut objects);
+        let points = graph.build(&blocks, &dispatches)?;
+        let name = self.functions()[index].name.clone();
+        let defined = callees(&points).into_iter().filter(|c| self.find(c).is_some()).map(str::to_string).collect();
+        Ok(Function {
+            name,
+            points,
+            defined,
+            objects: objects.finish(arena),
+            signature: None,
+            parameters: Vec::new(),
+            callees: BTreeMap::new(),
+            locals: Vec::new(),
+            lines: LineTable::default(),
+        })
+    }
+}
+
+fn places(dispatches: &BTreeMap<Place, Dispatch>) -> Vec<(Place, Vec<Place>)> {
+    dispatches.iter().map(|(leader, dispatch)| (*leader, dispatch.places())).collect()
+}
+
+/// A graph under construction.
+struct Graph<'a, 'b, 'c> {
+    image: &'a Image,
+    code: &'a Code<'b>,
+    arena: &'a mut Arena,
+    objects: &'a mut Objects<'c>,
+    ids: FxHashMap<Place, PointId>,
+    points: Vec<Point>,
+}
+
+impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
+    fn new(image: &'a Image, code: &'a Code<'b>, arena: &'a mut Arena, objects: &'a mut Objects<'c>) -> Self {
+        let entry = code.entry();
+        let order = [entry].into_iter().chain(code.leaders.iter().copied().filter(|l| *l != entry));
+        let ids = order.enumerate().map(|(i, place)| (place, PointId(i as u32))).collect();
+        Graph { image, code, arena, objects, ids, points: Vec::new() }
+    }
+
+    fn build(
+        mut self,
+        blocks: &BTreeMap<Place, Block>,
+        dispatches: &BTreeMap<Place, Dispatch>,
+    ) -> Result<Vec<Point>, Error> {
+        // Points of leaders first, so that their handles are known; those made on the way come behind.
+        let mut order: Vec<(PointId, Place)> = self.ids.iter().map(|(place, id)| (*id, *place)).collect();
+        order.sort_unstable();
+        for (_, place) in &order {
+            let address = self.code.address(*place);
+            self.points.push(Point { address, ops: Vec::new(), next: Next::Fault(FaultKind::OffTheEnd) });
+        }
+        for (id, place) in order {
+            let block = &blocks[&place];
+            let mut ops = block.ops.clone();
+            let next = self.next(block, dispatches.get(&place), &mut ops)?;
+            let point = &mut self.points[id.index()];
+            (point.ops, point.next) = (ops, next);
+        }
+        Ok(self.points)
+    }
+
+    fn extra(&mut self, place: Place, ops: Vec<(u64, Op)>, next: Next) -> PointId {
+        let id = PointId(self.points.len() as u32);
+        self.points.push(Point { address: self.code.address(place), ops, next });
+        id
+    }
+
+    /// The point at a place, or one that faults because there is no code.
+    fn point(&mut self, place: Place) -> PointId {
+        match self.ids.get(&place) {
+            Some(id) => *id,
+            None => {
+                let next = self.off_the_end(place);
+                self.extra(place, Vec::new(), next)
+            }
+        }
+    }
+
+    fn off_the_end(&mut self, place: Place) -> Next {
+        // Labels without a size are hand-written code, which may run on into the next label.
+        let sized = self.code.parts().iter().all(|(part, _)| self.image.functions()[*part].sized);
+        match self.image.function_at(place) {
+            Some(index) if !sized => self.leave(&self.image.target(index)),
+            _ => Next::Fault(FaultKind::OffTheEnd),
+        }
+    }
+
+    fn always(&mut self, place: Place) -> Next {
+        let guard = self.arena.bool(true);
+        let target = self.point(place);
+        Next::Edges(vec![Edge { guard, target }])
+    }
+
+    fn either(&mut self, condition: TermId, yes: PointId, no: PointId) -> Next {
+        if yes == no {
+            let guard = self.arena.bool(true);
+            return Next::Edges(vec![Edge { guard, target: yes }]);
+        }
+        let otherwise = self.arena.bool_not(condition);
+        Next::Edges(vec![Edge { guard: condition, target: yes }, Edge { guard: otherwise, target: no }])
+    }
+
+    fn leave(&mut self, target: &Target) -> Next {
+        self.call(target, None, true)
+    }
+
+    fn call(&mut self, target: &Target, returns: Option<PointId>, tail: bool) -> Next {
+        if let Some(symbol) = target.symbol {
+            self.objects.call(symbol);
+        }
+        Next::Call(Call { callee: Callee::Named(target.name.clone()), returns, tail })
+    }
+
+    /// Where a call returns to: nowhere if the code ends after it.
+    fn returns(&mut self, next: Place) -> Option<PointId> {
+        let off = self.ids.get(&next).is_none() && matches!(self.off_the_end(next), Next::Fault(_));
+        if off { None } else { Some(self.point(next)) }
+    }
+
+    fn next(&mut self, block: &Block, dispatch: Option<&Dispatch>, ops: &mut Vec<(u64, Op)>) -> Result<Next, Error> {
+        let (exit, next, term) = match &block.end {
+            End::Fall(next) => return Ok(self.always(*next)),
+            End::Off(place) => return Ok(self.off_the_end(*place)),
+            End::Exit { exit, next, term } => (exit, *next, *term),
+        };
+        let missing = |code: &Code| code.gap(block.last, "branch", "a branch without a condition");
+        Ok(match exit {
+            Exit::Next | Exit::ThreadAddress(_) => self.always(next),
+            Exit::Jump(to) => self.always(*to),
+            Exit::Branch(to) => {
+                let (yes, no) = (self.point(*to), self.point(next));
+                let condition = term.ok_or_else(|| missing(self.code))?;
+                self.either(condition, yes, no)
+            }
+            Exit::Leave(target) => self.leave(target),
+            Exit::LeaveIf(target) => {
+                let away = self.leave(target);
+                let yes = self.extra(block.last, Vec::new(), away);
+                let no = self.point(next);
+                let condition = term.ok_or_else(|| missing(self.code))?;
+                self.either(condition, yes, no)
+            }
+            Exit::Call(target) => {
+                let returns = self.returns(next);
+                self.call(target, returns, false)
+            }
+            Exit::ComputedCall => {
+                let returns = self.returns(next);
+                let target = term.ok_or_else(|| missing(self.code))?;
+                Next::Call(Call { callee: Callee::Pointer(target), returns, tail: false })
+            }
+            Exit::Return => Next::Return,
+            Exit::Trap => Next::Fault(FaultKind::Trap),
+            Exit::Repeat => self.repeat(block, next)?,
+            Exit::Computed => {
+                let target = term.ok_or_else(|| missing(self.code))?;
+                self.dispatch(block, dispatch, target, ops)
+            }
+        })
+    }
+
+    /// A string instruction with a repeat prefix as a loop: `rcx` turns, and for comparisons only as long as the zero flag
+    /// says so (Intel SDM vol. 2B, REP).
+    fn repeat(&mut self, block: &Block, next: Place) -> Result<Next, Error> {
+        let place = block.last;
+        let Some(step) = self.code.steps.get(&place) else {
+            return Err(self.code.gap(place, "branch", "a repeat prefix without an instruction"));
+        };
+        let mut instruction = step.resolved.instruction.clone();
+        let kind = instruction.repeat.take();
+        let compares = instruction.mnemonic.name().starts_with("cmps") || instruction.mnemonic.name().starts_with("scas");
+        let mut builder = Builder::new();
+        builder.address = self.code.address(place);
+        x86::lift(&instruction, self.arena, &mut builder)
+            .map_err(|_| self.code.gap(place, step.resolved.instruction.name(), format!("`{}`", self.code.text(place))))?;
+        let rcx = Register::General(1).term(self.arena);
+        if let Some(var) = self.arena.as_var(rcx) {
+            let value = self.arena.add_const(rcx, -1);
+            builder.push(Op::Set { var, value });
+        }
+        let head = self.point(place);
+        let exit = self.point(next);
+        let again = match (compares, kind) {
+            (false, _) => self.arena.bool(true),
+            (true, Some(Repeat::NotEqual)) => {
+                let zero = Register::Flag(Flag::Zero).term(self.arena);
+                self.arena.bool_not(zero)
+            }
+            (true, _) => Register::Flag(Flag::Zero).term(self.arena),
+        };
+        let turn = match compares {
+            true => self.either(again, head, exit),
+            false => Next::Edges(vec![Edge { guard: again, target: head }]),
+        };
+        let body = self.extra(place, builder.take(), turn);
+        let zero = self.arena.bv(64, 0);
+        let done = self.arena.eq(rcx, zero);
+        Ok(self.either(done, exit, body))
+    }
+
+    fn dispatch(
+        &mut self,
+        block: &Block,
+        dispatch: Option<&Dispatch>,
+        target: TermId,
+        ops: &mut Vec<(u64, Op)>,
+    ) -> Next {
+        let away = Next::Call(Call { callee: Callee::Pointer(target), returns: None, tail: true });
+        match dispatch {
+            None | Some(Dispatch::TailCall) => away,
+            Some(Dispatch::Labels(labels)) => {
+                let mut edges = Vec::new();
+                let mut earlier: Vec<TermId> = Vec::new();
+                for (location, place) in labels {
+                    let address = self.objects.term(self.arena, *location);
+                    let hit = self.arena.eq(target, address);
+                    let mut parts: Vec<TermId> = vec![hit];
+                    for known in &earlier {
+                        parts.push(self.arena.bool_not(*known));
+                    }
+                    // Labels of one function differ; those of different pieces might not, as far as terms know.
+                    let guard = if self.code.parts().len() > 1 { self.arena.bool_and_all(&parts) } else { hit };
+                    earlier.push(hit);
+                    edges.push(Edge { guard, target: self.point(*place) });
+                }
+                let any = self.arena.bool_or_all(&earlier);
+                let guard = self.arena.bool_not(any);
+                let target = self.extra(block.last, Vec::new(), away);
+                edges.push(Edge { guard, target });
+                Next::Edges(edges)
+            }
+            Some(Dispatch::Table { copies, index, entries, scale, bounded, .. }) => {
+                let mut copies = copies.clone();
+                copies.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+                for (position, op) in copies {
+                    let address = ops.get(position).or(ops.last()).map_or(0, |(address, _)| *address);
+                    ops.insert(position.min(ops.len()), (address, op));
+                }
+                self.table_edges(block, *index, entries, *scale, *bounded)
+            }
+        }
+    }
+
+    fn table_edges(&mut self, block: &Block, index: TermId, entries: &[Place], scale: u64, bounded: bool) -> Next {
+        // Without a bound the product may wrap around: compare the products then.
+        let scaled = |arena: &mut Arena, term: TermId| {
+            if bounded {
+                return term;
+            }
+            let factor = arena.bv(64, scale);
+            arena.mul(term, factor)
+        };
+        let value = scaled(self.arena, index);
+        let mut targets: BTreeMap<PointId, Vec<TermId>> = BTreeMap::new();
+        let mut order: Vec<PointId> = Vec::new();
+        let mut all = Vec::new();
+        for (k, place) in entries.iter().enumerate() {
+            let number = if bounded { k as u64 } else { scale * k as u64 };
+            let constant = self.arena.bv(64, number);
+            let hit = self.arena.eq(value, constant);
+            let point = self.point(*place);
+            if !targets.contains_key(&point) {
+                order.push(point);
+            }
+            targets.entry(point).or_default().push(hit);
+            all.push(hit);
+        }
+        let mut edges: Vec<Edge> = Vec::new();
+        for target in order {
+            let guard = self.arena.bool_or_all(&targets[&target]);
+            edges.push(Edge { guard, target });
+        }
+        let beyond = if bounded {
+            let count = self.arena.bv(64, entries.len() as u64);
+            self.arena.ule(count, value)
+        } else {
+            let any = self.arena.bool_or_all(&all);
+            self.arena.bool_not(any)
+        };
+        let fault = self.extra(block.last, Vec::new(), Next::Fault(FaultKind::OffTheEnd));
+        edges.push(Edge { guard: beyond, target: fault });
+        Next::Edges(edges)
+    }
+}
+
+/// Names of the functions that a graph calls directly.
+pub(crate) fn callees(points: &[Point]) -> BTreeSet<&str> {
+    let named = |point| match point {
+        &Point { next: Next::Call(Call { callee: Callee::Named(ref name), .. }), .. } => Some(name.as_str()),
+        _ => None,
+    };
+    points.iter().filter_map(named).collect()
+}

@@ -1,0 +1,191 @@
+//! Address variables of a function being lifted, and the objects behind them.
+
+use crate::Image;
+use crate::container::{Binding, Definition, Place};
+use crate::layout::{Base, Location};
+use graph::{Content, Member, Object, ObjectKind, Register, Side};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use term::{Arena, Sort, TermId, VarId};
+
+/// Objects whose content and members are followed, per function.
+const MAX_OBJECTS: usize = 4096;
+/// Members of a section that are listed.
+const MAX_MEMBERS: usize = 1 << 16;
+
+/// The objects that a function mentions.
+pub(crate) struct Objects<'a> {
+    image: &'a Image,
+    side: Side,
+    terms: FxHashMap<Base, TermId>,
+    /// Objects without their content and members yet.
+    waiting: Vec<(Base, VarId)>,
+    /// Functions that are called: undefined symbols have no type that says so.
+    called: FxHashSet<u32>,
+    taken: Vec<Place>,
+    found: BTreeMap<VarId, Object>,
+}
+
+impl<'a> Objects<'a> {
+    pub fn new(image: &'a Image, side: Side) -> Objects<'a> {
+        Objects {
+            image,
+            side,
+            terms: FxHashMap::default(),
+            waiting: Vec::new(),
+            called: FxHashSet::default(),
+            taken: Vec::new(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// The address as a term.
+    pub fn term(&mut self, arena: &mut Arena, location: Location) -> TermId {
+        if location.base == Base::Number {
+            return arena.bv_i64(64, location.offset);
+        }
+        if let Some(place) = self.image.place_of(location).filter(|p| self.image.sections[p.section as usize].is_code())
+            && self.image.function_at(place).is_none()
+        {
+            self.taken.push(place);
+        }
+        let base = self.base(arena, location.base);
+        arena.add_const(base, location.offset)
+    }
+
+    /// The offset of a thread-local object from the thread pointer. The object's variable is its address.
+    pub fn thread_offset(&mut self, arena: &mut Arena, location: Location) -> TermId {
+        let address = self.term(arena, location);
+        let pointer = Register::FsBase.term(arena);
+        arena.sub(address, pointer)
+    }
+
+    /// Notes that a symbol is called, so that its object is known to be a function.
+    pub fn call(&mut self, symbol: u32) {
+        self.called.insert(symbol);
+    }
+
+    fn base(&mut self, arena: &mut Arena, base: Base) -> TermId {
+        if let Some(term) = self.terms.get(&base) {
+            return *term;
+        }
+        let term = arena.var(&self.variable(base), Sort::Bv(64));
+        self.terms.insert(base, term);
+        if let Some(var) = arena.as_var(term) {
+            self.waiting.push((base, var));
+        }
+        term
+    }
+
+    /// The bases behind the variables made so far.
+    pub fn bases(&self, arena: &Arena) -> FxHashMap<VarId, Base> {
+        self.terms.iter().filter_map(|(base, term)| Some((arena.as_var(*term)?, *base))).collect()
+    }
+
+    /// Places inside code, but not at the start of a function, whose addresses were made into terms.
+    pub fn taken(&self) -> &[Place] {
+        &self.taken
+    }
+
+    /// Name of an object's variable, as `graph::Object` lays it down.
+    fn variable(&self, base: Base) -> String {
+        let name = self.image.plain_name(base);
+        match (base, self.image.identity(base)) {
+            (Base::Section(_), _) => format!("§{}.{name}", self.side.name()),
+            (Base::Literal { .. }, Some(identity)) => format!("&\"{identity}"),
+            // A literal too large to be read as a whole: known by its place in this program only.
+            (Base::Literal { section, start, .. }, None) => {
+                let name = self.image.plain_name(Base::Section(section));
+                format!("§{}.{name}+{start:#x}", self.side.name())
+            }
+            (_, Some(identity)) => format!("&{name}@{identity}"),
+            (_, None) => format!("&{name}"),
+        }
+    }
+
+    /// All objects, with their contents and the objects that those point to.
+    pub fn finish(mut self, arena: &mut Arena) -> BTreeMap<VarId, Object> {
+        while let Some((base, var)) = self.waiting.pop() {
+            let object = self.object(arena, base, var);
+            self.found.insert(var, object);
+        }
+        self.found
+    }
+
+    fn object(&mut self, arena: &mut Arena, base: Base, var: VarId) -> Object {
+        let mut object = Object {
+            var,
+            name: self.image.display_name(base),
+            kind: ObjectKind::Literal,
+            size: None,
+            align: 1,
+            content: None,
+            members: Vec::new(),
+        };
+        if let Some((section, start, size, sized)) = self.image.extent_of(base) {
+            object.size = (sized && size > 0).then_some(size);
+            object.align = alignment(self.image.sections[section as usize].align, start);
+        }
+        match base {
+            Base::Symbol(symbol) => self.describe_symbol(symbol, &mut object),
+            Base::Section(section) => {
+                object.kind = ObjectKind::Section;
+                object.size = None;
+                object.align = self.image.sections[section as usize].align;
+                object.members = self.members(arena, section);
+            }
+            Base::Literal { .. } | Base::Number => {}
+        }
+        if self.found.len() < MAX_OBJECTS
+            && let Some(constant) = self.image.constant(base)
+        {
+            let pointers = constant.pointers.iter().map(|(at, target)| (*at, self.term(arena, *target))).collect();
+            object.content = Some(Content { bytes: constant.bytes, pointers });
+        }
+        object
+    }
+
+    fn describe_symbol(&self, symbol: u32, object: &mut Object) {
+        let info = &self.image.symbols[symbol as usize];
+        let code = |place: Place| self.image.sections[place.section as usize].is_code();
+        let defined = info.definition != Definition::Undefined;
+        object.kind = ObjectKind::Named {
+            defined,
+            local: info.binding == Binding::Local,
+            weak: info.binding == Binding::Weak && !defined,
+            function: info.is_function() || self.called.contains(&symbol) || info.place().is_some_and(code),
+        };
+        if let Definition::Common(align) = info.definition {
+            object.size = (info.size > 0).then_some(info.size);
+            object.align = alignment(align.max(1), 0);
+        }
+        if info.binding == Binding::Weak {
+            // Another definition may win at link time.
+            object.size = None;
+            object.align = 1;
+        }
+    }
+
+    fn members(&mut self, arena: &mut Arena, section: u32) -> Vec<Member> {
+        if self.found.len() >= MAX_OBJECTS {
+            return Vec::new();
+        }
+        let image = self.image;
+        let extents = image.layout.extents.get(section as usize).map_or(&[][..], |e| &e[..]);
+        let extents = extents.iter().filter(|e| e.size > 0).take(MAX_MEMBERS);
+        let mut members = Vec::new();
+        for extent in extents {
+            let term = self.base(arena, extent.base);
+            if let Some(var) = arena.as_var(term) {
+                members.push(Member { offset: extent.start, size: extent.size, var });
+            }
+        }
+        members
+    }
+}
+
+/// Alignment of an offset in a section.
+fn alignment(section: u64, offset: u64) -> u64 {
+    let section = if section.is_power_of_two() { section } else { 1 };
+    if offset == 0 { section } else { section.min(1 << offset.trailing_zeros()) }
+}

@@ -1,0 +1,218 @@
+//! The report for programs. Field names and their order are part of the command line's contract, version 1.
+
+use crate::row::{Finding, Row};
+use crate::witness::hexadecimal;
+use crate::{Detail, Summary};
+use search::{Behaviour, Statistics, Witness};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    version: u32,
+    original: &'a str,
+    candidate: &'a str,
+    functions: Vec<JsonFunction<'a>>,
+    summary: JsonSummary,
+}
+
+#[derive(Serialize)]
+struct JsonFunction<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidate_name: Option<&'a str>,
+    verdict: &'static str,
+    reason: Option<JsonReason<'a>>,
+    strategy: Option<&'a str>,
+    time_ms: f64,
+    assumptions: Vec<String>,
+    witness: Option<JsonWitness<'a>>,
+    certificate: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<JsonStatistics>,
+}
+
+#[derive(Serialize)]
+struct JsonReason<'a> {
+    kind: &'static str,
+    detail: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonWitness<'a> {
+    kind: &'a str,
+    /// Register name to value, in hexadecimal: JSON numbers lose bits above 53.
+    #[serde(serialize_with = "in_order")]
+    registers: Vec<(&'a str, String)>,
+    memory: Vec<JsonBytes<'a>>,
+    calls: Vec<JsonCall<'a>>,
+    original: JsonBehaviour<'a>,
+    candidate: JsonBehaviour<'a>,
+    replayed: &'a [&'static str],
+}
+
+#[derive(Serialize)]
+struct JsonBytes<'a> {
+    address: String,
+    object: Option<&'a str>,
+    bytes: String,
+}
+
+#[derive(Serialize)]
+struct JsonCall<'a> {
+    callee: &'a str,
+    arguments: &'a [String],
+    result: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonBehaviour<'a> {
+    summary: &'a str,
+    line: Option<String>,
+}
+
+#[derive(Serialize)]
+struct JsonStatistics {
+    points: usize,
+    obligations: usize,
+    solver_calls: usize,
+    loops: usize,
+}
+
+#[derive(Serialize)]
+struct JsonSummary {
+    equivalent: usize,
+    different: usize,
+    unknown: usize,
+}
+
+pub(crate) fn render(original: &str, candidate: &str, rows: &[Row<'_>], detail: Detail) -> String {
+    let Summary { equivalent, different, unknown } = Summary::of(rows);
+    let report = JsonReport {
+        version: 1,
+        original,
+        candidate,
+        functions: rows.iter().map(|row| function(row, detail)).collect(),
+        summary: JsonSummary { equivalent, different, unknown },
+    };
+    let mut text = serde_json::to_string(&report).expect("strings, numbers and lists always serialise");
+    text.push('\n');
+    text
+}
+
+fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
+    let mut function = JsonFunction {
+        name: row.name,
+        candidate_name: row.candidate_name,
+        verdict: row.finding.word(),
+        reason: None,
+        strategy: row.strategy,
+        // Microseconds are as fine as a reader can use, and keep the text short.
+        time_ms: (row.time.as_secs_f64() * 1e6).round() / 1e3,
+        assumptions: Vec::new(),
+        witness: None,
+        certificate: row.certificate,
+        statistics: (detail == Detail::Statistics).then(|| statistics(row.statistics)),
+    };
+    match &row.finding {
+        Finding::Equivalent(assumptions) => function.assumptions.clone_from(assumptions),
+        Finding::Different(found) => function.witness = Some(witness(found)),
+        Finding::Unknown(reason) => {
+            function.reason = Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail });
+        }
+    }
+    function
+}
+
+fn statistics(counts: Statistics) -> JsonStatistics {
+    let Statistics { points, obligations, solver_calls, loops } = counts;
+    JsonStatistics { points, obligations, solver_calls, loops }
+}
+
+fn witness(witness: &Witness) -> JsonWitness<'_> {
+    JsonWitness {
+        kind: witness.kind,
+        registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
+        memory: witness
+            .memory
+            .iter()
+            .map(|m| JsonBytes {
+                address: format!("{:#x}", m.address),
+                object: m.object.as_deref(),
+                bytes: m.bytes.iter().map(|b| format!("{b:02x}")).collect(),
+            })
+            .collect(),
+        calls: witness
+            .calls
+            .iter()
+            .map(|c| JsonCall { callee: &c.callee, arguments: &c.arguments, result: &c.result })
+            .collect(),
+        original: behaviour(&witness.original),
+        candidate: behaviour(&witness.candidate),
+        replayed: &witness.replayed,
+    }
+}
+
+fn behaviour(behaviour: &Behaviour) -> JsonBehaviour<'_> {
+    JsonBehaviour {
+        summary: &behaviour.summary,
+        line: behaviour.line.as_ref().map(|line| format!("{}:{}", line.file, line.line)),
+    }
+}
+
+fn in_order<S: Serializer>(pairs: &[(&str, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (name, value) in pairs {
+        map.serialize_entry(name, value)?;
+    }
+    map.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::samples;
+    use expect_test::{Expect, expect};
+
+    fn renders_to(row: Row<'_>, detail: Detail, expect: Expect) {
+        expect.assert_eq(&render("old.o", "new.o", &[row], detail));
+    }
+
+    #[test]
+    fn a_proof() {
+        let mut row = samples::row("f", samples::equivalent(&["frame-private", "in-bounds(g)"]), 2);
+        row.candidate_name = Some("f_new");
+        row.certificate = Some("proofs/f.json");
+        renders_to(
+            row,
+            Detail::Brief,
+            expect![[r#"
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","candidate_name":"f_new","verdict":"equivalent","reason":null,"strategy":"static","time_ms":2.0,"assumptions":["frame-private","in-bounds(g)"],"witness":null,"certificate":"proofs/f.json"}],"summary":{"equivalent":1,"different":0,"unknown":0}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_witness() {
+        let witness = samples::witness();
+        renders_to(
+            samples::row("f", Finding::Different(&witness), 9),
+            Detail::Brief,
+            expect![[r#"
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff"}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_unknown_with_statistics() {
+        let reason = samples::unsupported();
+        renders_to(
+            samples::row("f", Finding::Unknown(&reason), 0),
+            Detail::Statistics,
+            expect![[r#"
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0}}],"summary":{"equivalent":0,"different":0,"unknown":1}}
+        "#]],
+        );
+    }
+}

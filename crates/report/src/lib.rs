@@ -1,0 +1,20 @@
+//! Verdicts and program graphs as text and JSON.
+//!
+//! Everything here is a function from values to a `String`: no file is opened and nothing is printed, so every
+//! report can be tested as text. Whether the reader's terminal wants colour is the caller's knowledge.
+//!
+//! Trust: none, but the last word. A mistake here can misreport a verdict that was right; so the verdict words and
+//! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
+
+mod check_report;
+mod json;
+mod palette;
+mod row;
+mod show;
+mod text;
+mod witness;
+
+pub use check_report::{CheckReport, FunctionReport, Summary};
+pub use palette::Colour;
+pub use show::render_function;
+pub use text::{Detail, TextStyle};

@@ -1,0 +1,122 @@
+//! One function pair as the renderers see it.
+//!
+//! A `CheckedProof` can only be made by the kernel, so a renderer that demanded one could not be tested alone. Rows
+//! are private to this crate: outside it an `equivalent` still needs the proof.
+
+use crate::FunctionReport;
+use search::{Reason, Statistics, Verdict, Witness};
+use std::time::Duration;
+
+pub(crate) struct Row<'a> {
+    pub name: &'a str,
+    pub candidate_name: Option<&'a str>,
+    pub finding: Finding<'a>,
+    pub strategy: Option<&'a str>,
+    pub statistics: Statistics,
+    pub time: Duration,
+    pub certificate: Option<&'a str>,
+}
+
+pub(crate) enum Finding<'a> {
+    /// Proved, under these assumptions: sorted, without repetition.
+    Equivalent(Vec<String>),
+    Different(&'a Witness),
+    Unknown(&'a Reason),
+}
+
+impl<'a> Row<'a> {
+    pub fn of(function: &'a FunctionReport) -> Row<'a> {
+        let finding = match &function.outcome.verdict {
+            Verdict::Equivalent(proof) => {
+                let mut assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
+                assumptions.sort();
+                assumptions.dedup();
+                Finding::Equivalent(assumptions)
+            }
+            Verdict::Different(witness) => Finding::Different(witness),
+            Verdict::Unknown(reason) => Finding::Unknown(reason),
+        };
+        Row {
+            name: &function.name,
+            candidate_name: function.candidate_name.as_deref(),
+            finding,
+            strategy: function.outcome.strategy,
+            statistics: function.outcome.statistics,
+            time: function.time,
+            certificate: function.certificate.as_deref(),
+        }
+    }
+}
+
+impl Finding<'_> {
+    /// The verdict's word, the same in text and JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Finding::Equivalent(_) => "equivalent",
+            Finding::Different(_) => "different",
+            Finding::Unknown(_) => "unknown",
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod samples {
+    //! The rows that the golden tests render.
+
+    use super::*;
+    use graph::SourceLine;
+    use search::{Behaviour, ReasonKind, WitnessBytes, WitnessCall, WitnessRegister};
+    use term::Bits;
+
+    pub fn row<'a>(name: &'a str, finding: Finding<'a>, millis: u64) -> Row<'a> {
+        let strategy = match finding {
+            Finding::Unknown(_) => None,
+            _ => Some("static"),
+        };
+        let statistics = Statistics { points: 3, obligations: 7, solver_calls: 1, loops: 0 };
+        Row {
+            name,
+            candidate_name: None,
+            finding,
+            strategy,
+            statistics,
+            time: Duration::from_millis(millis),
+            certificate: None,
+        }
+    }
+
+    pub fn equivalent(assumptions: &[&str]) -> Finding<'static> {
+        Finding::Equivalent(assumptions.iter().map(|a| a.to_string()).collect())
+    }
+
+    pub fn unsupported() -> Reason {
+        Reason::new(ReasonKind::Unsupported, "render+0x41 `fsincos` (render.c:88)")
+    }
+
+    pub fn witness() -> Witness {
+        let register = |name: &str, parameter: Option<&str>, value: u64| WitnessRegister {
+            name: name.to_string(),
+            parameter: parameter.map(str::to_string),
+            value: Bits::new(64, value),
+        };
+        Witness {
+            kind: "input",
+            registers: vec![register("rdi", Some("bits"), 1 << 63), register("rsi", None, 0x7000)],
+            memory: vec![
+                WitnessBytes { address: 0x7000, object: None, bytes: vec![0x2a, 0, 0, 0] },
+                WitnessBytes { address: 0x60_1008, object: Some("g+8".to_string()), bytes: vec![0xff] },
+            ],
+            calls: vec![WitnessCall {
+                callee: "getc".to_string(),
+                arguments: vec!["0x7000".to_string()],
+                result: "0xffffffff".to_string(),
+            }],
+            original: Behaviour {
+                summary: "returns 1".to_string(),
+                line: Some(SourceLine { file: "count.c".to_string(), line: 14 }),
+            },
+            candidate: Behaviour { summary: "returns 0".to_string(), line: None },
+            replayed: vec!["interpreter", "cpu"],
+        }
+    }
+}

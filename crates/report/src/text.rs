@@ -1,0 +1,342 @@
+//! The report for people: one line a function, the witnesses, the summary.
+
+use crate::palette::{Look, printable};
+use crate::row::{Finding, Row};
+use crate::{Colour, Summary, witness};
+use search::{Reason, ReasonKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How the text looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextStyle {
+    /// Colour.
+    pub colour: Colour,
+    /// How much to tell.
+    pub detail: Detail,
+}
+
+/// How much a report tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// Verdicts and what they rest on.
+    Brief,
+    /// Also the machine-independent counts.
+    Statistics,
+}
+
+/// Names longer than this push their line to the right instead of widening the column for all.
+const WIDEST_NAME: usize = 40;
+/// Kinds of unsupported things listed by name; the rest is counted together.
+const MOST_SUBJECTS: usize = 8;
+
+pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> String {
+    let titles: Vec<String> = rows.iter().map(title).collect();
+    let width = titles.iter().map(|t| t.chars().count()).filter(|w| *w <= WIDEST_NAME).max().unwrap_or(0);
+    let shared = shared_assumptions(rows);
+    let mut out = String::new();
+    for (row, title) in rows.iter().zip(&titles) {
+        out.push_str(render_line(row, &format!("{title:width$}"), &shared, style).trim_end());
+        out.push('\n');
+    }
+    for (row, title) in rows.iter().zip(&titles) {
+        if let Finding::Different(found) = row.finding {
+            out.push('\n');
+            out.push_str(&witness::render(title, found, style.colour));
+        }
+    }
+    let summary = Summary::of(rows);
+    if summary.different > 0 {
+        let note = "  note: undefined behaviour of C that machine code does not show (signed overflow, strict aliasing) \
+                    excuses no difference\n";
+        out.push('\n');
+        out.push_str(&style.colour.paint(Look::Aside, note.trim_end()));
+        out.push('\n');
+    }
+    if !rows.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&render_summary(rows, summary, time));
+    if !shared.is_empty() {
+        let names: Vec<&str> = shared.iter().map(String::as_str).collect();
+        out.push_str(&format!("every proof assumes {}\n", names.join(", ")));
+    }
+    if let Some(reasons) = render_reasons(rows) {
+        out.push_str(&format!("unknown: {reasons}\n"));
+    }
+    if style.detail == Detail::Statistics {
+        out.push_str(&render_statistics(rows));
+    }
+    out
+}
+
+fn title(row: &Row<'_>) -> String {
+    match row.candidate_name {
+        Some(other) => printable(&format!("{}={other}", row.name)),
+        None => printable(row.name),
+    }
+}
+
+fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<String>, style: TextStyle) -> String {
+    let look = match row.finding {
+        Finding::Equivalent(_) => Look::Equivalent,
+        Finding::Different(_) => Look::Different,
+        Finding::Unknown(_) => Look::Unknown,
+    };
+    let word = style.colour.paint(look, format!("{:10}", row.finding.word()));
+    let millis =
+        if was_tried(row) { format!("{} ms", row.time.as_secs_f64().mul_add(1e3, 0.5) as u64) } else { String::new() };
+    let mut line = format!("  {title}   {word} {millis:>9}");
+    let mut add = |text: &str| {
+        line.push_str("   ");
+        line.push_str(text);
+    };
+    match &row.finding {
+        Finding::Equivalent(assumptions) => {
+            if row.statistics.loops > 0 {
+                add(&count(row.statistics.loops, "loop"));
+            }
+            let own: Vec<&str> = assumptions.iter().filter(|a| !shared.contains(*a)).map(String::as_str).collect();
+            if !own.is_empty() {
+                add(&format!("assumes {}", printable(&own.join(", "))));
+            }
+        }
+        Finding::Different(_) => {}
+        Finding::Unknown(reason) => add(&printable(&reason.to_string())),
+    }
+    if style.detail == Detail::Statistics && was_tried(row) {
+        let s = row.statistics;
+        let text = format!(
+            "[{}, {}, {}]",
+            count(s.points, "point"),
+            count(s.obligations, "obligation"),
+            count(s.solver_calls, "solver call")
+        );
+        add(&style.colour.paint(Look::Aside, text));
+    }
+    line
+}
+
+/// Functions that never reached the search have no time worth showing.
+fn was_tried(row: &Row<'_>) -> bool {
+    match row.finding {
+        Finding::Unknown(reason) => !matches!(reason.kind, ReasonKind::Unsupported | ReasonKind::MissingFunction),
+        _ => true,
+    }
+}
+
+/// Assumptions about no particular entity that all proofs share: said once at the end instead of on every line.
+fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<String> {
+    let mut proofs = rows.iter().filter_map(|row| match &row.finding {
+        Finding::Equivalent(assumptions) => Some(assumptions),
+        _ => None,
+    });
+    let (Some(first), Some(second)) = (proofs.next(), proofs.next()) else { return BTreeSet::new() };
+    let mut shared: BTreeSet<String> = first.iter().filter(|a| !a.contains('(')).cloned().collect();
+    for proof in std::iter::once(second).chain(proofs) {
+        shared.retain(|a| proof.contains(a));
+    }
+    shared
+}
+
+fn render_summary(rows: &[Row<'_>], summary: Summary, time: Duration) -> String {
+    let counts = format!(
+        "{}: {} equivalent, {} different, {} unknown",
+        count(rows.len(), "function"),
+        summary.equivalent,
+        summary.different,
+        summary.unknown
+    );
+    format!("{counts}          {:.2} s\n", time.as_secs_f64())
+}
+
+/// Reasons for `unknown`, the commonest first; unsupported things by name.
+fn render_reasons(rows: &[Row<'_>]) -> Option<String> {
+    let mut kinds: BTreeMap<ReasonKind, usize> = BTreeMap::new();
+    let mut subjects: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in rows {
+        let Finding::Unknown(reason) = row.finding else { continue };
+        *kinds.entry(reason.kind).or_default() += 1;
+        if reason.kind == ReasonKind::Unsupported {
+            *subjects.entry(subject(reason)).or_default() += 1;
+        }
+    }
+    let by_count = most_frequent(kinds);
+    let parts: Vec<String> = by_count
+        .into_iter()
+        .map(|(kind, n)| match kind {
+            ReasonKind::Unsupported => {
+                format!("{n} {} ({})", kind.name(), render_subjects(most_frequent(std::mem::take(&mut subjects))))
+            }
+            _ => format!("{n} {}", kind.name()),
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn render_subjects(subjects: Vec<(&str, usize)>) -> String {
+    let rest: usize = subjects.iter().skip(MOST_SUBJECTS).map(|(_, n)| n).sum();
+    let mut parts: Vec<String> =
+        subjects.iter().take(MOST_SUBJECTS).map(|(name, n)| format!("{} {n}", printable(name))).collect();
+    if rest > 0 {
+        parts.push(format!("others {rest}"));
+    }
+    parts.join(", ")
+}
+
+/// What is unsupported, without its place: the mnemonic of the quoted instruction, else what stands before ` at `.
+fn subject(reason: &Reason) -> &str {
+    let detail = reason.detail.as_str();
+    let mut quoted = detail.split('`');
+    match (quoted.next(), quoted.next(), quoted.next()) {
+        (Some(_), Some(instruction), Some(_)) => mnemonic(instruction),
+        _ => detail.split_once(" at ").map_or(detail, |(what, _)| what),
+    }
+}
+
+/// The first word of an instruction, with its prefixes: `rep movsb` of `rep movsb es:[rdi], [rsi]`.
+fn mnemonic(instruction: &str) -> &str {
+    const PREFIXES: [&str; 6] = ["rep", "repe", "repne", "lock", "bnd", "notrack"];
+    let mut end = 0;
+    for word in instruction.split_inclusive(' ') {
+        end += word.len();
+        if !PREFIXES.contains(&word.trim_end()) {
+            break;
+        }
+    }
+    instruction[..end].trim_end()
+}
+
+fn most_frequent<K: Ord>(counts: BTreeMap<K, usize>) -> Vec<(K, usize)> {
+    let mut sorted: Vec<(K, usize)> = counts.into_iter().collect();
+    // Stable, so that equal counts stay in the order of their keys.
+    sorted.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    sorted
+}
+
+fn render_statistics(rows: &[Row<'_>]) -> String {
+    let proofs: Vec<&Row<'_>> = rows.iter().filter(|row| matches!(row.finding, Finding::Equivalent(_))).collect();
+    let calls: usize = rows.iter().map(|row| row.statistics.solver_calls).sum();
+    let obligations: usize = rows.iter().map(|row| row.statistics.obligations).sum();
+    let points: usize = rows.iter().map(|row| row.statistics.points).sum();
+    let without = proofs.iter().filter(|row| row.statistics.solver_calls == 0).count();
+    format!(
+        "statistics: {}, {}, {}; {without} of {} needed no solver\n",
+        count(points, "point"),
+        count(obligations, "obligation"),
+        count(calls, "solver call"),
+        count(proofs.len(), "proof"),
+    )
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::samples::{equivalent, row, unsupported, witness};
+    use expect_test::{Expect, expect};
+
+    fn renders_to(rows: &[Row<'_>], style: TextStyle, expect: Expect) {
+        expect.assert_eq(&render(rows, Duration::from_millis(50), style));
+    }
+
+    const PLAIN: TextStyle = TextStyle { colour: Colour::Plain, detail: Detail::Brief };
+
+    #[test]
+    fn one_line_a_function_then_witnesses_then_the_summary() {
+        let (found, reason) = (witness(), unsupported());
+        let mut looped = row("sum_positive", equivalent(&["frame-private", "in-bounds(g)"]), 38);
+        looped.statistics.loops = 1;
+        let rows = [
+            row("clamp", equivalent(&["frame-private"]), 2),
+            looped,
+            row("count_set", Finding::Different(&found), 9),
+            row("render", Finding::Unknown(&reason), 0),
+        ];
+        renders_to(
+            &rows,
+            PLAIN,
+            expect![[r#"
+              clamp          equivalent      2 ms
+              sum_positive   equivalent     38 ms   1 loop   assumes in-bounds(g)
+              count_set      different       9 ms
+              render         unknown                unsupported: render+0x41 `fsincos` (render.c:88)
+
+              count_set: the two functions disagree on this input (replayed: interpreter, cpu)
+                  rdi  bits  = 0x8000000000000000
+                  rsi        = 0x7000
+                  [0x7000]   = 2a 00 00 00
+                  [g+8]      = ff
+                  where getc(0x7000) gives 0xffffffff
+                  original   returns 1   count.c:14
+                  candidate  returns 0
+
+              note: undefined behaviour of C that machine code does not show (signed overflow, strict aliasing) excuses no difference
+
+            4 functions: 2 equivalent, 1 different, 1 unknown          0.05 s
+            every proof assumes frame-private
+            unknown: 1 unsupported (fsincos 1)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn reasons_are_counted_and_the_commonest_comes_first() {
+        let reasons = [
+            Reason::new(ReasonKind::Timeout, "60 s"),
+            Reason::new(ReasonKind::Unsupported, "loop at f+0x1f"),
+            Reason::new(ReasonKind::Unsupported, "g+0x2 `rep movsb es:[rdi], [rsi]` (g.c:2)"),
+            Reason::new(ReasonKind::Unsupported, "loop at h+0x4"),
+            Reason::new(ReasonKind::MissingFunction, "not in new.o"),
+        ];
+        let rows: Vec<Row<'_>> = reasons.iter().map(|r| row("f", Finding::Unknown(r), 60_000)).collect();
+        renders_to(
+            &rows,
+            PLAIN,
+            expect![[r#"
+                  f   unknown     60000 ms   timeout: 60 s
+                  f   unknown                unsupported: loop at f+0x1f
+                  f   unknown                unsupported: g+0x2 `rep movsb es:[rdi], [rsi]` (g.c:2)
+                  f   unknown                unsupported: loop at h+0x4
+                  f   unknown                missing-function: not in new.o
+
+                5 functions: 0 equivalent, 0 different, 5 unknown          0.05 s
+                unknown: 3 unsupported (loop 2, rep movsb 1), 1 timeout, 1 missing-function
+            "#]],
+        );
+    }
+
+    #[test]
+    fn statistics_join_each_line_and_the_end() {
+        let mut other = row("f", equivalent(&[]), 1);
+        other.candidate_name = Some("f_new");
+        other.statistics.solver_calls = 0;
+        let rows = [other, row("g", equivalent(&[]), 1)];
+        renders_to(
+            &rows,
+            TextStyle { detail: Detail::Statistics, ..PLAIN },
+            expect![[r#"
+              f=f_new   equivalent      1 ms   [3 points, 7 obligations, 0 solver calls]
+              g         equivalent      1 ms   [3 points, 7 obligations, 1 solver call]
+
+            2 functions: 2 equivalent, 0 different, 0 unknown          0.05 s
+            statistics: 6 points, 14 obligations, 1 solver call; 1 of 2 proofs needed no solver
+        "#]],
+        );
+    }
+
+    #[test]
+    fn colour_surrounds_the_verdict_and_never_comes_from_a_name() {
+        let rows = [row("f\u{1b}[31m", equivalent(&[]), 1)];
+        let text = render(&rows, Duration::ZERO, TextStyle { colour: Colour::Ansi, ..PLAIN });
+        expect![[r#"
+              f\u{1b}[31m   ESC[32mequivalentESC[0m      1 ms
+
+            1 function: 1 equivalent, 0 different, 0 unknown          0.00 s
+        "#]]
+        .assert_eq(&text.replace('\u{1b}', "ESC"));
+    }
+}

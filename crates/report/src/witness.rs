@@ -1,0 +1,134 @@
+//! A witness as text: the inputs that matter, then what each function did with them.
+
+use crate::Colour;
+use crate::palette::{Look, printable};
+use search::{Behaviour, Witness, WitnessBytes, WitnessRegister};
+use term::Bits;
+
+/// Bytes of one object shown before the rest is left out.
+const MOST_BYTES: usize = 32;
+
+pub(crate) fn render(title: &str, witness: &Witness, colour: Colour) -> String {
+    let by = match witness.replayed.as_slice() {
+        [] => String::new(),
+        ["interpreter"] => " (replayed)".to_string(),
+        names => format!(" (replayed: {})", names.join(", ")),
+    };
+    let mut out = format!("  {}: the two functions disagree on this input{by}\n", colour.paint(Look::Name, title));
+    for line in inputs(witness) {
+        out.push_str(&format!("      {}\n", printable(&line)));
+    }
+    let width = witness.original.summary.chars().count().max(witness.candidate.summary.chars().count());
+    out.push_str(&behaviour("original ", &witness.original, width, colour));
+    out.push_str(&behaviour("candidate", &witness.candidate, width, colour));
+    out
+}
+
+/// `name = value` lines with the equal signs below each other, then the calls.
+fn inputs(witness: &Witness) -> Vec<String> {
+    let registers = witness.registers.iter().map(|r| (register_name(r, witness), value(r.value)));
+    let memory = witness.memory.iter().map(|m| (bytes_name(m), bytes(&m.bytes)));
+    let pairs: Vec<(String, String)> = registers.chain(memory).collect();
+    let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let values = pairs.into_iter().map(|(name, value)| format!("{name:width$}  = {value}"));
+    let calls = witness
+        .calls
+        .iter()
+        .map(|call| format!("where {}({}) gives {}", call.callee, call.arguments.join(", "), call.result));
+    values.chain(calls).collect()
+}
+
+fn register_name(register: &WitnessRegister, witness: &Witness) -> String {
+    let width = witness.registers.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    match &register.parameter {
+        Some(parameter) => format!("{:width$}  {parameter}", register.name),
+        None => register.name.clone(),
+    }
+}
+
+fn bytes_name(memory: &WitnessBytes) -> String {
+    match &memory.object {
+        Some(object) => format!("[{object}]"),
+        None => format!("[{:#x}]", memory.address),
+    }
+}
+
+/// Small numbers in decimal, for people; the rest in hexadecimal.
+pub(crate) fn value(bits: Bits) -> String {
+    match bits.to_u64() {
+        Some(small @ 0..=4096) => small.to_string(),
+        _ => hexadecimal(bits),
+    }
+}
+
+/// Hexadecimal without leading zeros.
+pub(crate) fn hexadecimal(bits: Bits) -> String {
+    let digits: String = bits.limbs().iter().rev().map(|limb| format!("{limb:016x}")).collect();
+    match digits.trim_start_matches('0') {
+        "" => "0x0".to_string(),
+        significant => format!("0x{significant}"),
+    }
+}
+
+fn bytes(bytes: &[u8]) -> String {
+    let shown: Vec<String> = bytes.iter().take(MOST_BYTES).map(|b| format!("{b:02x}")).collect();
+    let rest = bytes.len().saturating_sub(MOST_BYTES);
+    let more = if rest > 0 { format!(" … {rest} more bytes") } else { String::new() };
+    format!("{}{more}", shown.join(" "))
+}
+
+fn behaviour(who: &str, behaviour: &Behaviour, width: usize, colour: Colour) -> String {
+    let summary = printable(&behaviour.summary);
+    let line = match &behaviour.line {
+        Some(line) => {
+            let place = colour.paint(Look::Aside, format!("{}:{}", printable(&line.file), line.line));
+            format!("      {who}  {summary:width$}   {place}")
+        }
+        None => format!("      {who}  {summary}"),
+    };
+    format!("{line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::samples;
+    use expect_test::expect;
+
+    #[test]
+    fn shows_inputs_bytes_calls_and_both_results() {
+        expect![[r#"
+              count_set: the two functions disagree on this input (replayed: interpreter, cpu)
+                  rdi  bits  = 0x8000000000000000
+                  rsi        = 0x7000
+                  [0x7000]   = 2a 00 00 00
+                  [g+8]      = ff
+                  where getc(0x7000) gives 0xffffffff
+                  original   returns 1   count.c:14
+                  candidate  returns 0
+        "#]]
+        .assert_eq(&render("count_set", &samples::witness(), Colour::Plain));
+    }
+
+    #[test]
+    fn long_memory_is_cut_and_interpreter_alone_is_not_named() {
+        let mut witness = samples::witness();
+        witness.registers.clear();
+        witness.calls.clear();
+        witness.memory.truncate(1);
+        witness.memory[0].bytes = vec![7; 40];
+        witness.replayed.pop();
+        expect![[r#"
+              f: the two functions disagree on this input (replayed)
+                  [0x7000]  = 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 … 8 more bytes
+                  original   returns 1   count.c:14
+                  candidate  returns 0
+        "#]].assert_eq(&render("f", &witness, Colour::Plain));
+    }
+
+    #[test]
+    fn values_are_short() {
+        let shown = [Bits::new(64, 10), Bits::new(64, u64::MAX), Bits::from_limbs(128, &[0, 1])].map(value);
+        expect!["10 0xffffffffffffffff 0x10000000000000000"].assert_eq(&shown.join(" "));
+    }
+}

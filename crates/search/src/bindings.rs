@@ -1,0 +1,140 @@
+//! Guesses which parts of the two frames are the same local object.
+//!
+//! The kernel says where a frame address is used as data without a local object claimed for it. Debug information of
+//! the original tells the object's extent; the candidate's place follows from the argument or access at the same
+//! position.
+//!
+//! Trust: none. A wrong guess yields a certificate the kernel rejects.
+
+use graph::{Binding, Function, Interval, Side};
+use kernel::{Certificate, LocalClaim};
+use term::TermId;
+
+/// The local objects claimed so far.
+#[derive(Default)]
+pub(crate) struct Bindings {
+    claims: Vec<Claim>,
+}
+
+struct Claim {
+    binding: Binding,
+    /// Where in the object the original's address pointed when the claim was made.
+    first_use: i64,
+    /// What the address was offset by.
+    index: Option<TermId>,
+}
+
+impl Bindings {
+    /// The claims as a certificate holds them.
+    pub fn to_claims(&self) -> Vec<LocalClaim> {
+        self.claims.iter().map(|c| LocalClaim::of(&c.binding)).collect()
+    }
+
+    /// A certificate with these claims and nothing else.
+    pub fn certificate(&self, original: &Function, candidate: &Function) -> Certificate {
+        Certificate {
+            version: kernel::VERSION,
+            original: original.name.clone(),
+            candidate: candidate.name.clone(),
+            original_hash: String::new(),
+            candidate_hash: String::new(),
+            locals: self.to_claims(),
+        }
+    }
+
+    /// Both sides pass the address of a local object. Returns false if that contradicts earlier claims.
+    pub fn pair(&mut self, original: &Function, at_original: i64, at_candidate: i64) -> bool {
+        if let Some(claim) = self.claims.iter_mut().find(|c| c.binding.original.is_some_and(|i| i.contains(at_original))) {
+            let interval = claim.binding.original.expect("found by it");
+            let candidate = Interval { offset: at_candidate - (at_original - interval.offset), size: interval.size };
+            let news = !claim.binding.escapes || claim.binding.candidate.is_none();
+            if claim.binding.candidate.is_some_and(|c| c != candidate) {
+                return false;
+            }
+            claim.binding.escapes = true;
+            claim.binding.candidate = Some(candidate);
+            return news;
+        }
+        let interval = self.extent(original, at_original);
+        let first_use = at_original - interval.offset;
+        // An object that only the candidate was known to have is this one.
+        let mirrored = Interval { offset: at_candidate - first_use, size: interval.size };
+        self.claims.retain(|c| c.binding.original.is_some() || !overlap(c.binding.candidate, Some(mirrored)));
+        self.claims.push(Claim {
+            binding: Binding { original: Some(interval), candidate: Some(mirrored), escapes: true },
+            first_use,
+            index: None,
+        });
+        true
+    }
+
+    /// One side uses a frame address as data. Returns false if nothing new can be claimed.
+    pub fn single(&mut self, original: &Function, side: Side, offset: i64, escapes: bool, index: Option<TermId>) -> bool {
+        if let Some(claim) = self.claims.iter_mut().find(|c| c.binding.interval(side).is_some_and(|i| i.contains(offset))) {
+            let news = escapes && !claim.binding.escapes;
+            claim.binding.escapes |= escapes;
+            return news;
+        }
+        match side {
+            Side::Original => {
+                let interval = self.extent(original, offset);
+                let binding = Binding { original: Some(interval), candidate: None, escapes };
+                self.claims.push(Claim { binding, first_use: offset - interval.offset, index });
+            }
+            Side::Candidate => {
+                let open = |c: &Claim| c.binding.candidate.is_none();
+                let taken: Vec<Option<Interval>> = self.claims.iter().map(|c| c.binding.candidate).collect();
+                let fits = |c: &Claim| {
+                    let size = c.binding.original.map_or(0, |i| i.size);
+                    let interval = Interval { offset: offset - c.first_use, size };
+                    !taken.iter().any(|t| overlap(*t, Some(interval)))
+                };
+                let same_index = self.claims.iter().position(|c| open(c) && c.index == index && index.is_some() && fits(c));
+                match same_index.or_else(|| self.claims.iter().position(|c| open(c) && fits(c))) {
+                    Some(i) => {
+                        let claim = &mut self.claims[i];
+                        let size = claim.binding.original.map_or(8, |i| i.size);
+                        claim.binding.candidate = Some(Interval { offset: offset - claim.first_use, size });
+                        claim.binding.escapes |= escapes;
+                    }
+                    None => {
+                        let size = self.gap(Side::Candidate, offset);
+                        let candidate = Some(Interval { offset, size });
+                        self.claims.push(Claim { binding: Binding { original: None, candidate, escapes }, first_use: 0, index });
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The local object of the original at an offset: from debug information, else up to the next claim.
+    fn extent(&self, original: &Function, offset: i64) -> Interval {
+        let locals = original.locals.iter().filter(|l| {
+            l.size > 0 && offset >= l.offset && ((offset - l.offset) as u64) < l.size
+        });
+        // The largest one: locals of disjoint scopes may share their place.
+        match locals.max_by_key(|l| (l.size, std::cmp::Reverse(l.offset))) {
+            Some(local) => Interval { offset: local.offset, size: local.size },
+            None => {
+                let next = original.locals.iter().map(|l| l.offset).filter(|o| *o > offset).min().unwrap_or(0);
+                let size = self.gap(Side::Original, offset).min((next - offset).max(1) as u64);
+                Interval { offset, size }
+            }
+        }
+    }
+
+    /// Bytes from an offset to the next claim above, or to the end of the frame.
+    fn gap(&self, side: Side, offset: i64) -> u64 {
+        let next = self.claims.iter().filter_map(|c| c.binding.interval(side)).map(|i| i.offset).filter(|o| *o > offset);
+        let end = if offset < 0 { 0 } else { offset + 8 };
+        (next.min().unwrap_or(end).min(end.max(offset + 1)) - offset).max(1) as u64
+    }
+}
+
+fn overlap(a: Option<Interval>, b: Option<Interval>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.offset < b.offset + b.size as i64 && b.offset < a.offset + a.size as i64,
+        _ => false,
+    }
+}

@@ -1,0 +1,191 @@
+//! One run of the tool: options, the pool of solvers, and the decision about each pair.
+
+use crate::bindings::Bindings;
+use crate::refute::Runner;
+use crate::{Outcome, Reason, ReasonKind, Statistics, Verdict};
+use graph::{Function, Side, Stuck};
+use kernel::{Certificate, CheckedProof, Failure, Rejection};
+use solver::{Solver, SolverOptions, SolverPool};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use term::Arena;
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Time limit per function pair.
+    pub timeout: Duration,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Largest unroll factor.
+    pub unroll: u32,
+    /// Solver commands; empty for the default.
+    pub solvers: Vec<String>,
+    /// Strategy by name.
+    pub strategy: String,
+    /// Where to write every question.
+    pub dump_queries: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            timeout: Duration::from_secs(60),
+            seed: 1,
+            unroll: 128,
+            solvers: Vec::new(),
+            strategy: "auto".to_string(),
+            dump_queries: None,
+        }
+    }
+}
+
+/// Decides pairs of functions. Shared by the threads of a run.
+pub struct Session {
+    options: Options,
+    pool: SolverPool,
+}
+
+const BINDING_ROUNDS: usize = 64;
+/// Random inputs tried before the proof, and at most after it failed.
+const FIRST_ROUNDS: u64 = 60;
+const SECOND_ROUNDS: u64 = 4000;
+const SECOND_SEARCH: Duration = Duration::from_millis(1500);
+
+impl Session {
+    /// A session with its own pool of solvers.
+    pub fn new(options: Options) -> Session {
+        let mut solver_options = SolverOptions::default();
+        if !options.solvers.is_empty() {
+            solver_options.commands = options.solvers.clone();
+        }
+        solver_options.dump_queries = options.dump_queries.clone();
+        Session { options, pool: SolverPool::new(solver_options) }
+    }
+
+    /// Decides one pair. The arena must have its registers declared and own the functions' terms.
+    pub fn check_pair(&self, arena: &mut Arena, original: &Function, candidate: &Function) -> Outcome {
+        let deadline = Instant::now() + self.options.timeout;
+        let start = Instant::now();
+        let budget = deadline.saturating_duration_since(start);
+        let seed = self.options.seed;
+        let mut runner = Runner::new(arena, original, candidate);
+        let first = runner.random(seed, 0..FIRST_ROUNDS, start + budget / 10);
+        let evidence = runner.evidence;
+        if let Some(witness) = first {
+            return different(witness, "random");
+        }
+        let mut solver = self.pool.take(deadline);
+        let (result, certificate) = self.prove(arena, original, candidate, &mut solver, deadline);
+        let mut statistics = Statistics { solver_calls: solver_calls(&solver), ..Statistics::default() };
+        let rejection = match result {
+            Ok(proof) => {
+                statistics.points = proof.counts().points;
+                statistics.obligations = proof.counts().obligations;
+                if evidence == 0 && !self.finds_evidence(arena, original, candidate, deadline) {
+                    let detail = "no defined run of the original to an exit was found";
+                    let verdict = Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail));
+                    return Outcome { verdict, strategy: Some("events"), statistics, certificate: None };
+                }
+                let verdict = Verdict::Equivalent(proof);
+                return Outcome { verdict, strategy: Some("events"), statistics, certificate: Some(certificate) };
+            }
+            Err(rejection) => rejection,
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut runner = Runner::new(arena, original, candidate);
+        let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
+        if let Some(witness) = runner.random(seed, FIRST_ROUNDS..SECOND_ROUNDS, until) {
+            return different(witness, "random");
+        }
+        let reason = if Instant::now() >= deadline {
+            Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64()))
+        } else {
+            reason(&rejection, original, candidate)
+        };
+        Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics, certificate: None }
+    }
+
+    /// Is there a defined run of the original that reaches an exit?
+    fn finds_evidence(&self, arena: &Arena, original: &Function, candidate: &Function, deadline: Instant) -> bool {
+        let mut runner = Runner::new(arena, original, candidate);
+        let mut round = FIRST_ROUNDS;
+        while runner.evidence == 0 && round < SECOND_ROUNDS && Instant::now() < deadline {
+            runner.random(self.options.seed, round..round + 50, deadline);
+            round += 50;
+        }
+        runner.evidence > 0
+    }
+
+    /// Asks the kernel, claiming local objects as it finds frame addresses without one.
+    fn prove(
+        &self,
+        arena: &mut Arena,
+        original: &Function,
+        candidate: &Function,
+        solver: &mut Solver,
+        deadline: Instant,
+    ) -> (Result<CheckedProof, Rejection>, Certificate) {
+        let mut bindings = Bindings::default();
+        let mut rounds = 0;
+        loop {
+            let certificate = bindings.certificate(original, candidate);
+            let result = kernel::check(arena, original, candidate, &certificate, solver, Some(deadline));
+            rounds += 1;
+            let claimed = match &result {
+                Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(original, *at, *other),
+                Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
+                    bindings.single(original, *side, *offset, *escapes, *index)
+                }
+                _ => false,
+            };
+            if !claimed || rounds >= BINDING_ROUNDS {
+                return (result, certificate);
+            }
+        }
+    }
+}
+
+fn different(witness: crate::Witness, strategy: &'static str) -> Outcome {
+    let verdict = Verdict::Different(Box::new(witness));
+    Outcome { verdict, strategy: Some(strategy), statistics: Statistics::default(), certificate: None }
+}
+
+/// Questions that reached a solver.
+fn solver_calls(solver: &Solver) -> usize {
+    (solver.statistics().quick_calls + solver.statistics().full_calls) as usize
+}
+
+/// What to tell the user about a rejected certificate.
+fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> Reason {
+    let place = |side: Side, address: u64| {
+        let function = if side == Side::Original { original } else { candidate };
+        let line = function.lines.find(address).map_or(String::new(), |l| format!(" ({}:{})", l.file, l.line));
+        format!("{}+{address:#x}{line}", function.name)
+    };
+    match rejection {
+        Rejection::Malformed(what) => Reason::new(ReasonKind::Internal, what),
+        Rejection::Stuck(Stuck::Unsupported { side, address, what }) => {
+            Reason::new(ReasonKind::Unsupported, format!("{what} at {} of the {}", place(*side, *address), side.name()))
+        }
+        Rejection::Stuck(Stuck::Loop { side, address }) => {
+            Reason::new(ReasonKind::Unsupported, format!("loop at {}", place(*side, *address)))
+        }
+        Rejection::Stuck(Stuck::OutOfBudget) => Reason::new(ReasonKind::OutOfMemory, "too many terms"),
+        Rejection::Stuck(Stuck::Unbound { side, address, .. }) => Reason::new(
+            ReasonKind::NoCorrelation,
+            format!("no local object for the frame address at {} of the {}", place(*side, *address), side.name()),
+        ),
+        Rejection::Unbound { .. } => {
+            Reason::new(ReasonKind::NoCorrelation, "the local objects of the two frames do not correspond")
+        }
+        Rejection::Obligation { what, places, failure } => {
+            let at = format!("{} / {}", place(Side::Original, places[0]), place(Side::Candidate, places[1]));
+            match failure {
+                Failure::Refuted(_) => Reason::new(ReasonKind::NoCorrelation, format!("{what} not shown equal at {at}")),
+                Failure::Unknown(why) if why == "not shown" => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
+                Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What lockstep says about one pair of functions.
+
+use graph::SourceLine;
+use kernel::{Certificate, CheckedProof};
+use std::fmt;
+use term::Bits;
+
+/// The answer for one pair of functions.
+#[derive(Debug)]
+pub enum Verdict {
+    /// The kernel accepted a certificate.
+    Equivalent(CheckedProof),
+    /// An input, replayed, on which the two functions disagree.
+    Different(Box<Witness>),
+    /// Neither, and why.
+    Unknown(Reason),
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reason {
+    /// Machine-readable kind.
+    pub kind: ReasonKind,
+    /// What and where, for people.
+    pub detail: String,
+}
+
+/// Kinds of reasons, in the words of the JSON report.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum ReasonKind {
+    Unsupported,
+    Timeout,
+    NoCorrelation,
+    NoInvariant,
+    SolverUnknown,
+    MissingFunction,
+    Vacuous,
+    UndefinedOriginal,
+    Race,
+    OutOfMemory,
+    Internal,
+}
+
+impl ReasonKind {
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReasonKind::Unsupported => "unsupported",
+            ReasonKind::Timeout => "timeout",
+            ReasonKind::NoCorrelation => "no-correlation",
+            ReasonKind::NoInvariant => "no-invariant",
+            ReasonKind::SolverUnknown => "solver-unknown",
+            ReasonKind::MissingFunction => "missing-function",
+            ReasonKind::Vacuous => "vacuous",
+            ReasonKind::UndefinedOriginal => "undefined-original",
+            ReasonKind::Race => "race",
+            ReasonKind::OutOfMemory => "out-of-memory",
+            ReasonKind::Internal => "internal",
+        }
+    }
+}
+
+impl Reason {
+    /// A reason.
+    pub fn new(kind: ReasonKind, detail: impl Into<String>) -> Reason {
+        Reason { kind, detail: detail.into() }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.detail)
+    }
+}
+
+/// A concrete input on which the two functions disagree. It exists only after the interpreter has replayed it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    /// Kind: `input` for an ordinary one.
+    pub kind: &'static str,
+    /// Registers that matter, with the parameter they carry if known.
+    pub registers: Vec<WitnessRegister>,
+    /// Memory that matters.
+    pub memory: Vec<WitnessBytes>,
+    /// Results assumed of unknown callees, in order of the calls.
+    pub calls: Vec<WitnessCall>,
+    /// What the original does.
+    pub original: Behaviour,
+    /// What the candidate does.
+    pub candidate: Behaviour,
+    /// Who replayed it: `interpreter`, `cpu`.
+    pub replayed: Vec<&'static str>,
+}
+
+/// A register of a witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WitnessRegister {
+    /// Name of the register.
+    pub name: String,
+    /// Name of the parameter.
+    pub parameter: Option<String>,
+    /// Value at entry.
+    pub value: Bits,
+}
+
+/// Bytes of memory of a witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WitnessBytes {
+    /// Address of the first byte.
+    pub address: u64,
+    /// Object that holds them, e.g. `g+8`.
+    pub object: Option<String>,
+    /// The bytes at entry.
+    pub bytes: Vec<u8>,
+}
+
+/// A call of a witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WitnessCall {
+    /// Callee.
+    pub callee: String,
+    /// Arguments, in registers or otherwise, as text.
+    pub arguments: Vec<String>,
+    /// Assumed result, as text.
+    pub result: String,
+}
+
+/// What one function did on the witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Behaviour {
+    /// In words, such as `returns 1` or `calls puts("x")`.
+    pub summary: String,
+    /// Where the difference shows.
+    pub line: Option<SourceLine>,
+}
+
+/// Counts that do not depend on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Product points.
+    pub points: usize,
+    /// Obligations discharged.
+    pub obligations: usize,
+    /// Questions that reached a solver.
+    pub solver_calls: usize,
+    /// Loops of the original.
+    pub loops: usize,
+}
+
+/// Everything about one pair.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Which strategy found it.
+    pub strategy: Option<&'static str>,
+    /// Counts.
+    pub statistics: Statistics,
+    /// The certificate behind an `equivalent`.
+    pub certificate: Option<Certificate>,
+}

@@ -1,0 +1,270 @@
+//! One solver command: how it is started, limited and asked.
+//!
+//! Z3 is kept alive in two processes. The *quick* one answers under push and pop within a small resource limit: a tiny
+//! question costs 0.1 ms. After its first push Z3 no longer uses its tactics (a question of 0.3 s took 8 s), so what
+//! survives goes to the *full* one, which is `(reset)` before each question: 1 ms, and measured to consume exactly the
+//! resources that a new process would. Other solvers have no resource limit that we could rely on; they get a new
+//! process per question.
+
+use crate::process::{Failure, Process};
+use crate::sexpr::parse_values;
+use crate::smt::Question;
+use crate::{SolverOptions, Why};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use term::eval::Value;
+
+/// After so many failures in a row a solver is not started again.
+const MAX_FAILURES: u32 = 3;
+
+/// What a solver said about the conjunction of the assertions.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Reply {
+    /// No model.
+    Unsat,
+    /// A model; its values in the order of [`Question::values`].
+    Sat(Vec<Value>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Z3,
+    Other,
+}
+
+/// A solver command with its processes.
+pub(crate) struct Backend {
+    words: Vec<String>,
+    kind: Kind,
+    quick: Option<Quick>,
+    full: Option<Process>,
+    failures: u32,
+    broken: Option<String>,
+}
+
+/// A process under push and pop, and the logic it was set up for.
+struct Quick {
+    process: Process,
+    logic: Option<&'static str>,
+}
+
+/// Limits of one question.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    pub(crate) resources: u64,
+    pub(crate) until: Instant,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Backend {
+    /// A backend for a command line of words separated by blanks. Nothing is started yet.
+    pub(crate) fn new(command: &str, memory_mb: u32) -> Backend {
+        let mut words: Vec<String> = command.split_whitespace().map(str::to_string).collect();
+        let program = words.first().map(Path::new).and_then(Path::file_name).and_then(|name| name.to_str());
+        let kind = if program.is_some_and(|name| name.starts_with("z3")) { Kind::Z3 } else { Kind::Other };
+        let defaults = match (kind, program) {
+            (Kind::Z3, _) => vec!["-in".to_string(), "-smt2".to_string(), format!("-memory:{memory_mb}")],
+            (Kind::Other, Some("cvc5")) => vec!["--lang=smt2".to_string(), "--incremental".to_string()],
+            (Kind::Other, Some("yices-smt2")) => vec!["--incremental".to_string()],
+            _ => Vec::new(),
+        };
+        // A command with arguments of its own is left as the user wrote it.
+        if words.len() == 1 {
+            words.extend(defaults);
+        }
+        let broken = words.is_empty().then(|| "empty solver command".to_string());
+        Backend { words, kind, quick: None, full: None, failures: 0, broken }
+    }
+
+    /// Can this solver be asked under push and pop with a resource limit?
+    pub(crate) fn has_quick(&self) -> bool {
+        self.kind == Kind::Z3
+    }
+
+    /// Makes the living processes forget everything.
+    pub(crate) fn reset(&mut self) {
+        if let Some(quick) = &mut self.quick {
+            quick.logic = None;
+        }
+        self.failures = 0;
+    }
+
+    /// Asks under push and pop, within a small limit.
+    pub(crate) fn ask_quick(
+        &mut self,
+        question: &Question,
+        options: &SolverOptions,
+        limits: Limits<'_>,
+    ) -> Result<Reply, Why> {
+        let mut quick = match self.quick.take() {
+            Some(quick) => quick,
+            None => Quick { process: self.spawn(options)?, logic: None },
+        };
+        let mut script = String::new();
+        if quick.logic != Some(question.logic) {
+            script = format!("(reset)\n{}", preamble(question, limits));
+            quick.logic = Some(question.logic);
+        }
+        script.push_str("(push 1)\n");
+        script.push_str(&question.text);
+        let answer = dialogue(&mut quick.process, &script, question, limits);
+        let answer = answer.and_then(|answer| {
+            // The reply is empty; waiting for it costs less than carrying the command to the next question.
+            let reply = quick.process.converse("(pop 1)", limits.until, limits.stop)?;
+            if reply.trim().is_empty() { Ok(answer) } else { Err(Trouble::Garbage(reply)) }
+        });
+        if answer.is_ok() {
+            self.quick = Some(quick);
+        }
+        self.conclude(answer)
+    }
+
+    /// Asks a solver that has just been reset, with all its tactics.
+    pub(crate) fn ask_full(
+        &mut self,
+        question: &Question,
+        options: &SolverOptions,
+        limits: Limits<'_>,
+    ) -> Result<Reply, Why> {
+        let mut process = match self.full.take() {
+            Some(process) => process,
+            None => self.spawn(options)?,
+        };
+        let mut script = String::new();
+        match self.kind {
+            Kind::Z3 => {
+                // Z3's own limit is a second line only: should we be killed, it does not go on for ever.
+                let left = limits.until.saturating_duration_since(Instant::now()) + Duration::from_secs(1);
+                let left = u32::try_from(left.as_millis()).unwrap_or(u32::MAX);
+                script.push_str(&format!("(reset)\n(set-option :timeout {left})\n{}", preamble(question, limits)));
+            }
+            Kind::Other => {
+                script.push_str(&format!("(set-option :produce-models true)\n(set-logic {})\n", question.logic));
+            }
+        }
+        script.push_str(&question.text);
+        let answer = dialogue(&mut process, &script, question, limits);
+        if answer.is_ok() && self.kind == Kind::Z3 {
+            self.full = Some(process);
+        }
+        self.conclude(answer)
+    }
+
+    fn spawn(&mut self, options: &SolverOptions) -> Result<Process, Why> {
+        if let Some(reason) = &self.broken {
+            return Err(Why::SolverFailed(reason.clone()));
+        }
+        let program = &self.words[0];
+        if !is_executable(program) {
+            let reason = format!("solver `{program}` was not found");
+            self.broken = Some(reason.clone());
+            return Err(Why::SolverFailed(reason));
+        }
+        let memory = match self.kind {
+            Kind::Z3 => None,
+            Kind::Other => Some(options.memory_mb),
+        };
+        Process::spawn(&self.words, memory).map_err(|error| {
+            let reason = format!("solver `{program}` could not be started: {error}");
+            self.broken = Some(reason.clone());
+            Why::SolverFailed(reason)
+        })
+    }
+
+    fn conclude(&mut self, answer: Result<Said, Trouble>) -> Result<Reply, Why> {
+        let why = match answer {
+            Ok(said) => {
+                self.failures = 0;
+                return match said {
+                    Said::Definite(reply) => Ok(reply),
+                    Said::Unknown(reason) => Err(reason_of(&reason)),
+                };
+            }
+            Err(Trouble::Process(Failure::Timeout | Failure::Stopped)) => return Err(Why::Timeout),
+            Err(Trouble::Process(Failure::Died(last))) if last.contains("out of memory") => return Err(Why::OutOfMemory),
+            Err(Trouble::Process(Failure::Died(last))) if last.is_empty() => format!("solver `{}` died", self.words[0]),
+            Err(Trouble::Process(Failure::Died(last))) => format!("solver `{}` died: {last}", self.words[0]),
+            Err(Trouble::Process(Failure::Babble)) => format!("solver `{}` does not stop writing", self.words[0]),
+            Err(Trouble::Garbage(reply)) => {
+                let reply: String = reply.trim().lines().next().unwrap_or("").chars().take(200).collect();
+                if reply.contains("out of memory") {
+                    return Err(Why::OutOfMemory);
+                }
+                format!("solver `{}` gave a reply that is none: `{reply}`", self.words[0])
+            }
+        };
+        self.failures += 1;
+        if self.failures >= MAX_FAILURES {
+            self.broken = Some(why.clone());
+        }
+        Err(Why::SolverFailed(why))
+    }
+}
+
+enum Said {
+    Definite(Reply),
+    Unknown(String),
+}
+
+enum Trouble {
+    Process(Failure),
+    Garbage(String),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble::Process(failure)
+    }
+}
+
+fn preamble(question: &Question, limits: Limits<'_>) -> String {
+    let (resources, logic) = (limits.resources, question.logic);
+    format!("(set-option :produce-models true)\n(set-option :rlimit {resources})\n(set-logic {logic})\n")
+}
+
+/// Asks for satisfiability, then for the model or the reason. Anything but the expected words is garbage: an error
+/// message before the answer may mean that an assertion was not understood.
+fn dialogue(process: &mut Process, script: &str, question: &Question, limits: Limits<'_>) -> Result<Said, Trouble> {
+    let reply = process.converse(&format!("{script}(check-sat)"), limits.until, limits.stop)?;
+    match reply.trim() {
+        "unsat" => Ok(Said::Definite(Reply::Unsat)),
+        "sat" if question.values.is_empty() => Ok(Said::Definite(Reply::Sat(Vec::new()))),
+        "sat" => {
+            let names: Vec<&str> = question.values.iter().map(|(name, _)| name.as_str()).collect();
+            let command = format!("(get-value ({}))", names.join(" "));
+            let reply = process.converse(&command, limits.until, limits.stop)?;
+            match parse_values(&reply, question.values.iter().map(|(_, sort)| *sort)) {
+                Some(values) => Ok(Said::Definite(Reply::Sat(values))),
+                None => Err(Trouble::Garbage(reply)),
+            }
+        }
+        "unknown" => {
+            let reply = process.converse("(get-info :reason-unknown)", limits.until, limits.stop)?;
+            let reason = reply.trim().trim_start_matches("(:reason-unknown").trim_end_matches(')');
+            Ok(Said::Unknown(reason.trim().trim_matches('"').to_string()))
+        }
+        _ => Err(Trouble::Garbage(reply)),
+    }
+}
+
+/// Z3 names its limits in several ways.
+fn reason_of(reason: &str) -> Why {
+    if reason.contains("timeout") {
+        Why::Timeout
+    } else if reason.contains("resource limit") || reason.contains("canceled") {
+        Why::ResourceLimit
+    } else if reason.contains("memout") || reason.contains("memory") {
+        Why::OutOfMemory
+    } else {
+        Why::GaveUp(reason.chars().take(200).collect())
+    }
+}
+
+fn is_executable(program: &str) -> bool {
+    if program.contains('/') {
+        return Path::new(program).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}

@@ -1,0 +1,169 @@
+//! One living solver process.
+//!
+//! The plain standard library instead of `easy-smt`: that crate waits for replies without a limit, and a limit is the
+//! point here. Two threads own the pipes, so that neither a solver that does not read nor one that does not write can
+//! block us; the caller waits on a channel with a timeout, and a process that misses its deadline is killed.
+//!
+//! Every message ends with an `echo` of a number never used before: a late reply to an earlier question cannot be
+//! taken for the reply to this one.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::time::{Duration, Instant};
+
+/// How often a waiting caller looks whether another solver was faster.
+const POLL: Duration = Duration::from_millis(5);
+
+/// A reply longer than this is no reply.
+const MAX_REPLY: usize = 1 << 26;
+
+/// Why a process gave no reply. In each case it has been killed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Failure {
+    /// The deadline passed.
+    Timeout,
+    /// The caller lost interest.
+    Stopped,
+    /// It ended; with what it said last.
+    Died(String),
+    /// It wrote too much.
+    Babble,
+}
+
+/// A solver process with its pipes.
+pub(crate) struct Process {
+    child: Child,
+    input: Sender<String>,
+    output: Receiver<Vec<u8>>,
+    pending: Vec<u8>,
+    messages: u64,
+}
+
+impl Process {
+    /// Starts a command. `memory_mb` limits its address space, if given.
+    pub(crate) fn spawn(words: &[String], memory_mb: Option<u32>) -> std::io::Result<Process> {
+        let mut command = match memory_mb {
+            // The shell replaces itself by the solver: the child that we kill is the solver.
+            Some(memory) => {
+                let mut shell = Command::new("sh");
+                let limit = u64::from(memory) * 1024;
+                shell.arg("-c").arg(format!("ulimit -v {limit} 2>/dev/null; exec \"$0\" \"$@\"")).args(words);
+                shell
+            }
+            None => {
+                let mut command = Command::new(&words[0]);
+                command.args(&words[1..]);
+                command
+            }
+        };
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let missing = || std::io::Error::other("no pipe to the solver");
+        let mut stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let (input, messages) = mpsc::channel::<String>();
+        std::thread::Builder::new().name("solver-input".into()).spawn(move || {
+            for message in messages {
+                if stdin.write_all(message.as_bytes()).and_then(|()| stdin.flush()).is_err() {
+                    break;
+                }
+            }
+        })?;
+        // A bounded channel: a solver that writes without end is stopped by its pipe, not by our memory.
+        let (chunks, output) = mpsc::sync_channel(16);
+        std::thread::Builder::new().name("solver-output".into()).spawn(move || forward(stdout, &chunks))?;
+        Ok(Process { child, input, output, pending: Vec::new(), messages: 0 })
+    }
+
+    /// Sends commands and returns what the solver writes in reply.
+    pub(crate) fn converse(&mut self, commands: &str, until: Instant, stop: &AtomicBool) -> Result<String, Failure> {
+        self.messages += 1;
+        let marker = format!("end-of-reply-{}-{}", self.child.id(), self.messages);
+        if self.input.send(format!("{commands}\n(echo \"{marker}\")\n")).is_err() {
+            return Err(self.died());
+        }
+        let mut searched = 0;
+        loop {
+            if let Some((start, end)) = find_line(&self.pending, searched, &marker) {
+                let reply = String::from_utf8_lossy(&self.pending[..start]).into_owned();
+                self.pending.drain(..end);
+                return Ok(reply);
+            }
+            searched = self.pending.len().saturating_sub(marker.len() + 4);
+            if self.pending.len() > MAX_REPLY {
+                return Err(self.end(Failure::Babble));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(self.end(Failure::Stopped));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(self.end(Failure::Timeout));
+            }
+            match self.output.recv_timeout(left.min(POLL)) {
+                Ok(chunk) => self.pending.extend_from_slice(&chunk),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
+            }
+        }
+    }
+
+    fn end(&mut self, failure: Failure) -> Failure {
+        self.kill();
+        failure
+    }
+
+    fn died(&mut self) -> Failure {
+        while let Ok(chunk) = self.output.try_recv() {
+            self.pending.extend_from_slice(&chunk);
+        }
+        self.kill();
+        let said = String::from_utf8_lossy(&self.pending);
+        let last: String = said.trim().lines().last().unwrap_or("").chars().take(200).collect();
+        Failure::Died(last)
+    }
+
+    fn kill(&mut self) {
+        // Both fail only if the process has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn forward(mut stdout: impl Read, chunks: &SyncSender<Vec<u8>>) {
+    let mut buffer = vec![0; 1 << 14];
+    loop {
+        match stdout.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => {
+                if chunks.send(buffer[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Where the line that consists of the marker, in quotes or not, begins and where the next one begins.
+fn find_line(text: &[u8], from: usize, marker: &str) -> Option<(usize, usize)> {
+    let from = text[..from].iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    let mut start = from;
+    while let Some(length) = text[start..].iter().position(|b| *b == b'\n') {
+        let line = text[start..start + length].trim_ascii();
+        let bare = line.strip_prefix(b"\"").and_then(|l| l.strip_suffix(b"\"")).unwrap_or(line);
+        if bare == marker.as_bytes() {
+            return Some((start, start + length + 1));
+        }
+        start += length + 1;
+    }
+    None
+}

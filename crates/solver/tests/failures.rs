@@ -1,0 +1,218 @@
+//! Solvers that are missing, die, hang, talk nonsense or lie: the answer is `Unknown` with a reason, in time.
+
+use expect_test::{Expect, expect};
+use solver::{Answer, Query, Solver, SolverOptions};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use term::{Arena, Op, Sort, TermId};
+
+/// A shell script that plays a solver. Scripts named `z3…` get the treatment of Z3.
+fn fake(dir: &Path, name: &str, body: &str) -> String {
+    let path: PathBuf = dir.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+/// `x·y = y·x + 1` as written: refuted by everything, proved by nobody.
+fn question(arena: &mut Arena) -> Query {
+    let (x, y) = (arena.var("x", Sort::Bv(64)), arena.var("y", Sort::Bv(64)));
+    let (xy, yx) = (arena.raw(Op::Mul, &[x, y]), arena.raw(Op::Mul, &[y, x]));
+    let one = arena.bv(64, 1);
+    let sum = arena.raw(Op::Add, &[yx, one]);
+    Query::goal(arena.raw(Op::Eq, &[xy, sum]))
+}
+
+/// A valid goal that costs a solver more than a moment: `(x^y)·(x&y) = (x&y)·((x|y) - (x&y))`.
+fn hard_goal(arena: &mut Arena, width: u16) -> TermId {
+    let (x, y) = (arena.var(&format!("x{width}"), Sort::Bv(width)), arena.var(&format!("y{width}"), Sort::Bv(width)));
+    let (xor, and) = (arena.raw(Op::BvXor, &[x, y]), arena.raw(Op::BvAnd, &[x, y]));
+    let or = arena.raw(Op::BvOr, &[x, y]);
+    let left = arena.raw(Op::Mul, &[xor, and]);
+    let minus_one = arena.bv_i64(width, -1);
+    let minus_and = arena.raw(Op::Mul, &[and, minus_one]);
+    let difference = arena.raw(Op::Add, &[or, minus_and]);
+    let right = arena.raw(Op::Mul, &[and, difference]);
+    arena.raw(Op::Eq, &[left, right])
+}
+
+fn say(answer: &Answer) -> String {
+    match answer {
+        Answer::Proved => "proved".to_string(),
+        Answer::Refuted(_) => "refuted".to_string(),
+        Answer::Unknown(why) => format!("unknown: {why}"),
+    }
+}
+
+fn options(commands: &[String], time: Duration) -> SolverOptions {
+    SolverOptions { commands: commands.to_vec(), deadline: Instant::now() + time, ..SolverOptions::default() }
+}
+
+/// The answer of a solver that runs `body`, with the directory's name removed, and that it came in time.
+fn script_answers(name: &str, body: &str, limit: Duration, expected: Expect) {
+    let dir = TempDir::new().unwrap();
+    let command = fake(dir.path(), name, body);
+    let mut arena = Arena::new();
+    let query = question(&mut arena);
+    let start = Instant::now();
+    let mut solver = Solver::new(options(&[command], limit));
+    let answer = say(&solver.ask(&mut arena, &query));
+    drop(solver);
+    assert!(start.elapsed() < limit + Duration::from_millis(500), "took {:?}", start.elapsed());
+    expected.assert_eq(&answer.replace(dir.path().to_str().unwrap(), "DIR"));
+}
+
+const LONG: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_millis(400);
+
+#[test]
+fn missing_solver() {
+    let mut arena = Arena::new();
+    let query = question(&mut arena);
+    for command in ["no-such-solver-here", "/nonexistent/z3", ""] {
+        let mut solver = Solver::new(options(&[command.to_string()], LONG));
+        assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown: "), "{command}");
+    }
+    let mut solver = Solver::new(options(&[], LONG));
+    expect!["unknown: no solver is configured"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+    let mut solver = Solver::new(options(&["no-such-solver-here".to_string()], LONG));
+    expect!["unknown: solver `no-such-solver-here` was not found"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+}
+
+#[test]
+fn solver_that_dies_at_once() {
+    script_answers("fake", "exit 3", LONG, expect!["unknown: solver `DIR/fake` died"]);
+    script_answers("z3-fake", "exit 3", LONG, expect!["unknown: solver `DIR/z3-fake` died"]);
+}
+
+#[test]
+fn solver_that_dies_of_memory() {
+    script_answers("z3", "echo '(error \"out of memory\")'; exit 101", LONG, expect!["unknown: the solver ran out of memory"]);
+}
+
+#[test]
+fn solver_that_hangs_while_it_reads() {
+    script_answers("fake", "cat >/dev/null", SHORT, expect!["unknown: time limit reached"]);
+    script_answers("z3", "cat >/dev/null", SHORT, expect!["unknown: time limit reached"]);
+}
+
+#[test]
+fn solver_that_hangs_and_does_not_read() {
+    script_answers("fake", "exec sleep 30", SHORT, expect!["unknown: time limit reached"]);
+}
+
+#[test]
+fn solver_that_talks_nonsense() {
+    let reply = |text: &str| format!("while read -r l; do case \"$l\" in '(echo'*) echo '{text}'; echo \"$l\" | sed 's/.*\"\\(.*\\)\".*/\\1/';; esac; done");
+    script_answers("fake", &reply("perhaps"), LONG, expect!["unknown: solver `DIR/fake` gave a reply that is none: `perhaps`"]);
+    script_answers("fake", &reply("(error \"no\") unsat"), LONG, expect![[r#"unknown: solver `DIR/fake` gave a reply that is none: `(error "no") unsat`"#]]);
+    script_answers("fake", &reply("unknown"), LONG, expect!["unknown: the solver gave up: unknown"]);
+    // The second reply, to `get-value`, is `sat` again.
+    script_answers("fake", &reply("sat"), LONG, expect!["unknown: solver `DIR/fake` gave a reply that is none: `sat`"]);
+    script_answers("fake", &reply(""), LONG, expect!["unknown: solver `DIR/fake` gave a reply that is none: ``"]);
+}
+
+#[test]
+fn solver_that_never_stops_writing() {
+    script_answers("fake", "exec yes unsat", LONG, expect!["unknown: solver `DIR/fake` does not stop writing"]);
+}
+
+#[test]
+fn solver_that_invents_models() {
+    // Says `sat`, then that both variables are zero, which satisfies nothing here.
+    let body = "n=0; while read -r l; do case \"$l\" in '(echo'*) n=$((n+1));
+        if [ $n = 1 ]; then echo sat; else echo '((v0 #x0000000000000000) (v1 #x0000000000000000))'; fi;
+        echo \"$l\" | sed 's/.*\"\\(.*\\)\".*/\\1/';; esac; done";
+    let dir = TempDir::new().unwrap();
+    let command = fake(dir.path(), "fake", body);
+    let mut arena = Arena::new();
+    let goal = hard_goal(&mut arena, 64);
+    let mut solver = Solver::new(options(&[command], LONG));
+    expect!["unknown: the solver's model does not hold under evaluation"]
+        .assert_eq(&say(&solver.ask(&mut arena, &Query::goal(goal))));
+}
+
+#[test]
+fn a_broken_solver_is_not_started_for_ever() {
+    let dir = TempDir::new().unwrap();
+    let log = dir.path().join("starts");
+    let command = fake(dir.path(), "fake", &format!("echo x >> {}; exit 1", log.display()));
+    let mut arena = Arena::new();
+    let query = question(&mut arena);
+    let mut solver = Solver::new(options(&[command], LONG));
+    for _ in 0..20 {
+        assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown: solver"));
+    }
+    assert_eq!(fs::read_to_string(log).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn the_deadline_holds_on_a_hard_question() {
+    let mut arena = Arena::new();
+    let query = Query::goal(hard_goal(&mut arena, 64));
+    for limit in [100, 700] {
+        let limit = Duration::from_millis(limit);
+        let start = Instant::now();
+        let mut solver = Solver::new(options(&["z3".to_string()], limit));
+        expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+        assert!(start.elapsed() < limit + Duration::from_millis(400), "{:?}", start.elapsed());
+        // And afterwards nothing is asked any more.
+        let start = Instant::now();
+        expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+        assert!(start.elapsed() < Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_killed_solver_is_started_again() {
+    let mut arena = Arena::new();
+    let hard = Query::goal(hard_goal(&mut arena, 64));
+    let easy = question(&mut arena);
+    let mut solver = Solver::new(options(&["z3".to_string()], LONG));
+    solver.set_question_time(Duration::from_millis(300));
+    expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &hard)));
+    solver.set_question_time(LONG);
+    expect!["refuted"].assert_eq(&say(&solver.ask(&mut arena, &easy)));
+}
+
+#[test]
+fn resource_limits_end_a_question() {
+    let mut arena = Arena::new();
+    let query = Query::goal(hard_goal(&mut arena, 64));
+    let limits = SolverOptions { quick_resources: 1000, full_resources: 100_000, ..options(&["z3".to_string()], LONG) };
+    let mut solver = Solver::new(limits);
+    expect!["unknown: resource limit of the solver reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+}
+
+#[test]
+fn the_first_definite_answer_wins() {
+    let dir = TempDir::new().unwrap();
+    let hanging = fake(dir.path(), "hanging", "exec sleep 30");
+    let dying = fake(dir.path(), "dying", "exit 1");
+    let mut arena = Arena::new();
+    let query = Query::goal(hard_goal(&mut arena, 10));
+    let commands = [hanging.clone(), dying.clone(), "z3".to_string()];
+    let start = Instant::now();
+    let mut solver = Solver::new(SolverOptions { quick_resources: 100, ..options(&commands, LONG) });
+    expect!["proved"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+    let query = question(&mut arena);
+    expect!["refuted"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+    assert!(start.elapsed() < Duration::from_secs(10));
+    let mut solver = Solver::new(options(&[hanging, dying], SHORT));
+    expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+}
+
+#[test]
+fn memory_of_other_solvers_is_limited() {
+    let dir = TempDir::new().unwrap();
+    let log = dir.path().join("limit");
+    let command = fake(dir.path(), "fake", &format!("ulimit -v > {}", log.display()));
+    let mut arena = Arena::new();
+    let query = question(&mut arena);
+    let mut solver = Solver::new(SolverOptions { memory_mb: 100, ..options(&[command], LONG) });
+    assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown"));
+    assert_eq!(fs::read_to_string(log).unwrap().trim(), "102400");
+}

@@ -1,0 +1,28 @@
+//! Hash-consed terms over truth values, bit vectors and byte memories.
+//!
+//! Everything lockstep reasons about is a [`TermId`] in an [`Arena`]. Building a term normalises it: the named
+//! rewrite rules of [`rules`] run in every constructor, so that two programs that compute the same thing in
+//! slightly different ways usually end in the same handle and need no solver.
+//!
+//! Trust: full. A wrong rule or a wrong evaluator makes wrong proofs; therefore every rule is proved by the
+//! solver and fuzzed against [`eval`] in the tests.
+
+mod bits;
+mod sort;
+mod node;
+mod float;
+mod arena;
+mod build;
+mod linear;
+pub mod rules;
+pub mod eval;
+mod substitute;
+mod text;
+pub mod generate;
+
+pub use arena::{Arena, Firing};
+pub use bits::Bits;
+pub use float::{FloatOp, Rounding};
+pub use linear::Linear;
+pub use node::{Func, FuncId, Node, Op, TermId, VarId};
+pub use sort::Sort;

@@ -1,0 +1,357 @@
+//! Bitwise complement, and, or, exclusive or.
+//!
+//! Operands are sorted, the constant last. A mask with one run of ones is an extraction; operations on extended terms
+//! are done before extension; operations on disjoint pieces are concatenations or sums.
+
+use super::{FOLD, Rule, rule, view};
+use crate::{Arena, Bits, Linear, Op, TermId};
+
+/// Rules for the complement.
+pub(super) const NOT: &[Rule] = &[
+    FOLD,
+    rule("complement-twice", complement_twice),
+    rule("complement-sum", complement_sum),
+    rule("complement-xor", complement_xor),
+    rule("complement-parts", complement_parts),
+    rule("complement-choice", complement_choice),
+];
+
+/// Rules for bitwise and.
+pub(super) const AND: &[Rule] = &[
+    FOLD,
+    rule("bits-order", order),
+    rule("bits-same", same),
+    rule("bits-neutral", neutral),
+    rule("bits-nested", nested),
+    rule("bits-absorb", absorb),
+    rule("and-run", and_run),
+    rule("and-extended", and_extended),
+    rule("bits-extended", extended),
+    rule("bits-choice", choice),
+    rule("bits-pieces", pieces),
+];
+
+/// Rules for bitwise or.
+pub(super) const OR: &[Rule] = &[
+    FOLD,
+    rule("bits-order", order),
+    rule("bits-same", same),
+    rule("bits-neutral", neutral),
+    rule("bits-nested", nested),
+    rule("bits-absorb", absorb),
+    rule("bits-extended", extended),
+    rule("bits-choice", choice),
+    rule("bits-pieces", pieces),
+    rule("or-disjoint", disjoint),
+];
+
+/// Rules for bitwise exclusive or.
+pub(super) const XOR: &[Rule] = &[
+    FOLD,
+    rule("bits-order", order),
+    rule("bits-same", same),
+    rule("bits-neutral", neutral),
+    rule("bits-nested", nested),
+    rule("xor-complement", xor_complement),
+    rule("xor-cancel", xor_cancel),
+    rule("bits-extended", extended),
+    rule("bits-choice", choice),
+    rule("bits-pieces", pieces),
+    rule("xor-disjoint", disjoint),
+];
+
+fn complement_twice(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    (arena.op(args[0]) == Op::BvNot).then(|| arena.arg(args[0], 0))
+}
+
+/// `~x = −x − 1` where `x` is a sum already.
+fn complement_sum(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    if !Linear::is_sum(arena, args[0]) {
+        return None;
+    }
+    let minus_one = Bits::ones(arena.width(args[0]));
+    let mut sum = Linear::of(arena, args[0]).scaled(minus_one);
+    sum.constant = sum.constant.add(minus_one);
+    Some(sum.build(arena))
+}
+
+fn complement_xor(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    if arena.op(args[0]) != Op::BvXor {
+        return None;
+    }
+    let (a, b) = (arena.arg(args[0], 0), arena.arg(args[0], 1));
+    let c = arena.as_const(b)?;
+    let c = arena.constant(c.not());
+    Some(arena.xor(a, c))
+}
+
+/// The complement of pieces, piece by piece, and of copies of a sign.
+fn complement_parts(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (kind, parts) = view::open(arena, args[0]);
+    match kind {
+        Op::Sext(width) => {
+            let inner = arena.make(op, &[parts[0]]);
+            Some(arena.sext(inner, width))
+        }
+        Op::Concat if parts.iter().any(|part| arena.as_const(*part).is_some()) => {
+            let parts: Vec<TermId> = parts.iter().map(|part| arena.make(op, &[*part])).collect();
+            Some(arena.concat_all(&parts))
+        }
+        _ => None,
+    }
+}
+
+fn complement_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (kind, parts) = view::open(arena, args[0]);
+    if kind != Op::Ite || (arena.as_const(parts[1]).is_none() && arena.as_const(parts[2]).is_none()) {
+        return None;
+    }
+    let (a, b) = (arena.make(op, &[parts[1]]), arena.make(op, &[parts[2]]));
+    Some(arena.ite(parts[0], a, b))
+}
+
+/// Operands sorted by handle, constant last.
+fn order(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let wrong = match (arena.as_const(args[0]), arena.as_const(args[1])) {
+        (Some(_), _) => true,
+        (None, None) => args[1] < args[0],
+        (None, Some(_)) => false,
+    };
+    wrong.then(|| arena.make(op, &[args[1], args[0]]))
+}
+
+/// `x & x`, `x | x`, `x ^ x`, and the same with `~x`.
+fn same(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let width = arena.width(args[0]);
+    if args[0] == args[1] {
+        return Some(if op == Op::BvXor { arena.constant(Bits::zero(width)) } else { args[0] });
+    }
+    let opposite = (arena.op(args[1]) == Op::BvNot && arena.arg(args[1], 0) == args[0])
+        || (arena.op(args[0]) == Op::BvNot && arena.arg(args[0], 0) == args[1]);
+    opposite.then(|| arena.constant(if op == Op::BvAnd { Bits::zero(width) } else { Bits::ones(width) }))
+}
+
+/// Zero and all ones as the second operand.
+fn neutral(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let c = arena.as_const(args[1])?;
+    match op {
+        Op::BvAnd if c.is_zero() => Some(args[1]),
+        Op::BvAnd if c.is_ones() => Some(args[0]),
+        Op::BvOr if c.is_zero() => Some(args[0]),
+        Op::BvOr if c.is_ones() => Some(args[1]),
+        Op::BvXor if c.is_zero() => Some(args[0]),
+        Op::BvXor if c.is_ones() => Some(arena.not(args[0])),
+        _ => None,
+    }
+}
+
+/// `(x ∘ c) ∘ d = x ∘ (c ∘ d)`; constants of nested operations move outwards.
+fn nested(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    for (inner, other) in [(args[0], args[1]), (args[1], args[0])] {
+        if arena.op(inner) != op {
+            continue;
+        }
+        let (x, c) = (arena.arg(inner, 0), arena.arg(inner, 1));
+        if arena.as_const(c).is_none() {
+            continue;
+        }
+        return Some(if arena.as_const(other).is_some() {
+            let c = arena.make(op, &[c, other]);
+            arena.make(op, &[x, c])
+        } else {
+            let rest = arena.make(op, &[x, other]);
+            arena.make(op, &[rest, c])
+        });
+    }
+    None
+}
+
+/// `a & (a | b) = a`, `a & (a & b) = a & b`, and the duals.
+fn absorb(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let dual = if op == Op::BvAnd { Op::BvOr } else { Op::BvAnd };
+    for (a, whole) in [(args[0], args[1]), (args[1], args[0])] {
+        let kind = arena.op(whole);
+        if (kind != dual && kind != op) || !arena.args(whole).contains(&a) {
+            continue;
+        }
+        return Some(if kind == dual { a } else { whole });
+    }
+    None
+}
+
+/// A mask with a single run of ones takes a part of the term.
+fn and_run(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let mask = arena.as_const(args[1])?;
+    let width = mask.width();
+    let (low, high) = (mask.trailing_zeros(), width - mask.leading_zeros());
+    if u32::from(high - low) != mask.count_ones() {
+        return None;
+    }
+    let part = arena.extract(args[0], high - 1, low);
+    let part = arena.zext(part, width);
+    let factor = Bits::new(width, 1).shl(Bits::new(16, u64::from(low)));
+    let factor = arena.constant(factor);
+    Some(arena.mul(part, factor))
+}
+
+/// `zext(a) & b = zext(a & low bits of b)`.
+fn and_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    for (x, other) in [(args[0], args[1]), (args[1], args[0])] {
+        let Op::Zext(width) = arena.op(x) else { continue };
+        let inner = arena.arg(x, 0);
+        let n = arena.width(inner);
+        let other = arena.truncate(other, n);
+        let both = arena.make(op, &[inner, other]);
+        return Some(arena.zext(both, width));
+    }
+    None
+}
+
+/// Operations on two terms extended in the same way, or on an extended term and a constant among its values.
+fn extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let kind = arena.op(args[0]);
+    let other = arena.op(args[1]);
+    let width = arena.width(args[0]);
+    let (a, b) = match (kind, other, arena.as_const(args[1])) {
+        (Op::Zext(_), _, Some(c)) => {
+            let inner = arena.arg(args[0], 0);
+            let n = arena.width(inner);
+            if c.leading_zeros() < width - n {
+                return None;
+            }
+            (inner, arena.constant(c.resize(n)))
+        }
+        (Op::Sext(_), _, Some(c)) => {
+            let inner = arena.arg(args[0], 0);
+            let n = arena.width(inner);
+            if c.resize(n).sext(width) != c {
+                return None;
+            }
+            (inner, arena.constant(c.resize(n)))
+        }
+        _ => view::same_extension(arena, args[0], args[1])?,
+    };
+    let both = arena.make(op, &[a, b]);
+    Some(if matches!(kind, Op::Zext(_)) { arena.zext(both, width) } else { arena.sext(both, width) })
+}
+
+/// A choice between constants combined with a constant or with another such choice; a choice between zero and all
+/// ones selects.
+fn choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    for (x, other) in [(args[0], args[1]), (args[1], args[0])] {
+        let chosen = matches!(arena.op(x), Op::Ite | Op::Mul | Op::Add) || view::repeated_bit(arena, x).is_some();
+        if !chosen {
+            continue;
+        }
+        let Some((c, a, b)) = view::two_valued(arena, x) else { continue };
+        let simple = |k: Bits| k.is_zero() || k.is_ones();
+        let same_condition = match view::two_valued(arena, other) {
+            Some((d, p, q)) => c == d || ((a, b) == (p, q)),
+            None => false,
+        };
+        if !(same_condition || arena.as_const(other).is_some() || (simple(a) && simple(b))) {
+            continue;
+        }
+        let (a, b) = (arena.constant(a), arena.constant(b));
+        let (a, b) = (arena.make(op, &[a, other]), arena.make(op, &[b, other]));
+        return Some(arena.ite(c, a, b));
+    }
+    None
+}
+
+/// Both operands split at one place, and at least one piece is trivial: piece by piece.
+fn pieces(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let width = arena.width(args[0]);
+    let cut = [args[0], args[1]].iter().find_map(|t| low_piece(arena, *t))?;
+    let useful = match arena.as_const(args[1]) {
+        Some(_) => matches!(arena.op(args[0]), Op::Concat),
+        None => piece_is_zero(arena, args[0], cut) || piece_is_zero(arena, args[1], cut),
+    };
+    if !useful {
+        return None;
+    }
+    let whole = |arena: &Arena, t: TermId| splits_at(arena, t, cut) || arena.as_const(t).is_some();
+    if !whole(arena, args[0]) || !whole(arena, args[1]) {
+        return None;
+    }
+    let high: Vec<TermId> = args.iter().map(|t| arena.extract(*t, width - 1, cut)).collect();
+    let low: Vec<TermId> = args.iter().map(|t| arena.truncate(*t, cut)).collect();
+    let (high, low) = (arena.make(op, &high), arena.make(op, &low));
+    Some(arena.concat(high, low))
+}
+
+/// Width of the lowest piece of a term made of pieces.
+fn low_piece(arena: &Arena, term: TermId) -> Option<u16> {
+    match arena.op(term) {
+        Op::Concat => arena.args(term).last().map(|low| arena.width(*low)),
+        Op::Mul => shift(arena, term),
+        _ => None,
+    }
+}
+
+/// The number of zero bits below the factor of a product with a power of two, the factor losing no bits.
+fn shift(arena: &Arena, term: TermId) -> Option<u16> {
+    let (x, factor) = (arena.arg(term, 0), arena.as_const(arena.arg(term, 1))?);
+    let k = factor.trailing_zeros();
+    (factor.count_ones() == 1 && view::leading_zeros(arena, x) >= k).then_some(k)
+}
+
+fn splits_at(arena: &Arena, term: TermId, cut: u16) -> bool {
+    match arena.op(term) {
+        Op::Concat => {
+            let mut base = 0;
+            arena.args(term).iter().rev().any(|part| {
+                base += arena.width(*part);
+                base == cut
+            })
+        }
+        Op::Zext(_) => arena.width(arena.arg(term, 0)) <= cut,
+        Op::Mul => shift(arena, term).is_some_and(|k| k == cut),
+        _ => false,
+    }
+}
+
+fn piece_is_zero(arena: &Arena, term: TermId, cut: u16) -> bool {
+    match arena.op(term) {
+        Op::Mul => shift(arena, term).is_some_and(|k| k >= cut),
+        Op::Zext(_) => arena.width(arena.arg(term, 0)) <= cut,
+        _ => false,
+    }
+}
+
+/// `a | b` and `a ^ b` of terms without a common one bit are `a + b`.
+fn disjoint(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let width = arena.width(args[0]);
+    let apart = |low: TermId, high: TermId| {
+        width - view::leading_zeros(arena, low) <= view::trailing_zeros(arena, high)
+    };
+    (apart(args[0], args[1]) || apart(args[1], args[0])).then(|| arena.add(args[0], args[1]))
+}
+
+fn xor_complement(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    for (x, other) in [(args[0], args[1]), (args[1], args[0])] {
+        if arena.op(x) == Op::BvNot {
+            let inner = arena.arg(x, 0);
+            let rest = arena.make(op, &[inner, other]);
+            return Some(arena.not(rest));
+        }
+    }
+    None
+}
+
+/// `a ^ (a ^ b) = b`.
+fn xor_cancel(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    for (a, whole) in [(args[0], args[1]), (args[1], args[0])] {
+        if arena.op(whole) != op {
+            continue;
+        }
+        let (x, y) = (arena.arg(whole, 0), arena.arg(whole, 1));
+        if x == a {
+            return Some(y);
+        }
+        if y == a {
+            return Some(x);
+        }
+    }
+    None
+}

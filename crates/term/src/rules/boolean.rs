@@ -1,0 +1,307 @@
+//! Negation, conjunction, disjunction.
+//!
+//! Negation is pushed inwards through `And`, `Or` and truth-valued `Ite`, so it only stands before comparisons,
+//! variables, equivalences and applications. Conjunctions and disjunctions are flat, sorted, without repetition;
+//! parts common to all operands of one kind are factored out, so the merged conditions of a branch and its
+//! opposite become the condition before the branch.
+
+use super::{FOLD, Rule, float, interval, rule};
+use crate::{Arena, Op, TermId};
+use smallvec::SmallVec;
+
+/// Larger junctions are not flattened any further.
+const MAX_FLAT: usize = 32;
+/// Pairs of operands are only compared in junctions up to this size.
+const MAX_PAIRS: usize = 12;
+
+type List = SmallVec<[TermId; 8]>;
+
+/// Rules for negations.
+pub(super) const NOT: &[Rule] = &[
+    FOLD,
+    rule("not-not", not_not),
+    rule("not-junction", not_junction),
+    rule("not-ite", not_ite),
+];
+
+/// Rules for conjunctions.
+pub(super) const AND: &[Rule] = &[
+    FOLD,
+    rule("and-canonical", canonical),
+    rule("and-absorb", absorb),
+    rule("and-pair", pairs),
+    rule("and-factor", factor),
+    rule("and-choice", choice),
+];
+
+/// Rules for disjunctions.
+pub(super) const OR: &[Rule] = &[
+    FOLD,
+    rule("or-canonical", canonical),
+    rule("or-absorb", absorb),
+    rule("or-pair", pairs),
+    rule("or-factor", factor),
+    rule("or-choice", choice),
+];
+
+fn not_not(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    (arena.op(args[0]) == Op::Not).then(|| arena.arg(args[0], 0))
+}
+
+fn not_junction(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let op = arena.op(args[0]);
+    let dual = match op {
+        Op::And | Op::Or => dual(op),
+        _ => return None,
+    };
+    let inner: List = arena.args(args[0]).into();
+    let negated: List = inner.into_iter().map(|t| arena.bool_not(t)).collect();
+    Some(arena.make(dual, &negated))
+}
+
+fn not_ite(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    if arena.op(args[0]) != Op::Ite {
+        return None;
+    }
+    let (c, a, b) = (arena.arg(args[0], 0), arena.arg(args[0], 1), arena.arg(args[0], 2));
+    let (a, b) = (arena.bool_not(a), arena.bool_not(b));
+    Some(arena.ite(c, a, b))
+}
+
+fn dual(op: Op) -> Op {
+    if op == Op::And { Op::Or } else { Op::And }
+}
+
+/// `a ∧ (b ∧ a) ∧ true = a ∧ b`, `a ∧ ¬a = false`, and the duals: flat, sorted, no repetition, no constant.
+fn canonical(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let neutral = op == Op::And;
+    let mut flat: List = SmallVec::new();
+    for arg in args {
+        if let Some(value) = arena.as_bool(*arg) {
+            if value != neutral {
+                return Some(*arg);
+            }
+        } else if arena.op(*arg) == op && flat.len() + arena.args(*arg).len() <= MAX_FLAT {
+            flat.extend_from_slice(arena.args(*arg));
+        } else {
+            flat.push(*arg);
+        }
+    }
+    flat.sort_unstable();
+    flat.dedup();
+    let contradiction = flat
+        .iter()
+        .any(|t| arena.op(*t) == Op::Not && flat.binary_search(&arena.arg(*t, 0)).is_ok());
+    if contradiction {
+        return Some(arena.bool(!neutral));
+    }
+    match flat[..] {
+        [] => Some(arena.bool(neutral)),
+        [one] => Some(one),
+        _ if flat[..] == *args => None,
+        _ => Some(arena.make(op, &flat)),
+    }
+}
+
+/// `a ∧ (a ∨ b) = a`, `a ∧ (¬a ∨ b) = a ∧ b`, `a ∧ ite(a, x, y) = a ∧ x`, and the duals: each operand is simplified
+/// under the assumption that the other ones are neutral.
+fn absorb(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let mut changed = false;
+    let mut out: List = args.into();
+    for i in 0..out.len() {
+        let inner = arena.op(out[i]);
+        if inner != dual(op) && inner != Op::Ite {
+            continue;
+        }
+        let new = simplify_under(arena, op, out[i], &out);
+        if new != out[i] {
+            out[i] = new;
+            changed = true;
+        }
+    }
+    changed.then(|| arena.make(op, &out))
+}
+
+/// `term` where its direct parts that occur in `known` (as they are or negated) are replaced by what they are worth
+/// when everything in `known` is the neutral element of `op`.
+fn simplify_under(arena: &mut Arena, op: Op, term: TermId, known: &[TermId]) -> TermId {
+    let neutral = op == Op::And;
+    let worth = |arena: &mut Arena, part: TermId| {
+        if known.contains(&part) {
+            return Some(neutral);
+        }
+        let negated = arena.bool_not(part);
+        known.contains(&negated).then_some(!neutral)
+    };
+    if arena.op(term) == Op::Ite {
+        return match worth(arena, arena.arg(term, 0)) {
+            Some(true) => arena.arg(term, 1),
+            Some(false) => arena.arg(term, 2),
+            None => term,
+        };
+    }
+    let parts: List = arena.args(term).into();
+    if parts.len() * known.len() > 256 {
+        return term;
+    }
+    let mut kept: List = SmallVec::new();
+    for part in &parts {
+        match worth(arena, *part) {
+            Some(value) if value == neutral => return arena.bool(neutral),
+            Some(_) => {}
+            None => kept.push(*part),
+        }
+    }
+    if kept.len() == parts.len() {
+        return term;
+    }
+    match kept[..] {
+        [] => arena.bool(!neutral),
+        [one] => one,
+        _ => arena.make(dual(op), &kept),
+    }
+}
+
+/// Two comparisons of the same operands become one, or decide each other.
+fn pairs(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if args.len() > MAX_PAIRS {
+        return None;
+    }
+    for i in 0..args.len() {
+        if !is_comparison(arena, args[i]) {
+            continue;
+        }
+        for j in i + 1..args.len() {
+            if !is_comparison(arena, args[j]) {
+                continue;
+            }
+            if let Some(both) = combine(arena, op, args[i], args[j]) {
+                let mut rest: List = args.into();
+                rest.remove(j);
+                rest[i] = both;
+                return Some(match rest[..] {
+                    [one] => one,
+                    _ => arena.make(op, &rest),
+                });
+            }
+        }
+    }
+    None
+}
+
+fn is_comparison(arena: &Arena, term: TermId) -> bool {
+    let atom = if arena.op(term) == Op::Not { arena.arg(term, 0) } else { term };
+    matches!(arena.op(atom), Op::Eq | Op::Ult | Op::Slt) || float::is_condition(arena, term)
+}
+
+fn combine(arena: &mut Arena, op: Op, p: TermId, q: TermId) -> Option<TermId> {
+    if let Some(both) = float::combine(arena, op, p, q) {
+        return Some(both);
+    }
+    if op == Op::And {
+        interval::intersect(arena, p, q).or_else(|| order_and(arena, p, q)).or_else(|| order_and(arena, q, p))
+    } else {
+        let (p, q) = (arena.bool_not(p), arena.bool_not(q));
+        let both = interval::intersect(arena, p, q)
+            .or_else(|| order_and(arena, p, q))
+            .or_else(|| order_and(arena, q, p))?;
+        Some(arena.bool_not(both))
+    }
+}
+
+/// `p ∧ q` for `p` = `a < b` or its negation and `q` any comparison of `a` and `b`.
+fn order_and(arena: &mut Arena, p: TermId, q: TermId) -> Option<TermId> {
+    let (atom, positive) = match arena.op(p) {
+        Op::Not => (arena.arg(p, 0), false),
+        _ => (p, true),
+    };
+    let less = arena.op(atom);
+    if !matches!(less, Op::Ult | Op::Slt) {
+        return None;
+    }
+    let (a, b) = (arena.arg(atom, 0), arena.arg(atom, 1));
+    if arena.as_const(b).is_some() {
+        return None;
+    }
+    let greater = arena.make(less, &[b, a]);
+    let same = arena.eq(a, b);
+    let not = |arena: &mut Arena, t: TermId| arena.bool_not(t);
+    let (not_greater, different) = (not(arena, greater), not(arena, same));
+    if positive {
+        // a < b
+        if q == same || q == greater {
+            return Some(arena.bool(false));
+        }
+        return (q == different || q == not_greater).then_some(p);
+    }
+    // a >= b
+    if q == different {
+        return Some(greater);
+    }
+    if q == same || q == greater {
+        return Some(q);
+    }
+    (q == not_greater).then_some(same)
+}
+
+/// `(p ∧ a) ∨ (p ∧ b) = p ∧ (a ∨ b)` and the dual.
+fn factor(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if args.len() > MAX_PAIRS {
+        return None;
+    }
+    let inner = dual(op);
+    for i in 0..args.len() {
+        if arena.op(args[i]) != inner {
+            continue;
+        }
+        for j in i + 1..args.len() {
+            if arena.op(args[j]) != inner {
+                continue;
+            }
+            let (a, b): (List, List) = (arena.args(args[i]).into(), arena.args(args[j]).into());
+            let common: List = a.iter().copied().filter(|t| b.contains(t)).collect();
+            if common.is_empty() {
+                continue;
+            }
+            let rest = |list: &List| -> List { list.iter().copied().filter(|t| !common.contains(t)).collect() };
+            let (rest_a, rest_b) = (rest(&a), rest(&b));
+            let (rest_a, rest_b) = (junction(arena, inner, &rest_a), junction(arena, inner, &rest_b));
+            let mut factored = common;
+            factored.push(arena.make(op, &[rest_a, rest_b]));
+            let both = arena.make(inner, &factored);
+            let mut others: List = args.into();
+            others.remove(j);
+            others[i] = both;
+            return Some(junction(arena, op, &others));
+        }
+    }
+    None
+}
+
+fn junction(arena: &mut Arena, op: Op, terms: &[TermId]) -> TermId {
+    match terms {
+        [] => arena.bool(op == Op::And),
+        [one] => *one,
+        _ => arena.make(op, terms),
+    }
+}
+
+/// `(c ∧ a) ∨ (¬c ∧ b) = ite(c, a, b)` and `(¬c ∨ a) ∧ (c ∨ b) = ite(c, a, b)`.
+fn choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let inner = dual(op);
+    let [p, q] = *args else { return None };
+    if arena.op(p) != inner || arena.op(q) != inner {
+        return None;
+    }
+    let (a, b): (List, List) = (arena.args(p).into(), arena.args(q).into());
+    for (i, c) in a.iter().enumerate() {
+        let negated = arena.bool_not(*c);
+        let Some(j) = b.iter().position(|t| *t == negated) else { continue };
+        let (mut a, mut b) = (a.clone(), b.clone());
+        a.remove(i);
+        b.remove(j);
+        let (a, b) = (junction(arena, inner, &a), junction(arena, inner, &b));
+        return Some(if op == Op::Or { arena.ite(*c, a, b) } else { arena.ite(*c, b, a) });
+    }
+    None
+}

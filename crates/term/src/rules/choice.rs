@@ -1,0 +1,210 @@
+//! `ite`.
+//!
+//! The condition is never negated. Choices between truth values are junctions where a branch is constant. Nested
+//! choices with a common branch are one choice. Extensions and common parts of the branches move outside; a choice
+//! between two constants by a bit is that bit times a constant.
+
+use super::{FOLD, Rule, rule, view};
+use crate::{Arena, Bits, Linear, Op, Sort, TermId};
+
+/// Rules for choices.
+pub(super) const ITE: &[Rule] = &[
+    FOLD,
+    rule("ite-decided", decided),
+    rule("ite-same", same),
+    rule("ite-negated", negated),
+    rule("ite-truth", truth),
+    rule("ite-repeated", repeated),
+    rule("ite-merge", merge),
+    rule("ite-equal", equal),
+    rule("ite-bit", bit),
+    rule("ite-extended", extended),
+    rule("ite-offset", offset),
+    rule("ite-store", store),
+];
+
+fn decided(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    arena.as_bool(args[0]).map(|c| if c { args[1] } else { args[2] })
+}
+
+fn same(_: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    (args[1] == args[2]).then_some(args[1])
+}
+
+/// Of a condition and its negation the one that was made first is used.
+fn negated(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let opposite = arena.bool_not(args[0]);
+    (opposite < args[0]).then(|| arena.make(op, &[opposite, args[2], args[1]]))
+}
+
+fn truth(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let (c, a, b) = (args[0], args[1], args[2]);
+    if arena.sort(a) != Sort::Bool {
+        return None;
+    }
+    let not_c = arena.bool_not(c);
+    if a == c || arena.as_bool(a) == Some(true) {
+        return Some(arena.bool_or(c, b));
+    }
+    if b == c || arena.as_bool(b) == Some(false) {
+        return Some(arena.bool_and(c, a));
+    }
+    if a == not_c || arena.as_bool(a) == Some(false) {
+        return Some(arena.bool_and(not_c, b));
+    }
+    if b == not_c || arena.as_bool(b) == Some(true) {
+        return Some(arena.bool_or(not_c, a));
+    }
+    let not_a = arena.bool_not(a);
+    (b == not_a).then(|| arena.eq(c, a))
+}
+
+/// Inside a branch the condition is known.
+fn repeated(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let not_c = arena.bool_not(args[0]);
+    let resolve = |term: TermId, holds: bool| {
+        if arena.op(term) != Op::Ite {
+            return term;
+        }
+        match arena.arg(term, 0) {
+            c if c == args[0] => arena.arg(term, if holds { 1 } else { 2 }),
+            c if c == not_c => arena.arg(term, if holds { 2 } else { 1 }),
+            _ => term,
+        }
+    };
+    let (a, b) = (resolve(args[1], true), resolve(args[2], false));
+    ([a, b] != args[1..]).then(|| arena.make(op, &[args[0], a, b]))
+}
+
+/// Two nested choices that share a branch.
+fn merge(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (c, a, b) = (args[0], args[1], args[2]);
+    if arena.op(a) == Op::Ite {
+        let (d, x, y) = (arena.arg(a, 0), arena.arg(a, 1), arena.arg(a, 2));
+        if y == b {
+            let both = arena.bool_and(c, d);
+            return Some(arena.make(op, &[both, x, b]));
+        }
+        if x == b {
+            let not_d = arena.bool_not(d);
+            let both = arena.bool_and(c, not_d);
+            return Some(arena.make(op, &[both, y, b]));
+        }
+    }
+    if arena.op(b) == Op::Ite {
+        let (d, x, y) = (arena.arg(b, 0), arena.arg(b, 1), arena.arg(b, 2));
+        if x == a {
+            let either = arena.bool_or(c, d);
+            return Some(arena.make(op, &[either, a, y]));
+        }
+        if y == a {
+            let not_d = arena.bool_not(d);
+            let either = arena.bool_or(c, not_d);
+            return Some(arena.make(op, &[either, a, x]));
+        }
+    }
+    None
+}
+
+/// `ite(x = y, x, y) = y`.
+fn equal(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    if arena.op(args[0]) != Op::Eq {
+        return None;
+    }
+    let (x, y) = (arena.arg(args[0], 0), arena.arg(args[0], 1));
+    ((args[1], args[2]) == (x, y) || (args[1], args[2]) == (y, x)).then_some(args[2])
+}
+
+/// A choice between constants by the value of a bit (a sign included) is linear in that bit.
+fn bit(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (a, b) = (arena.as_const(args[1])?, arena.as_const(args[2])?);
+    let width = a.width();
+    let condition = args[0];
+    let bit = match view::as_bit_test(arena, condition) {
+        Some(bit) => bit,
+        None if arena.op(condition) == Op::Slt && arena.as_const(arena.arg(condition, 1)).is_some_and(Bits::is_zero) => {
+            let x = arena.arg(condition, 0);
+            let top = arena.width(x) - 1;
+            arena.extract(x, top, top)
+        }
+        None => {
+            // Sums refer to choices between constants through the choice between one and zero: it must exist.
+            let (one, zero) = (arena.bv(width, 1), arena.bv(width, 0));
+            arena.make(op, &[condition, one, zero]);
+            return None;
+        }
+    };
+    let mut sum = Linear::zero(width);
+    let bit = arena.zext(bit, width);
+    sum.add_scaled(arena, bit, a.sub(b));
+    sum.constant = sum.constant.add(b);
+    Some(sum.build(arena))
+}
+
+/// The extension of both branches moves outside.
+fn extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let width = arena.sort(args[1]).width()?;
+    let (a, b) = (arena.op(args[1]), arena.op(args[2]));
+    let inner = |arena: &Arena, t: TermId| arena.width(arena.arg(t, 0));
+    if matches!(a, Op::Zext(_)) || matches!(b, Op::Zext(_)) {
+        let mut n = 0;
+        for (term, kind) in [(args[1], a), (args[2], b)] {
+            let bits = width - view::leading_zeros(arena, term);
+            n = n.max(match kind {
+                Op::Zext(_) => inner(arena, term),
+                Op::Const(_) | Op::Ite | Op::Mul | Op::Add => bits,
+                _ => return None,
+            });
+        }
+        let exact = [(args[1], a), (args[2], b)]
+            .iter()
+            .any(|(term, kind)| matches!(kind, Op::Zext(_)) && inner(arena, *term) == n);
+        if !exact {
+            n = n.next_power_of_two().max(8);
+        }
+        if n >= width {
+            return None;
+        }
+        let (x, y) = (arena.truncate(args[1], n), arena.truncate(args[2], n));
+        let choice = arena.make(op, &[args[0], x, y]);
+        return Some(arena.zext(choice, width));
+    }
+    let n = match (a, b) {
+        (Op::Sext(_), Op::Sext(_)) => inner(arena, args[1]).max(inner(arena, args[2])),
+        (Op::Sext(_), Op::Const(_)) => inner(arena, args[1]),
+        (Op::Const(_), Op::Sext(_)) => inner(arena, args[2]),
+        _ => return None,
+    };
+    let fits = |t: TermId| arena.as_const(t).is_none_or(|c| c.resize(n).sext(width) == c);
+    if n >= width || !fits(args[1]) || !fits(args[2]) {
+        return None;
+    }
+    let (x, y) = (arena.truncate(args[1], n), arena.truncate(args[2], n));
+    let choice = arena.make(op, &[args[0], x, y]);
+    Some(arena.sext(choice, width))
+}
+
+/// `ite(c, x + d, x) = x + ite(c, d, 0)`.
+fn offset(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let width = arena.sort(args[1]).width()?;
+    if arena.as_const(args[1]).is_some() {
+        return None;
+    }
+    let d = arena.difference(args[1], args[2])?;
+    let (d, zero) = (arena.constant(d), arena.constant(Bits::zero(width)));
+    let choice = arena.make(op, &[args[0], d, zero]);
+    Some(arena.add(args[2], choice))
+}
+
+/// Stores of one width to one address in both branches become one store.
+fn store(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (Op::Store(m), Op::Store(n)) = (arena.op(args[1]), arena.op(args[2])) else { return None };
+    let (_, a) = view::open(arena, args[1]);
+    let (_, b) = view::open(arena, args[2]);
+    if m != n || a[1] != b[1] {
+        return None;
+    }
+    let memory = arena.make(op, &[args[0], a[0], b[0]]);
+    let value = arena.make(op, &[args[0], a[2], b[2]]);
+    Some(arena.store(memory, a[1], value))
+}

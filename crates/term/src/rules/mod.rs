@@ -1,0 +1,128 @@
+//! The rewrite rules.
+//!
+//! A rule is a row of a table: a stable name and a function that returns an equal term, or nothing if it does not
+//! apply. Rules are grouped by the operator they start from and tried in order; what they return is built with the
+//! normalising constructors, so it is in normal form already.
+//!
+//! Termination: every rule either makes the term smaller, or moves an operator in the one direction that its
+//! family's module documents. A rule that asks for the very term it is rewriting gets it back as written.
+//!
+//! Trust: full. The tests prove every rule by the solver at several widths and fuzz it against the evaluator.
+
+mod arithmetic;
+mod bitwise;
+mod boolean;
+mod choice;
+mod division;
+mod equality;
+mod float;
+mod interval;
+mod memory;
+mod order;
+mod shift;
+mod slice;
+mod view;
+
+use crate::eval::{self, Value};
+use crate::{Arena, Func, Op, Sort, TermId};
+use smallvec::SmallVec;
+
+/// One rewrite rule.
+pub struct Rule {
+    /// Stable name.
+    pub name: &'static str,
+    /// An equal term, or nothing if the rule does not apply.
+    apply: fn(&mut Arena, Op, &[TermId]) -> Option<TermId>,
+}
+
+const fn rule(name: &'static str, apply: fn(&mut Arena, Op, &[TermId]) -> Option<TermId>) -> Rule {
+    Rule { name, apply }
+}
+
+/// The first rule that changes the term `before`, which is `op` of `args`; nothing if it is in normal form.
+pub(crate) fn rewrite(arena: &mut Arena, before: TermId, op: Op, args: &[TermId]) -> Option<(&'static str, TermId)> {
+    table(arena, op, args).iter().find_map(|rule| {
+        let after = (rule.apply)(arena, op, args)?;
+        (after != before).then_some((rule.name, after))
+    })
+}
+
+/// The rules of an operator, in the order in which they are tried.
+fn table(arena: &Arena, op: Op, args: &[TermId]) -> &'static [Rule] {
+    match op {
+        Op::True | Op::False | Op::Const(_) | Op::Var(_) => &[],
+        Op::Not => boolean::NOT,
+        Op::And => boolean::AND,
+        Op::Or => boolean::OR,
+        Op::Ite => choice::ITE,
+        Op::Eq if arena.sort(args[0]) == Sort::Bool => equality::IFF,
+        Op::Eq => equality::EQ,
+        Op::Ult => order::ULT,
+        Op::Slt => order::SLT,
+        Op::Add => arithmetic::ADD,
+        Op::Mul => arithmetic::MUL,
+        Op::Udiv => division::UDIV,
+        Op::Urem => division::UREM,
+        Op::Sdiv => division::SDIV,
+        Op::Srem => division::SREM,
+        Op::BvNot => bitwise::NOT,
+        Op::BvAnd => bitwise::AND,
+        Op::BvOr => bitwise::OR,
+        Op::BvXor => bitwise::XOR,
+        Op::Shl => shift::SHL,
+        Op::Lshr => shift::LSHR,
+        Op::Ashr => shift::ASHR,
+        Op::Extract { .. } => slice::EXTRACT,
+        Op::Concat => slice::CONCAT,
+        Op::Zext(_) => slice::ZEXT,
+        Op::Sext(_) => slice::SEXT,
+        Op::Popcount | Op::TrailingZeros | Op::LeadingZeros => &[FOLD],
+        Op::Apply(_) => float::APPLY,
+        Op::Load(_) => memory::LOAD,
+        Op::Store(_) => memory::STORE,
+        Op::Fill => memory::FILL,
+        Op::Copy => memory::COPY,
+    }
+}
+
+/// All rules, each name once, sorted by name.
+pub fn all() -> Vec<&'static Rule> {
+    let tables: &[&'static [Rule]] = &[
+        boolean::NOT, boolean::AND, boolean::OR, choice::ITE, equality::IFF, equality::EQ, order::ULT, order::SLT,
+        arithmetic::ADD, arithmetic::MUL, division::UDIV, division::UREM, division::SDIV, division::SREM,
+        bitwise::NOT, bitwise::AND, bitwise::OR, bitwise::XOR, shift::SHL, shift::LSHR, shift::ASHR,
+        slice::EXTRACT, slice::CONCAT, slice::ZEXT, slice::SEXT, float::APPLY,
+        memory::LOAD, memory::STORE, memory::FILL, memory::COPY,
+    ];
+    let mut rules: Vec<&'static Rule> = tables.iter().flat_map(|table| table.iter()).collect();
+    rules.sort_by_key(|rule| rule.name);
+    rules.dedup_by_key(|rule| rule.name);
+    rules
+}
+
+/// Every operand is a constant: compute.
+const FOLD: Rule = rule("constant", fold);
+
+fn fold(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if !args.iter().all(|arg| matches!(arena.op(*arg), Op::Const(_) | Op::True | Op::False)) || args.is_empty() {
+        return None;
+    }
+    if let Op::Apply(func) = op
+        && matches!(arena.func(func), Func::Opaque { .. })
+    {
+        return None;
+    }
+    let mut values: SmallVec<[Value; 4]> = SmallVec::new();
+    for arg in args {
+        values.push(match arena.sort(*arg) {
+            Sort::Bool => Value::Bool(arena.as_bool(*arg)?),
+            Sort::Bv(_) => Value::Bits(arena.as_const(*arg)?),
+            Sort::Memory => return None,
+        });
+    }
+    Some(match eval::apply(arena, op, &values) {
+        Value::Bool(value) => arena.bool(value),
+        Value::Bits(bits) => arena.constant(bits),
+        Value::Memory(_) => return None,
+    })
+}

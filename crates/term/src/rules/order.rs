@@ -1,0 +1,104 @@
+//! Unsigned and signed less-than.
+//!
+//! A comparison with a constant is a statement about a set ([`interval`]); a comparison of two extended terms is one
+//! of the terms before extension.
+
+use super::interval::{self, Set, signed_min};
+use super::{FOLD, Rule, rule, view};
+use crate::{Arena, Bits, Op, TermId};
+
+/// Rules for unsigned less-than.
+pub(super) const ULT: &[Rule] = &[
+    FOLD,
+    rule("less-same", less_same),
+    rule("less-constant", less_constant),
+    rule("ult-offset", ult_offset),
+    rule("ult-extended", ult_extended),
+    rule("less-choice", less_choice),
+];
+
+/// Rules for signed less-than.
+pub(super) const SLT: &[Rule] = &[
+    FOLD,
+    rule("less-same", less_same),
+    rule("less-constant", less_constant),
+    rule("slt-offset", slt_offset),
+    rule("slt-extended", slt_extended),
+    rule("slt-nonnegative", slt_nonnegative),
+    rule("less-choice", less_choice),
+];
+
+fn less_same(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    (args[0] == args[1]).then(|| arena.bool(false))
+}
+
+/// `x < c` and `c < x` in the canonical form of the set of such `x`.
+fn less_constant(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let below = if op == Op::Ult { Set::below } else { Set::signed_below };
+    if let Some(c) = arena.as_const(args[1]) {
+        let out = interval::member(arena, args[0], below(c));
+        return Some(out);
+    }
+    // c < x is not x < c + 1, and false for the largest c.
+    let c = arena.as_const(args[0])?;
+    let next = c.add(Bits::new(c.width(), 1));
+    let largest = if op == Op::Ult { Bits::ones(c.width()) } else { signed_min(c.width()).not() };
+    if c == largest {
+        return Some(arena.bool(false));
+    }
+    let not_above = interval::member(arena, args[1], below(next));
+    Some(arena.bool_not(not_above))
+}
+
+/// `b + c <u b` says that the sum overflows, `b <u b + c` that it does not (c ≠ 0).
+fn ult_offset(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let c = arena.difference(args[0], args[1])?;
+    if c.is_zero() {
+        return Some(arena.bool(false));
+    }
+    // Which operand is the base does not matter: a = b + c and b = a − c.
+    let overflow = Set::range(c.neg(), Bits::ones(c.width()));
+    Some(interval::member(arena, args[1], overflow))
+}
+
+/// `b + c <s b`: for c > 0 the sum overflows, b > max − c; for c < 0 it does not, b >= min − c.
+fn slt_offset(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let c = arena.difference(args[0], args[1])?;
+    if c.is_zero() {
+        return Some(arena.bool(false));
+    }
+    let min = signed_min(c.width());
+    Some(interval::member(arena, args[1], Set::range(min.sub(c), min.not())))
+}
+
+/// Extensions keep the unsigned order.
+fn ult_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (a, b) = view::same_extension(arena, args[0], args[1])?;
+    Some(arena.make(op, &[a, b]))
+}
+
+/// Sign extension keeps the signed order; zero-extended numbers compare as unsigned ones.
+fn slt_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let zero = matches!(arena.op(args[0]), Op::Zext(_));
+    let (a, b) = view::same_extension(arena, args[0], args[1])?;
+    Some(arena.make(if zero { Op::Ult } else { op }, &[a, b]))
+}
+
+/// Two numbers whose sign bits are zero compare as unsigned ones.
+fn slt_nonnegative(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let both = args.iter().all(|arg| view::leading_zeros(arena, *arg) > 0);
+    both.then(|| arena.make(Op::Ult, args))
+}
+
+/// Comparison of choices by the same condition, and of a choice between two constants with a third number when that
+/// decides one side.
+fn less_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (a, b) = (args[0], args[1]);
+    if arena.op(a) == Op::Ite && arena.op(b) == Op::Ite && arena.arg(a, 0) == arena.arg(b, 0) {
+        let c = arena.arg(a, 0);
+        let (a1, a2, b1, b2) = (arena.arg(a, 1), arena.arg(a, 2), arena.arg(b, 1), arena.arg(b, 2));
+        let (yes, no) = (arena.make(op, &[a1, b1]), arena.make(op, &[a2, b2]));
+        return Some(arena.ite(c, yes, no));
+    }
+    None
+}

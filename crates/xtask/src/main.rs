@@ -1,0 +1,53 @@
+//! Automation: `cargo xtask demo|test|bench`.
+//!
+//! Each command installs what it needs where it can (root on a Debian-like system) and otherwise prints the line
+//! that would. Nothing here is part of the prover, so its dependencies stay few: this compiles first.
+
+mod baseline;
+mod bench;
+mod build;
+mod demo;
+mod test;
+mod tools;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  demo                             build lockstep and show it at work on the bundled examples
+  test                             install what the tests need and run all of them
+  bench [sample|corpus] [--save]   verdicts, times and counts of a fixed set of functions, against the stored ones;
+                                   --save stores them. The sample is bundled, the corpus is in target/corpus.";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["demo"] => demo::run(),
+        ["test"] => test::run(),
+        ["bench", rest @ ..] => match bench::Request::parse(rest) {
+            Some(request) => bench::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_string()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Root of the workspace.
+fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).map_or(here.clone(), PathBuf::from)
+}
