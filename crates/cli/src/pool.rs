@@ -149,7 +149,9 @@ fn catch_messages() {
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {
-    let message = info.payload_as_str().unwrap_or("panic without a message");
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("panic without a message");
     // Only the file's name: its directories say where somebody built lockstep.
     let place = info.location().map(|l| (l.file().rsplit('/').next().unwrap_or(l.file()).to_string(), l.line()));
     match place {

@@ -5,7 +5,7 @@ use crate::input::{Program, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
-use graph::{Function, Side};
+use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, Rejection};
 use solver::{Solver, SolverOptions};
 use std::num::NonZeroUsize;
@@ -48,8 +48,11 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
             deliver(&format!("  {name}   accepted{assumes}\n"));
             Ok(Status::Good)
         }
+        Some(Finished::Done(Ok(Err(Rejection::Malformed(what))))) => {
+            Err(Failure(format!("{}: {what}", arguments.certificate.display())))
+        }
         Some(Finished::Done(Ok(Err(rejection)))) => {
-            deliver(&format!("  {name}   rejected   {rejection:?}\n"));
+            deliver(&format!("  {name}   rejected   {}\n", describe(&rejection)));
             Ok(Status::Unknown)
         }
         Some(Finished::Done(Err(failure))) => Err(failure),
@@ -84,4 +87,28 @@ fn check(
     let deadline = Instant::now() + LIMIT;
     let mut solver = Solver::new(SolverOptions { deadline, ..SolverOptions::default() });
     kernel::check(arena, original, candidate, certificate, &mut solver, Some(deadline))
+}
+
+fn describe(rejection: &Rejection) -> String {
+    match rejection {
+        Rejection::Malformed(what) => what.clone(),
+        Rejection::Stuck(Stuck::Unsupported { side, address, what }) => {
+            format!("{what} at +{address:#x} of the {}", side.name())
+        }
+        Rejection::Stuck(Stuck::Loop { side, address }) => {
+            format!("loop without an invariant at +{address:#x} of the {}", side.name())
+        }
+        Rejection::Stuck(Stuck::Unbound { side, address, .. }) => {
+            format!("no local object is claimed for the frame address at +{address:#x} of the {}", side.name())
+        }
+        Rejection::Stuck(Stuck::OutOfBudget) => "out of time or memory".to_string(),
+        Rejection::Unbound { .. } => "no local object is claimed for a frame address of both sides".to_string(),
+        Rejection::Obligation { what, places: [ours, theirs], failure } => {
+            let why = match failure {
+                kernel::Failure::Refuted(_) => "refuted",
+                kernel::Failure::Unknown(why) => why,
+            };
+            format!("{what} at +{ours:#x} of the original, +{theirs:#x} of the candidate: {why}")
+        }
+    }
 }

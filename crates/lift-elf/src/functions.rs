@@ -5,6 +5,7 @@
 //! of this list too, but name their parent; jumps between parent and piece are edges of one graph.
 
 use crate::container::{Binding, Place, Section, Symbol};
+use crate::dwarf::Debug;
 use object::elf;
 use rustc_hash::FxHashMap;
 
@@ -34,37 +35,39 @@ impl FunctionEntry {
     }
 }
 
-/// Unique names of all symbols; empty for those without a name.
-pub(crate) fn unique_names(symbols: &[Symbol]) -> Vec<String> {
+/// Unique names of all symbols; empty for those without a name. Statics of a function are named after it
+/// (`function.name`): compilers number them in ways of their own.
+pub(crate) fn unique_names(symbols: &[Symbol], debug: &Debug) -> Vec<String> {
+    let plain = |symbol: &Symbol| {
+        let known = symbol.place().filter(|_| symbol.binding == Binding::Local && !symbol.is_function());
+        known.and_then(|place| debug.statics.get(&place)).unwrap_or(&symbol.name).clone()
+    };
+    let plain: Vec<String> = symbols.iter().map(|s| if s.is_name() { plain(s) } else { String::new() }).collect();
     let mut places: FxHashMap<&str, Vec<Place>> = FxHashMap::default();
-    for symbol in symbols.iter().filter(|s| s.is_name()) {
-        let seen = places.entry(&symbol.name).or_default();
-        if let Some(place) = symbol.place().filter(|place| seen.last() != Some(place)) {
-            seen.push(place);
-        }
+    for (symbol, name) in symbols.iter().zip(&plain).filter(|(s, _)| s.is_name()) {
+        places.entry(name).or_default().extend(symbol.place());
     }
     for seen in places.values_mut() {
         seen.sort_unstable();
         seen.dedup();
     }
-    let mut taken: FxHashMap<String, Option<Place>> = FxHashMap::default();
-    let mut names = vec![String::new(); symbols.len()];
-    for (symbol, name) in symbols.iter().zip(&mut names).filter(|(s, _)| s.is_name()) {
-        let repeats = symbol.binding == Binding::Local && places.get(symbol.name.as_str()).is_some_and(|p| p.len() > 1);
-        *name = match (&symbol.file, repeats) {
-            (Some(file), true) => format!("{file}:{}", symbol.name),
-            (None, true) => format!(":{}", symbol.name),
-            _ => symbol.name.clone(),
-        };
-        if repeats {
-            let mut number = 1;
-            while taken.get(name.as_str()).is_some_and(|place| *place != symbol.place()) {
-                number += 1;
-                let file = symbol.file.as_deref().unwrap_or("");
-                *name = format!("{file}:{}#{number}", symbol.name);
-            }
-            taken.insert(name.clone(), symbol.place());
+    // Local names that repeat get their file in front, and a number if that is not enough.
+    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+    let mut given: FxHashMap<(String, Option<Place>), String> = FxHashMap::default();
+    let mut names = Vec::with_capacity(symbols.len());
+    for (symbol, name) in symbols.iter().zip(&plain) {
+        let repeats = symbol.binding == Binding::Local && places.get(name.as_str()).is_some_and(|p| p.len() > 1);
+        if !repeats {
+            names.push(name.clone());
+            continue;
         }
+        let qualified = format!("{}:{name}", symbol.file.as_deref().unwrap_or(""));
+        let unique = given.entry((qualified.clone(), symbol.place())).or_insert_with(|| {
+            let number = numbers.entry(qualified.clone()).or_insert(0);
+            *number += 1;
+            if *number == 1 { qualified } else { format!("{qualified}#{number}") }
+        });
+        names.push(unique.clone());
     }
     names
 }

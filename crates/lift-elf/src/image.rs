@@ -3,6 +3,7 @@
 use crate::container::{self, Container, Kind, Place, Section, Symbol};
 use crate::functions::{self, FunctionEntry};
 use crate::{Error, assemble};
+use crate::dwarf::{Addresses, Debug};
 use crate::layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ pub struct Image {
     /// Unique names of the symbols.
     pub(crate) names: Vec<String>,
     pub(crate) layout: Layout,
+    pub(crate) debug: Debug,
     /// Pointers in data to places inside functions, once somebody asks.
     pub(crate) code_labels: OnceLock<Vec<(Place, Place)>>,
     functions: Vec<FunctionEntry>,
@@ -45,7 +47,8 @@ impl Image {
     /// Takes the bytes of a file apart.
     pub fn parse(bytes: Vec<u8>, name: &str) -> Result<Image, Error> {
         let Container { kind, sections, symbols } = container::parse(name, &bytes)?;
-        let names = functions::unique_names(&symbols);
+        let debug = Debug::read(&bytes, Addresses { kind, sections: &sections, symbols: &symbols });
+        let names = functions::unique_names(&symbols, &debug);
         let functions = functions::functions(&sections, &symbols, &names);
         let mut by_name = FxHashMap::default();
         for (i, function) in functions.iter().enumerate().rev() {
@@ -55,7 +58,8 @@ impl Image {
         }
         by_name.extend(functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)));
         let layout = Layout::new(kind, &sections, &symbols, &bytes);
-        Ok(Image { name: name.to_string(), kind, bytes, sections, symbols, names, layout, code_labels: OnceLock::new(), functions, by_name })
+        let (name, code_labels) = (name.to_string(), OnceLock::new());
+        Ok(Image { name, kind, bytes, sections, symbols, names, layout, debug, code_labels, functions, by_name })
     }
 
     /// Sections, in the file's order.

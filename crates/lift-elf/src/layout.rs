@@ -3,7 +3,7 @@
 //! A [`Location`] is an address before it becomes a term: an object of the layout plus a constant. Nested symbols
 //! belong to the outermost one, symbols at one place are one object. In read-only sections the bytes that no symbol
 //! covers are literals, identified by their content: the strings and constants of mergeable sections one by
-//! one, otherwise the whole gap between two symbols.
+//! one, strings of plain sections where something refers to them, otherwise the whole gap between two symbols.
 //!
 //! A pointer into a section whose offset is both the end of one object and the start of the next is ambiguous
 //! (`&array[10]` of a ten-element array, or `&next`): it stays section-relative, unless the first object is too
@@ -11,6 +11,7 @@
 
 use crate::container::{Definition, Kind, Place, Section, Symbol};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// An address before it becomes a term.
@@ -79,12 +80,13 @@ impl Layout {
                 list.push(i as u32);
             }
         }
+        let referred = references(kind, sections, symbols);
         let mut literals = 0;
         for (i, list) in by_section.into_iter().enumerate() {
             layout.place_symbols(i as u32, &sections[i], symbols, list);
             if sections[i].is_read_only() {
                 let data = bytes.get(sections[i].range.clone()).unwrap_or(&[]);
-                literals += layout.place_literals(kind, i as u32, &sections[i], data, MAX_LITERALS - literals);
+                literals += layout.place_literals(kind, i as u32, &sections[i], data, &referred[i], MAX_LITERALS - literals);
             }
         }
         layout
@@ -146,7 +148,15 @@ impl Layout {
     }
 
     /// Makes at most `limit` literals of the bytes that no symbol covers, and returns their number.
-    fn place_literals(&mut self, kind: Kind, index: u32, section: &Section, data: &[u8], limit: usize) -> usize {
+    fn place_literals(
+        &mut self,
+        kind: Kind,
+        index: u32,
+        section: &Section,
+        data: &[u8],
+        referred: &BTreeSet<u64>,
+        limit: usize,
+    ) -> usize {
         let named = std::mem::take(&mut self.extents[index as usize]);
         let mut out = Vec::with_capacity(named.len());
         let mut at = 0;
@@ -155,7 +165,22 @@ impl Layout {
         let limit = limit.saturating_add(named.len());
         for extent in named.iter().copied().chain([Extent { start: size, size: 0, sized: true, base: Base::Number }]) {
             if extent.start > at && out.len() < limit {
-                gap(kind, index, section, data, at..extent.start.min(size), &mut out, limit);
+                let mut at = at;
+                let end = extent.start.min(size);
+                for text in texts(section, data, at..end, referred) {
+                    if text.start > at {
+                        gap(kind, index, section, data, at..text.start, &mut out, limit);
+                    }
+                    if out.len() < limit {
+                        let size = text.text_end - text.start;
+                        let base = Base::Literal { section: index, start: text.start, size };
+                        out.push(Extent { start: text.start, size, sized: true, base });
+                    }
+                    at = text.end;
+                }
+                if at < end {
+                    gap(kind, index, section, data, at..end, &mut out, limit);
+                }
             }
             at = at.max(extent.start + extent.size);
             if extent.base != Base::Number {
@@ -217,6 +242,60 @@ impl Layout {
         }
         within(found)
     }
+}
+
+/// Offsets of each section that relocations point at, as far as they can be told without decoding.
+fn references(kind: Kind, sections: &[Section], symbols: &[Symbol]) -> Vec<BTreeSet<u64>> {
+    let mut out = vec![BTreeSet::new(); sections.len()];
+    if kind != Kind::Relocatable {
+        return out;
+    }
+    let loaded = sections.iter().filter(|s| !s.name.starts_with(".debug"));
+    for relocation in loaded.flat_map(|s| &s.relocations) {
+        let symbol = relocation.symbol.and_then(|i| symbols.get(i as usize));
+        let Some(place) = symbol.and_then(|s| s.place()) else { continue };
+        // The distance from a field of code to the next instruction, which is what relative addends leave out.
+        let skipped = if relocation.is_relative_word() { 4 } else { 0 };
+        let at = (place.offset as i64).wrapping_add(relocation.addend).wrapping_add(skipped);
+        if let (Some(list), Ok(at)) = (out.get_mut(place.section as usize), u64::try_from(at)) {
+            list.insert(at);
+        }
+    }
+    out
+}
+
+/// A string of a plain read-only section, with the padding behind it.
+struct Text {
+    start: u64,
+    /// Behind the NUL.
+    text_end: u64,
+    /// Behind the padding.
+    end: u64,
+}
+
+/// Strings in a range that no symbol covers: printable text that begins where something refers to and is followed by
+/// nothing but zeros up to the next such place. (gcc -O0 keeps its string literals so.)
+fn texts(section: &Section, data: &[u8], range: Range<u64>, referred: &BTreeSet<u64>) -> Vec<Text> {
+    let mut out = Vec::new();
+    if section.has_strings() || section.has_constants() || section.is_code() || range.start >= range.end {
+        return out;
+    }
+    let starts: Vec<u64> = referred.range(range.clone()).copied().collect();
+    for (i, start) in starts.iter().enumerate() {
+        let end = starts.get(i + 1).copied().unwrap_or(range.end);
+        let piece = &data[*start as usize..end as usize];
+        let Some(length) = piece.iter().position(|b| *b == 0) else { continue };
+        let printable = |b: &u8| *b >= 0x20 && *b != 0x7f || (7..=13).contains(b) || *b == 0x1b;
+        // More zeros than any alignment explains are data.
+        if piece.len() - length > if length == 0 { 8 } else { 32 } {
+            continue;
+        }
+        let relocated = !section.relocations_in(*start..end).is_empty();
+        if piece[..length].iter().all(printable) && piece[length..].iter().all(|b| *b == 0) && !relocated {
+            out.push(Text { start: *start, text_end: start + length as u64 + 1, end });
+        }
+    }
+    out
 }
 
 /// Splits a range of bytes that no symbol covers into literals, up to `limit` extents in all.

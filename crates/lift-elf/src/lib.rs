@@ -11,6 +11,7 @@ mod error;
 mod assemble;
 mod relocation;
 mod container;
+mod dwarf;
 mod functions;
 mod layout;
 mod content;
@@ -22,6 +23,7 @@ mod code;
 mod blocks;
 mod values;
 mod dispatch;
+mod describe;
 mod lift;
 
 pub use container::{Binding, Definition, Kind, Place, Section, Symbol};

@@ -6,9 +6,9 @@ use crate::container::Place;
 use crate::dispatch::{Dispatch, Dispatcher};
 use crate::objects::Objects;
 use crate::{Error, Image};
-use graph::{Call, Callee, Edge, FaultKind, Flag, Function, LineTable, Next, Op, Point, PointId, Register, Side};
+use graph::{Call, Callee, Edge, FaultKind, Flag, Function, Next, Op, Point, PointId, Register, Side};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use term::{Arena, TermId};
 use x86::{Builder, Repeat};
 
@@ -55,19 +55,8 @@ impl Image {
         }
         let graph = Graph::new(self, &code, arena, &mut objects);
         let points = graph.build(&blocks, &dispatches)?;
-        let name = self.functions()[index].name.clone();
-        let defined = callees(&points).into_iter().filter(|c| self.find(c).is_some()).map(str::to_string).collect();
-        Ok(Function {
-            name,
-            points,
-            defined,
-            objects: objects.finish(arena),
-            signature: None,
-            parameters: Vec::new(),
-            callees: BTreeMap::new(),
-            locals: Vec::new(),
-            lines: LineTable::default(),
-        })
+        let objects = objects.finish(arena);
+        Ok(self.describe(index, &code, points, objects))
     }
 }
 
@@ -337,13 +326,4 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
         edges.push(Edge { guard: beyond, target: fault });
         Next::Edges(edges)
     }
-}
-
-/// Names of the functions that a graph calls directly.
-pub(crate) fn callees(points: &[Point]) -> BTreeSet<&str> {
-    let named = |point| match point {
-        &Point { next: Next::Call(Call { callee: Callee::Named(ref name), .. }), .. } => Some(name.as_str()),
-        _ => None,
-    };
-    points.iter().filter_map(named).collect()
 }

@@ -71,7 +71,7 @@ impl Image {
     }
 
     /// The source line of a place.
-    pub(crate) fn line(&self, _place: Place) -> Option<SourceLine> {
-        None
+    pub(crate) fn line(&self, place: Place) -> Option<SourceLine> {
+        self.debug.line(place)
     }
 }

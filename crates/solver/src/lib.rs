@@ -27,6 +27,7 @@
 //! Trust: `Proved` is believed, so `memory.rs` and `smt.rs` are trusted, and the solver's `unsat`.
 
 mod backend;
+mod basis;
 mod dump;
 mod facts;
 mod memory;

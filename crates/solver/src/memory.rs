@@ -54,9 +54,8 @@ impl<'a> Flattener<'a> {
     /// The conjunction of some terms as a list of flat conjuncts. Each may be expanded with the help of those before:
     /// the list as a whole is equivalent, its members alone are not.
     pub(crate) fn conjunction(&mut self, terms: &[TermId]) -> Vec<TermId> {
-        let conjuncts = conjuncts(self.arena, terms);
         let (simple, others): (Vec<TermId>, Vec<TermId>) =
-            conjuncts.into_iter().partition(|term| !has_operations(self.arena, *term));
+            conjuncts(self.arena, terms).into_iter().partition(|term| !has_operations(self.arena, *term));
         for term in &simple {
             self.facts.add(*term);
         }

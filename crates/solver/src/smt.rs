@@ -14,8 +14,9 @@
 //!
 //! What would go wrong if this module were wrong: false proofs. The tests compare it with the evaluator.
 
+use crate::basis::Basis;
 use crate::memory::is_base;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use term::{Arena, Bits, Func, FuncId, Op, Sort, TermId, VarId};
@@ -68,7 +69,9 @@ pub(crate) enum Meaning {
 
 impl Question {
     /// Prints the conjunction of flat assertions.
-    pub(crate) fn new(arena: &mut Arena, assertions: &[TermId]) -> Question {
+    pub(crate) fn new(arena: &mut Arena, basis: &Basis) -> Question {
+        let roots: Vec<TermId> =
+            basis.assertions.iter().copied().chain(basis.eliminated.iter().map(|(_, value)| *value)).collect();
         let mut printer = Printer {
             arena,
             declarations: String::new(),
@@ -80,16 +83,21 @@ impl Question {
             functions: FxHashMap::default(),
             defined: 0,
             vars: 0,
+            introduced: &basis.introduced,
             values: Vec::new(),
             meanings: Vec::new(),
         };
-        let order = printer.order(assertions);
+        let order = printer.order(&roots);
         for term in order {
             printer.print(term);
         }
-        for assertion in assertions {
+        for assertion in &basis.assertions {
             let text = &printer.texts[assertion];
             let _ = writeln!(printer.definitions, "(assert {text})");
+        }
+        for (var, value) in &basis.eliminated {
+            printer.meanings.push(Meaning::Var { var: *var, value: printer.values.len() });
+            printer.values.push((printer.texts[value].clone(), Sort::Bv(64)));
         }
         let logic = if printer.functions.is_empty() { "QF_BV" } else { "QF_UFBV" };
         let text = printer.declarations + &printer.definitions;
@@ -123,6 +131,8 @@ struct Printer<'a> {
     functions: FxHashMap<Symbol, String>,
     defined: usize,
     vars: usize,
+    /// Variables that mean nothing outside the question.
+    introduced: &'a FxHashSet<VarId>,
     values: Vec<(String, Sort)>,
     meanings: Vec<Meaning>,
 }
@@ -300,7 +310,7 @@ impl Printer<'_> {
         self.vars += 1;
         let sort = self.arena.var_sort(var);
         let _ = writeln!(self.declarations, "(declare-fun {name} () {})", sort_text(sort));
-        if sort != Sort::Memory {
+        if sort != Sort::Memory && !self.introduced.contains(&var) {
             self.meanings.push(Meaning::Var { var, value: self.values.len() });
             self.values.push((name.clone(), sort));
         }
@@ -426,7 +436,8 @@ pub(crate) mod tests {
 
     /// The question that asserts these terms.
     pub(crate) fn text_of(arena: &mut Arena, assertions: &[TermId]) -> String {
-        Question::new(arena, assertions).text
+        let basis = crate::basis::change(arena, assertions, &[]);
+        Question::new(arena, &basis).text
     }
 
     fn prints(build: impl FnOnce(&mut Arena) -> TermId, expected: Expect) {

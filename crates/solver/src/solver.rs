@@ -4,6 +4,7 @@
 //! with a small limit; all solvers at once with the rest of the time.
 
 use crate::backend::{Backend, Limits, Reply};
+use crate::basis::{self, Basis};
 use crate::memory::Flattener;
 use crate::model::{is_evaluable, model_of, refutes};
 use crate::pool::Shared;
@@ -169,8 +170,8 @@ impl Solver {
         }
         // What rewrites while flattening is no business of whoever logs the rules.
         let log = arena.log.take();
-        let assertions = assertions(arena, query, self.options.expansion_budget);
-        let question = assertions.as_deref().map(|assertions| Question::new(arena, assertions));
+        let basis = assertions(arena, query, self.options.expansion_budget);
+        let question = basis.map(|basis| Question::new(arena, &basis));
         arena.log = log;
         let Some(question) = question else {
             self.statistics.trivial += 1;
@@ -276,13 +277,15 @@ fn decided(arena: &Arena, query: &Query) -> Option<Answer> {
 }
 
 /// The flat assertions whose conjunction has to be refuted; `None` if one of them is false.
-fn assertions(arena: &mut Arena, query: &Query, budget: usize) -> Option<Vec<TermId>> {
+fn assertions(arena: &mut Arena, query: &Query, budget: usize) -> Option<Basis> {
     let mut terms = query.hypotheses.clone();
     terms.push(arena.bool_not(query.goal));
     let mut flattener = Flattener::new(arena, budget);
-    let mut flat = flattener.conjunction(&terms);
-    flat.retain(|term| arena.as_bool(*term) != Some(true));
-    (!flat.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(flat)
+    let flat = flattener.conjunction(&terms);
+    let distances = flattener.into_distances();
+    let mut basis = basis::change(arena, &flat, &distances);
+    basis.assertions.retain(|term| arena.as_bool(*term) != Some(true));
+    (!basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(basis)
 }
 
 /// 128 bits: two questions never share a key by accident.

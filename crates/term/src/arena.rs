@@ -14,8 +14,9 @@ pub struct Arena {
     nodes: Vec<Node>,
     /// Per node the normal form of its operator and operands, once [`Arena::make`] has asked for it.
     normal: Vec<Normal>,
-    /// Open-addressing table of node numbers plus one, zero when free; its length is a power of two.
-    table: Vec<u32>,
+    /// Open-addressing table: high half of a node's hash, then its number plus one; zero when free. Its length is a
+    /// power of two.
+    table: Vec<u64>,
     depth: u32,
     pub(crate) swapped_float: bool,
     narrow_consts: FxHashMap<(u16, u64), TermId>,
@@ -218,26 +219,30 @@ impl Arena {
         id
     }
 
-    fn hash(op: Op, args: &[TermId]) -> usize {
+    fn hash(op: Op, args: &[TermId]) -> u64 {
         let mut hasher = FxHasher::default();
         op.hash(&mut hasher);
         args.iter().for_each(|arg| hasher.write_u32(arg.0));
-        hasher.finish() as usize
+        // The low bits choose the place, the high ones tell entries apart: mix them all.
+        let hash = hasher.finish();
+        (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
     /// The node's number, or the free place in the table where it belongs.
-    fn find(&self, op: Op, args: &[TermId]) -> Result<TermId, usize> {
+    fn find(&self, hash: u64, op: Op, args: &[TermId]) -> Result<TermId, usize> {
         let mask = self.table.len() - 1;
-        let mut at = Self::hash(op, args) & mask;
+        let mut at = (hash >> 20) as usize & mask;
         loop {
             match self.table[at] {
                 0 => return Err(at),
-                entry => {
-                    let node = &self.nodes[entry as usize - 1];
+                entry if entry >> 32 == hash >> 32 => {
+                    let term = entry as u32 - 1;
+                    let node = &self.nodes[term as usize];
                     if node.op == op && node.args[..] == *args {
-                        return Ok(TermId(entry - 1));
+                        return Ok(TermId(term));
                     }
                 }
+                _ => {}
             }
             at = (at + 1) & mask;
         }
@@ -245,7 +250,7 @@ impl Arena {
 
     /// The term as written, if it exists already.
     pub fn lookup(&self, op: Op, args: &[TermId]) -> Option<TermId> {
-        if self.table.is_empty() { None } else { self.find(op, args).ok() }
+        if self.table.is_empty() { None } else { self.find(Self::hash(op, args), op, args).ok() }
     }
 
     /// The normal form of a term, if it has been made already.
@@ -268,25 +273,32 @@ impl Arena {
         let size = (self.table.len() * 2).max(1024);
         self.table = vec![0; size];
         for (i, node) in self.nodes.iter().enumerate() {
-            let mut at = Self::hash(node.op, &node.args) & (size - 1);
+            let hash = Self::hash(node.op, &node.args);
+            let mut at = (hash >> 20) as usize & (size - 1);
             while self.table[at] != 0 {
                 at = (at + 1) & (size - 1);
             }
-            self.table[at] = i as u32 + 1;
+            self.table[at] = hash >> 32 << 32 | (i as u64 + 1);
         }
     }
 
     fn intern(&mut self, op: Op, args: &[TermId], sort: Sort) -> TermId {
+        self.intern_with(op, args, |_| sort)
+    }
+
+    fn intern_with(&mut self, op: Op, args: &[TermId], sort: impl FnOnce(&Arena) -> Sort) -> TermId {
         if self.nodes.len() * 2 >= self.table.len() {
             self.grow();
         }
-        match self.find(op, args) {
+        let hash = Self::hash(op, args);
+        match self.find(hash, op, args) {
             Ok(term) => term,
             Err(place) => {
+                let sort = sort(self);
                 let term = TermId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 terms"));
                 self.nodes.push(Node { op, args: args.into(), sort });
                 self.normal.push(Normal::Unknown);
-                self.table[place] = term.0 + 1;
+                self.table[place] = hash >> 32 << 32 | (u64::from(term.0) + 1);
                 term
             }
         }
@@ -294,11 +306,7 @@ impl Arena {
 
     /// The term as written, without rewriting. Panics on ill-sorted operands: a caller's bug.
     pub fn raw(&mut self, op: Op, args: &[TermId]) -> TermId {
-        if let Some(term) = self.lookup(op, args) {
-            return term;
-        }
-        let sort = self.sort_of(op, args);
-        self.intern(op, args, sort)
+        self.intern_with(op, args, |arena| arena.sort_of(op, args))
     }
 
     /// The term, rewritten to normal form.

@@ -260,3 +260,33 @@ fn memory(raw: &iced::Instruction) -> Option<Memory> {
 fn absolute(base: iced::Register, index: iced::Register) -> bool {
     base == iced::Register::None && index == iced::Register::None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::bytes;
+    use expect_test::expect;
+
+    #[test]
+    fn fields_say_where_relocations_apply() {
+        let mut out = String::new();
+        for case in ["e8 00 00 00 00", "48 b8 00 00 00 00 00 00 00 00", "c7 84 24 00 01 00 00 05 00 00 00", "89 05 00 00 00 00"] {
+            let decoded = decode(&bytes(case), 0).unwrap();
+            let field = |field: Option<Field>| field.map_or("-".to_string(), |f| format!("{}+{}", f.offset, f.size));
+            let (displacement, immediate) = (field(decoded.fields.displacement), field(decoded.fields.immediate));
+            out.push_str(&format!("{}: displacement {displacement}, immediate {immediate}\n", decoded.instruction));
+        }
+        expect![[r#"
+            call 0x5: displacement -, immediate 1+4
+            mov rax, 0x0: displacement -, immediate 2+8
+            mov dword [rsp+0x100], 0x5: displacement 3+4, immediate 7+4
+            mov dword [rip:0x6], eax: displacement 2+4, immediate -
+        "#]].assert_eq(&out);
+    }
+
+    #[test]
+    fn truncated_and_invalid_bytes_are_errors() {
+        assert_eq!(decode(&[0x48, 0x8b], 0), Err(DecodeError::Truncated));
+        assert_eq!(decode(&[0x06; 16], 0), Err(DecodeError::Invalid));
+    }
+}

@@ -113,3 +113,64 @@ pub fn lift_target(
         _ => Err(Unsupported::of(instruction)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode;
+    use crate::tests::{arena, bytes, render};
+    use expect_test::expect;
+
+    #[test]
+    fn flows() {
+        let cases = [
+            "90", "eb 05", "0f 84 10 00 00 00", "e8 00 00 00 00", "ff e0", "ff 24 c5 00 00 00 00", "ff d0", "c3", "f3 c3",
+            "c2 08 00", "0f 0b", "cc", "e3 02", "e2 fe", "0f 05", "f2 e9 00 00 00 00", "3e ff e0",
+        ];
+        let mut out = String::new();
+        for case in cases {
+            let instruction = decode(&bytes(case), 0x1000).unwrap().instruction;
+            let flow = match instruction.flow() {
+                Flow::IndirectJump(operand) => format!("jump to {operand}"),
+                Flow::IndirectCall(operand) => format!("call of {operand}"),
+                Flow::Jump(target) => format!("jump to {target:#x}"),
+                Flow::ConditionalJump(target) => format!("conditional jump to {target:#x}"),
+                Flow::Call(target) => format!("call of {target:#x}"),
+                other => format!("{other:?}"),
+            };
+            out.push_str(&format!("{instruction}: {flow}\n"));
+        }
+        expect![[r#"
+            nop: Next
+            jmp 0x1007: jump to 0x1007
+            je 0x1016: conditional jump to 0x1016
+            call 0x1005: call of 0x1005
+            jmp rax: jump to rax
+            jmp qword [rax*8]: jump to qword [rax*8]
+            call rax: call of rax
+            ret: Return
+            ret: Return
+            ret 0x8: Unsupported
+            ud2: Trap
+            int3: Trap
+            jrcxz 0x1004: conditional jump to 0x1004
+            loop 0x1000: conditional jump to 0x1000
+            syscall: Unsupported
+            jmp 0x1006: jump to 0x1006
+            jmp rax: jump to rax
+        "#]].assert_eq(&out);
+    }
+
+    #[test]
+    fn the_target_of_a_jump_through_memory_is_loaded() {
+        let (mut arena, mut builder) = (arena(), Builder::new());
+        let instruction = decode(&bytes("ff 24 c5 40 00 00 00"), 0).unwrap().instruction;
+        let target = lift_target(&instruction, &mut arena, &mut builder).unwrap();
+        let ops: Vec<String> = builder.take().iter().map(|(_, op)| render(&arena, op)).collect();
+        expect![[r#"
+            t64.0 := memory[8*rax + 64, 8]
+            jump to t64.0"#]].assert_eq(&format!("{}\njump to {}", ops.join("\n"), arena.text(target)));
+        let far = decode(&bytes("ff 2f"), 0).unwrap().instruction;
+        assert!(lift_target(&far, &mut arena, &mut builder).is_err());
+    }
+}

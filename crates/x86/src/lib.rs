@@ -23,3 +23,6 @@ pub use decode::{DecodeError, Decoded, Field, Fields, decode};
 pub use flow::{Flow, condition, lift_target};
 pub use form::{Condition, Encoding, Immediate, Instruction, Lane, Memory, Mnemonic, Operand, Repeat};
 pub use step::{Unsupported, lift};
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,9 @@ pub(super) const MUL: &[Rule] = &[
 
 /// The canonical linear form.
 fn sum(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    if is_canonical_sum(arena, args) {
+        return None;
+    }
     let width = arena.width(args[0]);
     let one = Bits::new(width, 1);
     let mut sum = Linear::zero(width);
@@ -34,6 +37,31 @@ fn sum(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     }
     let canonical = sum.build(arena);
     (arena.op(canonical) != Op::Add || arena.args(canonical) != args).then_some(canonical)
+}
+
+/// Are these operands what [`Linear::build`] would produce? Must never say yes wrongly; no is always right.
+fn is_canonical_sum(arena: &Arena, args: &[TermId]) -> bool {
+    let terms = match args.split_last() {
+        Some((last, rest)) => match arena.as_const(*last) {
+            Some(c) if !c.is_zero() => rest,
+            Some(_) => return false,
+            None => args,
+        },
+        None => return false,
+    };
+    let mut previous = None;
+    for term in terms {
+        let atom = match arena.op(*term) {
+            Op::Mul if arena.as_const(arena.arg(*term, 1)).is_some() => arena.arg(*term, 0),
+            _ => *term,
+        };
+        if Linear::is_sum(arena, atom) || previous.is_some_and(|p| p >= atom) {
+            return false;
+        }
+        previous = Some(atom);
+    }
+    // A single term must have its complement form, if any, checked.
+    terms.len() > 1 || (terms.len() == 1 && arena.op(terms[0]) != Op::Mul)
 }
 
 /// Terms shifted so that no two of them have a common one bit are pieces of one number.

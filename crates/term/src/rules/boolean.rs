@@ -5,7 +5,8 @@
 //! parts common to all operands of one kind are factored out, so the merged conditions of a branch and its
 //! opposite become the condition before the branch.
 
-use super::{FOLD, Rule, float, interval, rule};
+use super::interval::{self, Set};
+use super::{FOLD, Rule, float, rule};
 use crate::{Arena, Op, TermId};
 use smallvec::SmallVec;
 
@@ -162,86 +163,103 @@ fn simplify_under(arena: &mut Arena, op: Op, term: TermId, known: &[TermId]) -> 
     }
 }
 
+/// What a literal says, as far as [`pairs`] combines it with others.
+enum Comparison {
+    /// A term lies in a set.
+    Member(TermId, Set),
+    /// `a < b` (or not, if false) and the literal for `a = b`.
+    Less { op: Op, a: TermId, b: TermId, holds: bool, same: TermId },
+    /// An equality of two terms.
+    Equal,
+    /// Outcomes of a floating-point comparison.
+    Float,
+    Other,
+}
+
+fn comparison(arena: &mut Arena, literal: TermId) -> Comparison {
+    if float::is_condition(arena, literal) {
+        return Comparison::Float;
+    }
+    let (atom, holds) = match arena.op(literal) {
+        Op::Not => (arena.arg(literal, 0), false),
+        _ => (literal, true),
+    };
+    let op = arena.op(atom);
+    if !matches!(op, Op::Eq | Op::Ult | Op::Slt) {
+        return Comparison::Other;
+    }
+    if let Some((base, set)) = interval::statement(arena, literal) {
+        return Comparison::Member(base, set);
+    }
+    let (a, b) = (arena.arg(atom, 0), arena.arg(atom, 1));
+    match op {
+        Op::Eq => Comparison::Equal,
+        _ => Comparison::Less { op, a, b, holds, same: arena.eq(a, b) },
+    }
+}
+
 /// Two comparisons of the same operands become one, or decide each other.
 fn pairs(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     if args.len() > MAX_PAIRS {
         return None;
     }
+    // A disjunction is combined as the conjunction of the negated operands.
+    let literals: List = match op {
+        Op::And => args.into(),
+        _ => args.iter().map(|arg| arena.bool_not(*arg)).collect(),
+    };
+    let said: SmallVec<[Comparison; 8]> = literals.iter().map(|literal| comparison(arena, *literal)).collect();
     for i in 0..args.len() {
-        if !is_comparison(arena, args[i]) {
-            continue;
-        }
         for j in i + 1..args.len() {
-            if !is_comparison(arena, args[j]) {
-                continue;
-            }
-            if let Some(both) = combine(arena, op, args[i], args[j]) {
-                let mut rest: List = args.into();
-                rest.remove(j);
-                rest[i] = both;
-                return Some(match rest[..] {
-                    [one] => one,
-                    _ => arena.make(op, &rest),
-                });
-            }
+            let (p, q) = (literals[i], literals[j]);
+            let both = match (&said[i], &said[j]) {
+                (Comparison::Member(x, a), Comparison::Member(y, b)) if x == y => interval::both(arena, *x, (p, *a), (q, *b)),
+                (Comparison::Less { .. }, Comparison::Less { .. } | Comparison::Equal | Comparison::Member(..)) => {
+                    order_and(arena, &said[i], p, q)
+                }
+                (Comparison::Equal | Comparison::Member(..), Comparison::Less { .. }) => order_and(arena, &said[j], q, p),
+                (Comparison::Float, Comparison::Float) => float::both(arena, p, q),
+                _ => None,
+            };
+            let Some(both) = both else { continue };
+            let both = if op == Op::And { both } else { arena.bool_not(both) };
+            let mut rest: List = args.into();
+            rest.remove(j);
+            rest[i] = both;
+            return Some(junction(arena, op, &rest));
         }
     }
     None
 }
 
-fn is_comparison(arena: &Arena, term: TermId) -> bool {
-    let atom = if arena.op(term) == Op::Not { arena.arg(term, 0) } else { term };
-    matches!(arena.op(atom), Op::Eq | Op::Ult | Op::Slt) || float::is_condition(arena, term)
-}
-
-fn combine(arena: &mut Arena, op: Op, p: TermId, q: TermId) -> Option<TermId> {
-    if let Some(both) = float::combine(arena, op, p, q) {
-        return Some(both);
-    }
-    if op == Op::And {
-        interval::intersect(arena, p, q).or_else(|| order_and(arena, p, q)).or_else(|| order_and(arena, q, p))
-    } else {
-        let (p, q) = (arena.bool_not(p), arena.bool_not(q));
-        let both = interval::intersect(arena, p, q)
-            .or_else(|| order_and(arena, p, q))
-            .or_else(|| order_and(arena, q, p))?;
-        Some(arena.bool_not(both))
-    }
-}
-
-/// `p ∧ q` for `p` = `a < b` or its negation and `q` any comparison of `a` and `b`.
-fn order_and(arena: &mut Arena, p: TermId, q: TermId) -> Option<TermId> {
-    let (atom, positive) = match arena.op(p) {
-        Op::Not => (arena.arg(p, 0), false),
-        _ => (p, true),
+/// `p ∧ q` where `p` compares `a` and `b` by an order and `q` is any comparison.
+fn order_and(arena: &mut Arena, said: &Comparison, p: TermId, q: TermId) -> Option<TermId> {
+    let Comparison::Less { op, a, b, holds, same } = *said else { return None };
+    let (atom, positive) = match arena.op(q) {
+        Op::Not => (arena.arg(q, 0), false),
+        _ => (q, true),
     };
-    let less = arena.op(atom);
-    if !matches!(less, Op::Ult | Op::Slt) {
+    let opposite_same = if arena.op(same) == Op::Not { Some(arena.arg(same, 0)) } else { None };
+    let equal = atom == same || Some(atom) == opposite_same;
+    let greater = arena.op(atom) == op && arena.args(atom) == [b, a];
+    if !equal && !greater {
         return None;
     }
-    let (a, b) = (arena.arg(atom, 0), arena.arg(atom, 1));
-    if arena.as_const(b).is_some() {
-        return None;
+    if equal {
+        let says_same = (atom == same) == positive;
+        return match (holds, says_same) {
+            (true, true) => Some(arena.bool(false)),
+            (true, false) => Some(p),
+            (false, true) => Some(q),
+            (false, false) => Some(arena.make(op, &[b, a])),
+        };
     }
-    let greater = arena.make(less, &[b, a]);
-    let same = arena.eq(a, b);
-    let not = |arena: &mut Arena, t: TermId| arena.bool_not(t);
-    let (not_greater, different) = (not(arena, greater), not(arena, same));
-    if positive {
-        // a < b
-        if q == same || q == greater {
-            return Some(arena.bool(false));
-        }
-        return (q == different || q == not_greater).then_some(p);
+    match (holds, positive) {
+        (true, true) => Some(arena.bool(false)),
+        (true, false) => Some(p),
+        (false, true) => Some(q),
+        (false, false) => Some(same),
     }
-    // a >= b
-    if q == different {
-        return Some(greater);
-    }
-    if q == same || q == greater {
-        return Some(q);
-    }
-    (q == not_greater).then_some(same)
 }
 
 /// `(p ∧ a) ∨ (p ∧ b) = p ∧ (a ∨ b)` and the dual.

@@ -203,6 +203,9 @@ fn eq_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
 /// `Σ cᵢ·tᵢ + c = 0`: common factors are divided out, the first term gets a positive coefficient, negative terms and
 /// the constant move to the right.
 fn eq_linear(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    if !Linear::is_sum(arena, args[0]) && !Linear::is_sum(arena, args[1]) {
+        return (args[1] < args[0]).then(|| arena.eq(args[1], args[0]));
+    }
     let width = arena.width(args[0]);
     let one = Bits::new(width, 1);
     let mut sum = Linear::zero(width);

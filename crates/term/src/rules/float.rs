@@ -4,7 +4,7 @@
 //! remembers that the assumption `nan-payload` was used ([`Arena::used_nan_payload`]).
 //!
 //! Of two floats exactly one holds: less, equal, greater, unordered. Conditions on one pair are sets of these outcomes;
-//! [`combine`] writes equal sets as equal terms.
+//! [`both`] writes equal sets as equal terms.
 
 use super::{FOLD, Rule, rule, view};
 use crate::{Arena, Bits, FloatOp, Func, Op, TermId};
@@ -281,14 +281,14 @@ fn atom(arena: &Arena, term: TermId) -> Option<(TermId, TermId, u16, u8)> {
     Some((a, b, width, if swapped && set == LESS { GREATER } else { set }))
 }
 
-/// `p ∧ q` (or `p ∨ q`) for two conditions on the same floats, in canonical form.
-pub(super) fn combine(arena: &mut Arena, op: Op, p: TermId, q: TermId) -> Option<TermId> {
+/// `p ∧ q` for two conditions on the same floats, in canonical form.
+pub(super) fn both(arena: &mut Arena, p: TermId, q: TermId) -> Option<TermId> {
     let (a, b, width, first) = outcomes(arena, p)?;
     let (c, d, _, second) = outcomes(arena, q)?;
     if (a, b) != (c, d) {
         return None;
     }
-    let set = if op == Op::And { first & second } else { first | second };
+    let set = first & second;
     if set == first {
         return Some(p);
     }
@@ -328,7 +328,7 @@ pub(super) fn combine(arena: &mut Arena, op: Op, p: TermId, q: TermId) -> Option
     }
 }
 
-/// Is this a condition that [`combine`] understands?
+/// Is this a condition that [`both`] understands?
 pub(super) fn is_condition(arena: &Arena, term: TermId) -> bool {
     outcomes(arena, term).is_some()
 }

@@ -117,7 +117,7 @@ impl Set {
 }
 
 /// The statement that a comparison makes about one term: `base ∈ set`.
-fn statement(arena: &mut Arena, literal: TermId) -> Option<(TermId, Set)> {
+pub(super) fn statement(arena: &mut Arena, literal: TermId) -> Option<(TermId, Set)> {
     let (atom, positive) = match arena.op(literal) {
         Op::Not => (arena.arg(literal, 0), false),
         _ => (literal, true),
@@ -153,20 +153,15 @@ fn strip_offset(arena: &mut Arena, x: TermId, set: Set) -> (TermId, Set) {
     (sum.build(arena), set)
 }
 
-/// `p ∧ q` as one comparison, if both speak about the same term and the result is an interval.
-pub(super) fn intersect(arena: &mut Arena, p: TermId, q: TermId) -> Option<TermId> {
-    let (x, set_p) = statement(arena, p)?;
-    let (y, set_q) = statement(arena, q)?;
-    if x != y {
-        return None;
-    }
-    let both = set_p.intersect(set_q)?;
+/// `p ∧ q` as one comparison, where `p` and `q` are statements about `x`, if the result is an interval.
+pub(super) fn both(arena: &mut Arena, x: TermId, p: (TermId, Set), q: (TermId, Set)) -> Option<TermId> {
+    let both = p.1.intersect(q.1)?;
     // Keep the operand's own form where it already says everything.
-    if both == set_p {
-        return Some(p);
+    if both == p.1 {
+        return Some(p.0);
     }
-    if both == set_q {
-        return Some(q);
+    if both == q.1 {
+        return Some(q.0);
     }
     Some(member(arena, x, both))
 }

@@ -44,7 +44,46 @@ pub fn generate(instruction: &Instruction, random: &mut Random) -> Input {
     while memory.len() < SCRATCH.length {
         random.vector().iter().for_each(|word| memory.extend_from_slice(&word.to_le_bytes()));
     }
-    Input { state, memory }
+    let mut input = Input { state, memory };
+    if matches!(instruction.mnemonic.name(), "div" | "idiv") && random.chance(2) {
+        divisible(instruction, &mut input, random);
+    }
+    input
+}
+
+/// A dividend that is near quotient times divisor, so that the quotient just fits or just does not.
+fn divisible(instruction: &Instruction, input: &mut Input, random: &mut Random) {
+    let Some(operand) = instruction.operands.first() else { return };
+    let bits = u32::from(operand.bits());
+    let edges = [0, 1, 2, (1i128 << (bits - 1)) - 1, 1 << (bits - 1), (1 << bits) - 1, -1, -(1 << (bits - 1))];
+    let (divisor, quotient) = (random.pick(&edges), random.pick(&edges));
+    let dividend = divisor.wrapping_mul(quotient).wrapping_add(random.below(5) as i128 - 2);
+    let (low, high) = (dividend as u64, (dividend >> bits) as u64);
+    match bits {
+        8 => input.state.general[0] = low & 0xffff,
+        _ => (input.state.general[0], input.state.general[2]) = (low, high),
+    }
+    match operand {
+        Operand::Register(lane) => {
+            if let Register::General(number) = lane.register {
+                input.state.general[usize::from(number)] = (divisor as u64) << lane.offset;
+            }
+        }
+        Operand::Memory(memory) => {
+            let register = |register: Option<Register>| match register {
+                Some(Register::General(number)) => input.state.general[usize::from(number)],
+                _ => 0,
+            };
+            let scaled = register(memory.index).wrapping_mul(u64::from(memory.scale));
+            let address = register(memory.base).wrapping_add(scaled).wrapping_add(memory.displacement as u64);
+            let at = address.wrapping_sub(SCRATCH.address);
+            if at < SCRATCH.length as u64 - 8 {
+                let at = at as usize;
+                input.memory[at..at + 8].copy_from_slice(&(divisor as u64).to_le_bytes());
+            }
+        }
+        Operand::Immediate(_) => {}
+    }
 }
 
 /// rdx:rax as `cdq` and the like leave it, or a small high half, so that divisions do not all overflow.

@@ -1,0 +1,104 @@
+//! What is known about a function besides its code: signatures, parameters, locals, lines.
+
+use crate::Image;
+use crate::code::Code;
+use crate::dwarf::Described;
+use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, Signature};
+use std::collections::{BTreeMap, BTreeSet};
+use term::VarId;
+
+impl Image {
+    /// Completes a graph to a function.
+    pub(crate) fn describe(
+        &self,
+        index: usize,
+        code: &Code,
+        points: Vec<Point>,
+        objects: BTreeMap<VarId, Object>,
+    ) -> Function {
+        let called = callees(&points);
+        let signature = |name: &&str| Some((name.to_string(), self.signature(name)?.clone()));
+        let callees = called.iter().filter_map(signature).collect();
+        let defined = called.iter().filter(|name| self.find(name).is_some()).map(|name| name.to_string()).collect();
+        let described = self.described(index);
+        let known = described.filter(|d| self.is_called(index, &d.name));
+        Function {
+            name: self.functions()[index].name.clone(),
+            points,
+            objects,
+            signature: known.and_then(|d| d.signature.clone()),
+            parameters: known.map_or_else(Vec::new, |d| d.parameters.clone()),
+            callees,
+            defined,
+            locals: described.map_or_else(Vec::new, |d| self.locals(index, d)),
+            lines: self.lines(code),
+        }
+    }
+
+    fn described(&self, index: usize) -> Option<&Described> {
+        self.debug.functions.get(&self.functions()[index].place)
+    }
+
+    /// Is this the function's own name? Clones (`f.isra.0`) share the source's entry but not its signature.
+    fn is_called(&self, index: usize, name: &str) -> bool {
+        let entry = &self.functions()[index];
+        let plain = |unique: &String| unique.rsplit(':').next().is_some_and(|n| n.split('#').next() == Some(name));
+        plain(&entry.name) || entry.aliases.iter().any(plain)
+    }
+
+    /// The signature of a function by its unique name.
+    pub fn signature(&self, name: &str) -> Option<&Signature> {
+        match self.find(name) {
+            Some(index) => {
+                let described = self.described(index)?;
+                described.signature.as_ref().filter(|_| self.is_called(index, &described.name))
+            }
+            None => self.debug.signatures.get(name)?.as_ref(),
+        }
+    }
+
+    fn locals(&self, index: usize, described: &Described) -> Vec<Local> {
+        let mut locals = described.locals.clone();
+        if self.sets_up_rbp(index) {
+            locals.extend(described.locals_by_rbp.iter().cloned());
+        }
+        locals.sort_by(|a, b| (a.offset, a.size, &a.name).cmp(&(b.offset, b.size, &b.name)));
+        locals.dedup();
+        locals
+    }
+
+    /// Does the function begin with `push rbp; mov rbp, rsp`?
+    fn sets_up_rbp(&self, index: usize) -> bool {
+        let place = self.functions()[index].place;
+        let code = self.data(place.section).get(place.offset as usize..).unwrap_or(&[]);
+        let code = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);
+        code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
+    }
+
+    fn lines(&self, code: &Code) -> LineTable {
+        let mut rows = Vec::new();
+        for (part, start) in code.parts() {
+            let function = &self.functions()[*part];
+            let lines = self.debug.lines.range(function.place, function.size);
+            rows.extend(lines.into_iter().map(|(at, line)| (start.wrapping_add(at), line)));
+        }
+        rows.sort_by_key(|(at, _)| *at);
+        LineTable { rows }
+    }
+
+    /// Why the debug information could not be read to its end, if that is so.
+    pub fn debug_trouble(&self) -> Option<&str> {
+        self.debug.trouble.as_deref()
+    }
+}
+
+/// Names of the functions that a graph calls directly.
+fn callees(points: &[Point]) -> BTreeSet<&str> {
+    let mut out = BTreeSet::new();
+    for point in points {
+        if let Next::Call(Call { callee: Callee::Named(name), .. }) = &point.next {
+            out.insert(name.as_str());
+        }
+    }
+    out
+}

@@ -1,0 +1,89 @@
+//! Debug information: signatures, parameters, local objects, lines, names of function-local statics.
+//!
+//! Everything here is optional: where it is missing or broken, less is known. What it says about signatures and
+//! locals becomes a named assumption of a verdict, so a wrong word in it makes no silent wrong proof.
+
+mod classify;
+mod lines;
+mod sections;
+mod types;
+mod unit;
+
+use crate::container::{Kind, Place, Section, Symbol, find_section};
+use graph::{Local, Parameter, Signature, SourceLine};
+use rustc_hash::FxHashMap;
+
+/// What debug information says about a file.
+#[derive(Default)]
+pub(crate) struct Debug {
+    /// Functions with code, by their first instruction.
+    pub functions: FxHashMap<Place, Described>,
+    /// Signatures by linker name; `None` where declarations disagree or say nothing.
+    pub signatures: FxHashMap<String, Option<Signature>>,
+    /// Names of function-local statics: `function.name`.
+    pub statics: FxHashMap<Place, String>,
+    pub lines: lines::Lines,
+    /// Why it could not be read to the end.
+    pub trouble: Option<String>,
+}
+
+/// What debug information says about a function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Described {
+    pub name: String,
+    pub signature: Option<Signature>,
+    pub parameters: Vec<Parameter>,
+    /// Locals whose place in the frame is constant.
+    pub locals: Vec<Local>,
+    /// Locals relative to `rbp`; valid if the function sets up a frame pointer at once.
+    pub locals_by_rbp: Vec<Local>,
+}
+
+/// Addresses of a file's debug information: in relocatable objects every section gets addresses of its own.
+#[derive(Clone, Copy)]
+pub(crate) struct Addresses<'a> {
+    pub kind: Kind,
+    pub sections: &'a [Section],
+    pub symbols: &'a [Symbol],
+}
+
+impl Addresses<'_> {
+    /// Address that stands for a place in the relocated debug sections.
+    fn address(&self, place: Place) -> u64 {
+        let section = &self.sections[place.section as usize];
+        match self.kind {
+            Kind::Relocatable if section.is_loaded() => (u64::from(place.section) + 1 << 32).wrapping_add(place.offset),
+            Kind::Relocatable => place.offset,
+            _ => section.address.wrapping_add(place.offset),
+        }
+    }
+
+    /// The place that an address of the debug information stands for.
+    fn place(&self, address: u64) -> Option<Place> {
+        if self.kind == Kind::Relocatable {
+            let section = u32::try_from((address >> 32).checked_sub(1)?).ok()?;
+            let offset = address & 0xffff_ffff;
+            return (offset <= self.sections.get(section as usize)?.size).then_some(Place { section, offset });
+        }
+        let section = find_section(self.sections, address)?;
+        Some(Place { section: section as u32, offset: address - self.sections[section].address })
+    }
+}
+
+impl Debug {
+    /// Reads the debug information of a file.
+    pub fn read(bytes: &[u8], addresses: Addresses) -> Debug {
+        let mut debug = Debug::default();
+        let loaded = sections::Sections::load(bytes, addresses);
+        if let Err(error) = unit::read_units(&loaded, addresses, &mut debug) {
+            debug.trouble = Some(error.to_string());
+        }
+        debug.lines.finish();
+        debug
+    }
+
+    /// The source line of a place.
+    pub fn line(&self, place: Place) -> Option<SourceLine> {
+        self.lines.find(place)
+    }
+}

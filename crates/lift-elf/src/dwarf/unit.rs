@@ -1,0 +1,257 @@
+//! Walks the entries of each unit and collects functions, declarations, locals and statics.
+
+use super::classify::Placement;
+use super::sections::{Reader, Sections};
+use super::types::Types;
+use super::{Addresses, Debug, Described};
+use crate::container::Place;
+use gimli::constants as c;
+use gimli::{AttributeValue, Operation, UnitOffset};
+use graph::{Local, Signature};
+use rustc_hash::FxHashMap;
+
+type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
+
+/// Reads all units.
+pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut Debug) -> gimli::Result<()> {
+    let dwarf = sections.dwarf();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        let unit = dwarf.unit(header)?;
+        let walker = Walker { types: Types { dwarf: &dwarf, unit: &unit }, addresses };
+        walker.walk(debug)?;
+        debug.lines.read(&dwarf, &unit, addresses)?;
+    }
+    Ok(())
+}
+
+struct Walker<'a, 'b> {
+    types: Types<'a, 'b>,
+    addresses: Addresses<'a>,
+}
+
+/// What `DW_OP_fbreg` counts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FrameBase {
+    /// The canonical frame address: `rsp` at entry plus 8.
+    Canonical,
+    /// `rbp`, which is `rsp` at entry minus 8 once the function has set it up.
+    Rbp,
+    Other,
+}
+
+/// A function whose entries are being walked.
+struct Open {
+    depth: isize,
+    place: Option<Place>,
+    name: String,
+    base: FrameBase,
+    described: Described,
+    /// How many statics of a name the function had so far.
+    statics: FxHashMap<String, u32>,
+}
+
+impl<'a, 'b> Walker<'a, 'b> {
+    fn walk(&self, debug: &mut Debug) -> gimli::Result<()> {
+        let mut entries = self.types.unit.entries();
+        let mut depth = 0;
+        let mut open: Vec<Open> = Vec::new();
+        while let Some((delta, entry)) = entries.next_dfs()? {
+            depth += delta;
+            while let Some(done) = open.pop_if(|f| f.depth >= depth) {
+                close(done, debug);
+            }
+            match entry.tag() {
+                c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
+                c::DW_TAG_variable | c::DW_TAG_formal_parameter => {
+                    if let Some(function) = open.last_mut() {
+                        self.variable(entry, function, debug);
+                    }
+                }
+                _ => {}
+            }
+        }
+        while let Some(done) = open.pop() {
+            close(done, debug);
+        }
+        Ok(())
+    }
+
+    /// Follows `DW_AT_abstract_origin` and `DW_AT_specification` to the entry that says most.
+    fn origin(&self, entry: &Entry<'a, 'b>) -> Option<UnitOffset> {
+        let mut offset = entry.offset();
+        for _ in 0..4 {
+            let Ok(entry) = self.types.unit.entry(offset) else { break };
+            let next = self.types.reference(&entry, c::DW_AT_abstract_origin);
+            match next.or_else(|| self.types.reference(&entry, c::DW_AT_specification)) {
+                Some(next) => offset = next,
+                None => break,
+            }
+        }
+        Some(offset)
+    }
+
+    fn subprogram(&self, entry: &Entry<'a, 'b>, depth: isize, debug: &mut Debug) -> Option<Open> {
+        let types = &self.types;
+        let root = types.unit.entry(self.origin(entry)?).ok()?;
+        let name = types.text(entry, c::DW_AT_linkage_name).or_else(|| types.text(&root, c::DW_AT_linkage_name));
+        let name = name.or_else(|| types.text(&root, c::DW_AT_name))?;
+        let source_name = types.text(&root, c::DW_AT_name).unwrap_or_else(|| name.clone());
+        let place = self.first_place(entry);
+        let defined = place.is_some();
+        let mut described = Described { name: name.clone(), ..Described::default() };
+        if let Some(placement) = self.signature(&root, entry, defined) {
+            described.signature = Some(placement.signature);
+            described.parameters = placement.parameters;
+        }
+        // Functions of this file are known by their place; names of others are the linker's.
+        if types.flag(&root, c::DW_AT_external) || types.flag(&root, c::DW_AT_declaration) {
+            declare(debug, &name, described.signature.clone(), defined);
+        }
+        let base = self.frame_base(entry);
+        Some(Open { depth, place, name: source_name, base, described, statics: FxHashMap::default() })
+    }
+
+    /// The first instruction of a function.
+    fn first_place(&self, entry: &Entry<'a, 'b>) -> Option<Place> {
+        let types = &self.types;
+        let address = match entry.attr_value(c::DW_AT_low_pc).ok()? {
+            Some(value) => types.dwarf.attr_address(types.unit, value).ok()??,
+            None => {
+                let ranges = entry.attr_value(c::DW_AT_ranges).ok()??;
+                types.dwarf.attr_ranges(types.unit, ranges).ok()??.next().ok()??.begin
+            }
+        };
+        self.addresses.place(address)
+    }
+
+    /// Places of parameters and result; `None` for a declaration without a prototype.
+    fn signature(&self, root: &Entry<'a, 'b>, entry: &Entry<'a, 'b>, defined: bool) -> Option<Placement> {
+        let types = &self.types;
+        let prototyped = types.flag(root, c::DW_AT_prototyped) || !self.is_c();
+        if !prototyped && !defined {
+            return None;
+        }
+        let result = types.of(root);
+        let mut placement = Placement::new(result.as_ref());
+        placement.signature.noreturn = types.flag(root, c::DW_AT_noreturn) || types.flag(entry, c::DW_AT_noreturn);
+        for entry in [root, entry] {
+            let convention = entry.attr_value(c::DW_AT_calling_convention);
+            if let Ok(Some(AttributeValue::CallingConvention(convention))) = convention
+                && convention == c::DW_CC_nocall
+            {
+                placement.signature.unsupported = Some("a changed calling convention".to_string());
+            }
+        }
+        let mut tree = types.unit.entries_tree(Some(root.offset())).ok()?;
+        let mut children = tree.root().ok()?.children();
+        while let Ok(Some(child)) = children.next() {
+            let child = child.entry();
+            match child.tag() {
+                c::DW_TAG_formal_parameter => {
+                    let name = types.text(child, c::DW_AT_name).unwrap_or_default();
+                    let shape = types.of(child)?;
+                    let promoted = !prototyped && shape.size == 4 && !shape.aggregate;
+                    if promoted && matches!(shape.fields[..], [(_, _, super::types::Scalar::Float)]) {
+                        // Without a prototype a `float` arrives as a `double`.
+                        placement.signature.unsupported = Some("a `float` parameter without a prototype".to_string());
+                    }
+                    placement.add(name, &shape);
+                }
+                c::DW_TAG_unspecified_parameters => placement.signature.variadic = prototyped,
+                _ => {}
+            }
+        }
+        Some(placement)
+    }
+
+    fn is_c(&self) -> bool {
+        let language = self.types.unit.entries().next_dfs().ok().flatten().and_then(|(_, root)| {
+            match root.attr_value(c::DW_AT_language) {
+                Ok(Some(AttributeValue::Language(language))) => Some(language),
+                _ => None,
+            }
+        });
+        let c_languages = [c::DW_LANG_C, c::DW_LANG_C89, c::DW_LANG_C99, c::DW_LANG_C11, c::DW_LANG_C17];
+        language.is_none_or(|language| c_languages.contains(&language))
+    }
+
+    fn frame_base(&self, entry: &Entry<'a, 'b>) -> FrameBase {
+        let Ok(Some(AttributeValue::Exprloc(expression))) = entry.attr_value(c::DW_AT_frame_base) else {
+            return FrameBase::Other;
+        };
+        match single(self.types.unit, expression) {
+            Some(Operation::CallFrameCFA) => FrameBase::Canonical,
+            Some(Operation::Register { register: gimli::Register(6) }) => FrameBase::Rbp,
+            _ => FrameBase::Other,
+        }
+    }
+
+    /// A variable or parameter of a function: a local in the frame, or a static.
+    fn variable(&self, entry: &Entry<'a, 'b>, function: &mut Open, debug: &mut Debug) {
+        let types = &self.types;
+        let Ok(Some(AttributeValue::Exprloc(expression))) = entry.attr_value(c::DW_AT_location) else { return };
+        let Some(operation) = single(types.unit, expression) else { return };
+        let Some(root) = self.origin(entry).and_then(|offset| types.unit.entry(offset).ok()) else { return };
+        let Some(name) = types.text(&root, c::DW_AT_name) else { return };
+        let address = match operation {
+            Operation::FrameOffset { offset } => {
+                let Some(shape) = types.of(&root).filter(|s| s.size > 0) else { return };
+                let size = shape.size;
+                match function.base {
+                    FrameBase::Canonical => {
+                        function.described.locals.push(Local { name, offset: offset.saturating_add(8), size });
+                    }
+                    FrameBase::Rbp => {
+                        let offset = offset.saturating_sub(8);
+                        function.described.locals_by_rbp.push(Local { name, offset, size });
+                    }
+                    FrameBase::Other => {}
+                }
+                return;
+            }
+            Operation::Address { address } => address,
+            Operation::AddressIndex { index } => match types.dwarf.address(types.unit, index) {
+                Ok(address) => address,
+                Err(_) => return,
+            },
+            _ => return,
+        };
+        if let Some(place) = self.addresses.place(address) {
+            let number = function.statics.entry(name.clone()).or_insert(0);
+            let suffix = if *number == 0 { String::new() } else { format!(".{number}") };
+            *number += 1;
+            debug.statics.entry(place).or_insert_with(|| format!("{}.{name}{suffix}", function.name));
+        }
+    }
+}
+
+/// The operation of an expression that has exactly one.
+fn single<'b>(unit: &gimli::Unit<Reader<'b>>, expression: gimli::Expression<Reader<'b>>) -> Option<Operation<Reader<'b>>> {
+    let mut operations = expression.operations(unit.encoding());
+    let first = operations.next().ok()??;
+    matches!(operations.next(), Ok(None)).then_some(first)
+}
+
+/// Notes a signature under a linker name. A definition beats declarations; declarations must agree.
+fn declare(debug: &mut Debug, name: &str, signature: Option<Signature>, defined: bool) {
+    match debug.signatures.get_mut(name) {
+        None => {
+            debug.signatures.insert(name.to_string(), signature);
+        }
+        Some(known) if defined => *known = signature,
+        Some(known) => {
+            if known.is_none() {
+                *known = signature;
+            } else if signature.is_some() && *known != signature {
+                *known = None;
+            }
+        }
+    }
+}
+
+fn close(function: Open, debug: &mut Debug) {
+    if let Some(place) = function.place {
+        debug.functions.entry(place).or_insert(function.described);
+    }
+}
