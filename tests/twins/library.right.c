@@ -27,9 +27,9 @@ void copied_literal(char *to) { ORIGINAL(strcpy(to, "abc");) CANDIDATE(memcpy(to
 
 int absolute(int x) { ORIGINAL(return abs(x);) CANDIDATE(return x < 0 ? -x : x;) }
 
-void fresh_object(int *p) {
-  ORIGINAL(int *q = malloc(4); if (!q) return; *q = 1; *p = 2; ext_two(*q, *p);)
-  CANDIDATE(int *q = malloc(4); if (!q) return; *p = 2; *q = 1; ext_two(1, 2);)
+int *fresh_object(int *p) {
+  ORIGINAL(int *q = malloc(4); if (!q) return q; *q = 1; *p = 2; *q += *p; return q;)
+  CANDIDATE(int *q = malloc(4); if (!q) return q; *p = 2; *q = 3; return q;)
 }
 
 size_t literal_length(int x) { ORIGINAL(return strlen("four") + (size_t)x;) CANDIDATE(return 4 + (size_t)x;) }

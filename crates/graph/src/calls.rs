@@ -166,7 +166,7 @@ impl Context<'_> {
                 let Some(depth) = state.stack_depth(self) else {
                     return Err(crate::context::unsupported(side, place, "stack argument at an unknown stack depth"));
                 };
-                return Ok(self.read_slot(state, depth + i64::from(offset), value.bytes));
+                return Ok(state.frame.read(self.arena, depth + i64::from(offset), value.bytes));
             }
         };
         Ok(self.arena.truncate(whole, 8 * value.bytes))
@@ -274,7 +274,9 @@ impl Context<'_> {
         let base = self.arena.var(&format!("frame.{}", side.name()), Sort::Memory);
         let world = self.arena.var("world", Sort::Memory);
         let locals = (0..self.bindings.len()).map(|i| self.arena.var(&format!("local.{i}"), Sort::Memory)).collect();
-        State::new(registers, crate::frame::Frame::new(base), world, locals)
+        let arguments = self.arena.var("stack-arguments", Sort::Memory);
+        let return_address = self.arena.var("return-address", Sort::Bv(64));
+        State::new(registers, crate::frame::Frame::new(base, arguments, return_address), world, locals)
     }
 
     /// An argument at entry: its defined bytes.
@@ -296,22 +298,6 @@ impl Context<'_> {
                 self.arena.truncate(whole, width)
             }
         }
-    }
-
-    /// Bytes of the frame, the return address or incoming stack arguments.
-    pub fn read_slot(&mut self, state: &State, offset: i64, bytes: u16) -> TermId {
-        if offset >= 8 && !state.frame.covers(self.arena, offset, bytes) {
-            let arguments = self.arena.var("stack-arguments", Sort::Memory);
-            let address = self.arena.bv_i64(64, offset - 8);
-            let mut frame = crate::frame::Frame::new(arguments);
-            let initial = self.arena.load(arguments, address, bytes);
-            frame.write(self.arena, offset, initial);
-            return state.frame.read_over(self.arena, &frame, offset, bytes);
-        }
-        if offset == 0 && bytes == 8 && !state.frame.covers(self.arena, offset, bytes) {
-            return self.arena.var("return-address", Sort::Bv(64));
-        }
-        state.frame.read(self.arena, offset, bytes)
     }
 
     /// A value with section-relative addresses replaced by those of the objects they fall in.

@@ -121,6 +121,9 @@ pub(crate) struct Executor<'c, 'a> {
 impl<'a> Context<'a> {
     /// Executes from the operations of `from` (or, if that is the point of a call just made, from its return
     /// point: the caller passes the point to start at) to the next events. `heads` are events too.
+    ///
+    /// With [`Joins::Split`], paths stay apart as long as there are only a few: then each arrival is one path and needs
+    /// no `ite`.
     pub fn execute(
         &mut self,
         side: Side,
@@ -128,22 +131,38 @@ impl<'a> Context<'a> {
         state: State,
         heads: &FxHashSet<PointId>,
         known: &Known,
+        joins: Joins,
     ) -> Result<Run, Stuck> {
         let mut executor = Executor { context: self, side, known, run: Run::default() };
-        executor.piece(from, state, heads)?;
+        executor.piece(from, state, heads, joins)?;
         Ok(executor.run)
     }
 }
+
+/// What to do where paths meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Joins {
+    /// Merge the states.
+    Merge,
+    /// Keep the paths apart while they are few.
+    Split,
+}
+
+/// Paths that are worth following one by one.
+const FEW_PATHS: u64 = 32;
 
 /// A path condition and the state under it.
 type Incoming = Vec<(TermId, State)>;
 
 impl Executor<'_, '_> {
-    fn piece(&mut self, from: PointId, state: State, heads: &FxHashSet<PointId>) -> Result<(), Stuck> {
+    fn piece(&mut self, from: PointId, state: State, heads: &FxHashSet<PointId>, joins: Joins) -> Result<(), Stuck> {
         let function = self.context.functions[self.side.index()];
         let inner = |point: PointId| self.passes_through(point);
         let piece = Piece::explore(function, from, heads, inner)
             .map_err(|point| Stuck::Loop { side: self.side, address: function.point(point).address })?;
+        if joins == Joins::Split && piece.paths <= FEW_PATHS {
+            return self.paths(from, state, heads);
+        }
         let mut incoming: FxHashMap<PointId, Incoming> = FxHashMap::default();
         let mut guards: FxHashMap<PointId, TermId> = FxHashMap::default();
         let yes = self.context.arena.bool(true);
@@ -169,6 +188,27 @@ impl Executor<'_, '_> {
         for (head, arriving) in at_heads {
             let (guard, state) = self.join(arriving);
             self.run.arrivals.push(Arrival { event: Event::Head(head), guard, state });
+        }
+        Ok(())
+    }
+
+    /// Path by path, depth first.
+    fn paths(&mut self, from: PointId, state: State, heads: &FxHashSet<PointId>) -> Result<(), Stuck> {
+        let yes = self.context.arena.bool(true);
+        let mut open = vec![(from, yes, state)];
+        let mut first = true;
+        while let Some((point, guard, state)) = open.pop() {
+            if self.context.out_of_budget() {
+                return Err(Stuck::OutOfBudget);
+            }
+            if heads.contains(&point) && !first {
+                self.run.arrivals.push(Arrival { event: Event::Head(point), guard, state });
+                continue;
+            }
+            first = false;
+            let mut next = self.point(point, guard, state)?;
+            next.reverse();
+            open.extend(next);
         }
         Ok(())
     }
@@ -316,7 +356,7 @@ impl Executor<'_, '_> {
         bytes: u16,
     ) -> Result<TermId, Stuck> {
         match self.locate(place, guard, state, address, bytes, false)? {
-            Spot::Slot(offset) => Ok(self.context.read_slot(state, offset, bytes)),
+            Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
             Spot::Local(local, address) => Ok(self.context.read(state.locals[local], address, bytes)),
             Spot::World(address) => Ok(self.context.read(state.world, address, bytes)),
         }

@@ -13,7 +13,15 @@ pub struct Frame {
     cells: Rc<BTreeMap<i64, TermId>>,
     /// Content of bytes without a cell, addressed by the offset itself.
     pub base: TermId,
+    /// Incoming stack arguments, addressed by the offset from the first: bytes without a cell above the return
+    /// address.
+    arguments: TermId,
+    /// What is at offset 0 without a cell.
+    return_address: TermId,
 }
+
+/// Incoming stack arguments begin here, behind the return address.
+const ARGUMENTS: i64 = 8;
 
 fn bytes(arena: &Arena, value: TermId) -> i64 {
     i64::from(arena.width(value) / 8)
@@ -25,8 +33,8 @@ fn slice(arena: &mut Arena, value: TermId, from: i64, len: i64) -> TermId {
 
 impl Frame {
     /// A frame of which nothing is known.
-    pub fn new(base: TermId) -> Frame {
-        Frame { cells: Rc::default(), base }
+    pub fn new(base: TermId, arguments: TermId, return_address: TermId) -> Frame {
+        Frame { cells: Rc::default(), base, arguments, return_address }
     }
 
     /// The bytes `offset..offset + len`.
@@ -56,25 +64,19 @@ impl Frame {
     }
 
     fn missing(&self, arena: &mut Arena, offset: i64, len: i64) -> TermId {
-        let address = arena.bv_i64(64, offset);
-        arena.load(self.base, address, len as u16)
-    }
-
-    /// Does some cell hold one of the bytes?
-    pub fn covers(&self, arena: &Arena, offset: i64, len: u16) -> bool {
-        let end = offset + i64::from(len);
-        self.cells.range(..end).next_back().is_some_and(|(start, value)| start + bytes(arena, *value) > offset)
-    }
-
-    /// The bytes where there are cells, those of `under` elsewhere.
-    pub fn read_over(&self, arena: &mut Arena, under: &Frame, offset: i64, len: u16) -> TermId {
-        let mut merged = under.clone();
-        for (start, value) in self.cells.range(..offset + i64::from(len)) {
-            if start + bytes(arena, *value) > offset {
-                merged.write(arena, *start, *value);
+        for border in [0, ARGUMENTS] {
+            if offset < border && offset + len > border {
+                let low = self.missing(arena, offset, border - offset);
+                let high = self.missing(arena, border, offset + len - border);
+                return arena.concat(high, low);
             }
         }
-        merged.read(arena, offset, len)
+        if (0..ARGUMENTS).contains(&offset) {
+            return slice(arena, self.return_address, offset, len);
+        }
+        let (memory, start) = if offset < 0 { (self.base, 0) } else { (self.arguments, ARGUMENTS) };
+        let address = arena.bv_i64(64, offset - start);
+        arena.load(memory, address, len as u16)
     }
 
     /// Writes `value` at `offset`.
@@ -149,7 +151,7 @@ impl Frame {
             let merged = arena.ite(condition, a, b);
             cells.insert(start, merged);
         }
-        Frame { cells: Rc::new(cells), base }
+        Frame { cells: Rc::new(cells), base, ..then.clone() }
     }
 
     /// Offsets and values of the cells.

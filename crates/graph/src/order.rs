@@ -7,6 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) struct Region {
     /// Topological order, the start first.
     pub order: Vec<PointId>,
+    /// Number of paths through the piece (saturating).
+    pub paths: u64,
     dominator: FxHashMap<PointId, PointId>,
     rejoin: FxHashMap<PointId, Option<PointId>>,
 }
@@ -96,7 +98,17 @@ impl Region {
             }
             rejoin.insert(*point, meet);
         }
-        Ok(Region { order, dominator, rejoin })
+        let mut paths: FxHashMap<PointId, u64> = FxHashMap::default();
+        for point in order.iter().rev() {
+            let heads_reached = match &function.point(*point).next {
+                Next::Edges(edges) => edges.iter().filter(|e| heads.contains(&e.target)).count() as u64,
+                _ => 0,
+            };
+            let next = successors(*point);
+            let through = next.iter().fold(heads_reached, |sum, p| sum.saturating_add(paths[p]));
+            paths.insert(*point, through.max(1));
+        }
+        Ok(Region { paths: paths[&from], order, dominator, rejoin })
     }
 
     /// The immediate dominator of the point, if all paths from there lead here (faults apart): then this point is

@@ -21,6 +21,18 @@ pub enum Failure {
     Unknown(String),
 }
 
+/// Bytes of the world that an event makes unobservable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ignored {
+    /// None.
+    Nothing,
+    /// The local objects, at a return.
+    Locals,
+    /// The object at this address, which the call frees; the original writes at constant distances from its address
+    /// only inside the object.
+    Freed(Option<TermId>),
+}
+
 /// Something the original's defined behaviour guarantees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fact {
@@ -107,7 +119,7 @@ impl Checker<'_, '_> {
         self.prove(at, known, goal)
     }
 
-    /// Proves that two memories hold the same bytes everywhere, except in the local objects that `skip` names.
+    /// Proves that two memories hold the same bytes everywhere, except where nobody can look any more.
     ///
     /// Both stand on one variable with stores on top; elsewhere than at the stored addresses they agree by
     /// construction. So it is enough to compare what a read finds at each stored address.
@@ -117,7 +129,7 @@ impl Checker<'_, '_> {
         known: &Known,
         a: TermId,
         b: TermId,
-        skip_locals: bool,
+        ignored: Ignored,
     ) -> Result<(), MemoryFailure> {
         if a == b {
             self.counts.obligations += 1;
@@ -127,13 +139,28 @@ impl Checker<'_, '_> {
         let b = known.rewrite(self.context.arena, b);
         for (base, offset, bytes) in self.written(a, b)? {
             let address = self.context.arena.add_const(base, offset);
-            if skip_locals && self.context.region(address, bytes).is_some_and(|r| r.local.is_some()) {
+            if self.is_ignored(address, bytes, ignored) {
                 continue;
             }
             let (x, y) = (self.context.read(a, address, bytes), self.context.read(b, address, bytes));
             self.prove_equal(at, known, x, y).map_err(|failure| MemoryFailure::Bytes { address, failure })?;
         }
         Ok(())
+    }
+
+    /// Can nobody observe these bytes any more?
+    fn is_ignored(&mut self, address: TermId, bytes: u16, ignored: Ignored) -> bool {
+        match ignored {
+            Ignored::Nothing | Ignored::Freed(None) => false,
+            Ignored::Locals => self.context.region(address, bytes).is_some_and(|r| r.local.is_some()),
+            Ignored::Freed(Some(freed)) => {
+                let inside = self.context.arena.difference(address, freed).is_some_and(|d| !d.sign());
+                if inside {
+                    self.context.assume(Assumption::about("in-bounds", "freed memory"));
+                }
+                inside
+            }
+        }
     }
 
     /// All stores above the last memory that both chains pass through: address, offset from it, size.

@@ -7,10 +7,10 @@
 //!
 //! Trust: full. Every condition of docs/soundness.md, "what the kernel checks", is here or in the siblings.
 
-use crate::obligation::{Fact, FactKind, Failure, MemoryFailure};
+use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use graph::{
-    Access, Arrival, Assumption, Call, Context, Event, Known, Next, PointId, Register, Run, Shape, Side, State, Stuck,
+    Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State, Stuck,
 };
 use rustc_hash::FxHashSet;
 use solver::Solver;
@@ -163,7 +163,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn run(&mut self, side: Side, onward: Onward, state: &State, known: &Known) -> Result<Run, Rejection> {
         let none = FxHashSet::default();
         match onward {
-            Onward::At(point) => Ok(self.context.execute(side, point, state.clone(), &none, known)?),
+            Onward::At(point) => {
+                let joins = if side == Side::Original { Joins::Split } else { Joins::Merge };
+                Ok(self.context.execute(side, point, state.clone(), &none, known, joins)?)
+            }
             Onward::Returned(point) => {
                 let guard = self.context.arena.bool(true);
                 let arrival = Arrival { event: Event::Return(point), guard, state: state.clone() };
@@ -320,7 +323,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         if shape.variadic {
             self.check_vector_count(at, known, calls)?;
         }
-        self.check_worlds(at, known, calls, false, &format!("memory at the call of {hint}"))?;
+        // What `free` is given is gone: nobody may read it any more.
+        let freed = (name.as_deref() == Some("free")).then(|| arguments[0].first().copied()).flatten();
+        let ignored = if freed.is_some() && self.context.contract("free").is_some() { Ignored::Freed(freed) } else { Ignored::Nothing };
+        self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
         let depths = [0, 1].map(|i| at.states[i].stack_depth(self.context));
         let aligned = |depth: Option<i64>| depth.is_some_and(|d| d.rem_euclid(16) == 8);
         let tail = Side::BOTH.map(|side| self.call(side, calls[side.index()]).tail);
@@ -380,11 +386,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         at: &Point,
         known: &Known,
         points: [PointId; 2],
-        skip_locals: bool,
+        ignored: Ignored,
         what: &str,
     ) -> Result<(), Rejection> {
         let [a, b] = [0, 1].map(|i| at.states[i].world);
-        self.prove_same_memory(at, known, a, b, skip_locals).map_err(|failure| match failure {
+        self.prove_same_memory(at, known, a, b, ignored).map_err(|failure| match failure {
             MemoryFailure::Bytes { address, failure } => {
                 let where_ = self.context.arena.text(address);
                 self.refuse(&format!("{what}, at {where_}"), points, failure)

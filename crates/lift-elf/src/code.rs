@@ -110,15 +110,6 @@ impl<'a> Code<'a> {
         place.offset.wrapping_sub(self.function.place.offset)
     }
 
-    /// The place at an address that [`Code::address`] gave.
-    pub fn place(&self, address: u64) -> Option<Place> {
-        self.parts.iter().find_map(|(part, start)| {
-            let function = &self.image.functions()[*part];
-            let at = address.wrapping_sub(*start);
-            (at < function.size).then(|| Place { offset: function.place.offset + at, ..function.place })
-        })
-    }
-
     /// Functions whose code is part of the graph, with the address their first byte gets.
     pub fn parts(&self) -> &[(usize, u64)] {
         &self.parts

@@ -11,10 +11,14 @@ use crate::relocation::Relocation;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader as _, Sym as _};
 use object::{LittleEndian, SectionIndex, SymbolIndex};
+use std::cell::Cell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Largest file that is read.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
+/// Bytes of all names together: names of a broken file may overlap without end.
+const MAX_NAMES: usize = 1 << 27;
 
 /// What kind of ELF file it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +87,11 @@ impl Section {
         self.has(elf::SHF_TLS)
     }
 
+    /// Does it describe how to unwind the stack? Its references to code take no addresses.
+    pub(crate) fn is_unwind(&self) -> bool {
+        self.name == ".eh_frame" || self.kind == elf::SHT_X86_64_UNWIND
+    }
+
     /// Does it hold NUL-terminated strings that the linker may merge?
     pub(crate) fn has_strings(&self) -> bool {
         self.has(elf::SHF_MERGE) && self.has(elf::SHF_STRINGS) && self.entity > 0
@@ -107,7 +116,7 @@ pub struct Symbol {
     /// Name; empty for section symbols.
     pub name: String,
     /// Source file that a local symbol belongs to.
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     /// Where it is defined.
     pub definition: Definition,
     /// Size in bytes, 0 if unknown.
@@ -147,11 +156,6 @@ impl Symbol {
         matches!(self.kind, elf::STT_FUNC | elf::STT_GNU_IFUNC)
     }
 
-    /// Does it stand for a section?
-    pub(crate) fn is_section(&self) -> bool {
-        self.kind == elf::STT_SECTION
-    }
-
     /// Does it name something in memory? (Compilers' own labels are not names.)
     pub(crate) fn is_name(&self) -> bool {
         !self.name.is_empty() && !self.name.starts_with(".L") && !matches!(self.kind, elf::STT_SECTION | elf::STT_FILE)
@@ -174,18 +178,21 @@ impl Symbol {
 /// A file taken apart.
 pub(crate) struct Container {
     pub kind: Kind,
+    pub map: AddressMap,
     pub sections: Vec<Section>,
     pub symbols: Vec<Symbol>,
 }
 
 /// Takes a file apart.
 pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Container, Error> {
-    Parser { file, bytes }.parse()
+    Parser { file, bytes, names: Cell::new(0) }.parse()
 }
 
 struct Parser<'a> {
     file: &'a str,
     bytes: &'a [u8],
+    /// Bytes of names so far.
+    names: Cell<usize>,
 }
 
 const LE: LittleEndian = LittleEndian;
@@ -193,6 +200,14 @@ const LE: LittleEndian = LittleEndian;
 impl Parser<'_> {
     fn malformed(&self, offset: u64, what: impl ToString) -> Error {
         Error::Malformed { file: self.file.to_string(), offset, what: what.to_string() }
+    }
+
+    fn name(&self, at: u64, name: &[u8]) -> Result<String, Error> {
+        self.names.set(self.names.get().saturating_add(name.len()));
+        match self.names.get() > MAX_NAMES {
+            true => Err(self.malformed(at, "the names are too long")),
+            false => Ok(String::from_utf8_lossy(name).into_owned()),
+        }
     }
 
     fn unsupported(&self, text: &str) -> Error {
@@ -232,13 +247,14 @@ impl Parser<'_> {
                 self.symbols(kind, &sections, &table, &mut symbols)?;
             }
         }
+        let map = AddressMap::new(&sections);
         for section in headers.iter() {
-            self.relocations(kind, &tables, &symbols, &mut sections, section)?;
+            self.relocations(kind, &map, &tables, &symbols, &mut sections, section)?;
         }
         for section in &mut sections {
             section.relocations.sort_by_key(|r| r.offset);
         }
-        Ok(Container { kind, sections, symbols })
+        Ok(Container { kind, map, sections, symbols })
     }
 
     fn section(
@@ -261,7 +277,7 @@ impl Parser<'_> {
             }
         };
         Ok(Section {
-            name: String::from_utf8_lossy(name).into_owned(),
+            name: self.name(at, name)?,
             address: if kind == Kind::Relocatable { 0 } else { section.sh_addr.get(LE) },
             size: section.sh_size.get(LE),
             align: section.sh_addralign.get(LE).max(1),
@@ -281,18 +297,18 @@ impl Parser<'_> {
         out: &mut Vec<Symbol>,
     ) -> Result<(), Error> {
         let start = sections[table.section().0].range.start as u64;
-        let mut file: Option<String> = None;
+        let mut file: Option<Arc<str>> = None;
         for (index, symbol) in table.enumerate() {
             let at = start + 24 * index.0 as u64;
             let name = table.symbol_name(LE, symbol).map_err(|e| self.malformed(at, e))?;
-            let name = String::from_utf8_lossy(name).into_owned();
+            let name = self.name(at, name)?;
             let binding = match symbol.st_bind() {
                 elf::STB_LOCAL => Binding::Local,
                 elf::STB_WEAK => Binding::Weak,
                 _ => Binding::Global,
             };
             if symbol.st_type() == elf::STT_FILE {
-                file = (!name.is_empty()).then(|| name.clone());
+                file = (!name.is_empty()).then(|| name.as_str().into());
             }
             let value = symbol.st_value.get(LE);
             let definition = match symbol.st_shndx(LE) {
@@ -338,6 +354,7 @@ impl Parser<'_> {
     fn relocations(
         &self,
         kind: Kind,
+        map: &AddressMap,
         tables: &[Option<usize>],
         symbols: &[Symbol],
         sections: &mut [Section],
@@ -365,8 +382,8 @@ impl Parser<'_> {
             let (target, offset) = if kind == Kind::Relocatable {
                 (section.sh_info.get(LE) as usize, address)
             } else {
-                match find_section(sections, address) {
-                    Some(target) => (target, address - sections[target].address),
+                match map.find(address) {
+                    Some(place) => (place.section as usize, place.offset),
                     None => continue,
                 }
             };
@@ -386,10 +403,27 @@ impl Parser<'_> {
 type Headers<'a> = object::read::elf::SectionTable<'a, FileHeader64<LittleEndian>>;
 type Symbols<'a> = object::read::elf::SymbolTable<'a, FileHeader64<LittleEndian>>;
 
-/// The loaded section of a linked file that holds a virtual address.
-pub(crate) fn find_section(sections: &[Section], address: u64) -> Option<usize> {
-    // Thread-local zero pages overlap the sections after them.
-    sections.iter().position(|s| {
-        s.is_loaded() && !(s.is_thread_local() && s.kind == elf::SHT_NOBITS) && address.wrapping_sub(s.address) < s.size
-    })
+/// Sections of a linked file by their addresses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AddressMap {
+    /// First address, size, section; sorted.
+    sections: Vec<(u64, u64, u32)>,
+}
+
+impl AddressMap {
+    fn new(sections: &[Section]) -> AddressMap {
+        // Thread-local zero pages overlap the sections after them.
+        let mapped = |s: &Section| s.is_loaded() && s.size > 0 && !(s.is_thread_local() && s.kind == elf::SHT_NOBITS);
+        let entries = sections.iter().enumerate().filter(|(_, s)| mapped(s));
+        let mut sections: Vec<_> = entries.map(|(i, s)| (s.address, s.size, i as u32)).collect();
+        sections.sort_unstable();
+        AddressMap { sections }
+    }
+
+    /// The place of an address.
+    pub fn find(&self, address: u64) -> Option<Place> {
+        let after = self.sections.partition_point(|(start, _, _)| *start <= address);
+        let (start, size, section) = *self.sections[..after].last()?;
+        (address - start < size).then_some(Place { section, offset: address - start })
+    }
 }

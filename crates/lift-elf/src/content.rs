@@ -5,7 +5,7 @@
 //! of its target in that order or as the name of something whose content is not known. So equal identities mean equal
 //! graphs of constants, cycles included, whatever the files' layouts are.
 
-use crate::container::{Binding, Definition, Kind, find_section};
+use crate::container::{Binding, Definition, Kind};
 use crate::layout::{Base, Location, Use};
 use crate::relocation::Relocation;
 use crate::Image;
@@ -22,8 +22,10 @@ pub(crate) struct Constant {
 
 /// Objects above this size have no known content.
 const MAX_CONTENT: u64 = 1 << 16;
-/// Bytes that one identity covers at most.
-const MAX_REACHABLE: usize = 1 << 20;
+/// Objects that one identity covers at most.
+const MAX_REACHABLE: usize = 1 << 14;
+/// Bytes that the identities of one function's objects may cover.
+pub(crate) const IDENTITY_BUDGET: usize = 1 << 27;
 
 impl Image {
     /// Section, first byte, size, and whether that size is the object's own, of an object of this file.
@@ -82,9 +84,8 @@ impl Image {
 
     /// The location of a virtual address of a linked file.
     pub(crate) fn at_address(&self, address: u64) -> Option<Location> {
-        let section = find_section(&self.sections, address)?;
-        let offset = address.wrapping_sub(self.sections[section].address) as i64;
-        Some(Location { base: Base::Section(section as u32), offset })
+        let place = self.map.find(address)?;
+        Some(Location { base: Base::Section(place.section), offset: place.offset as i64 })
     }
 
     /// Name of an object that is the same in every file that means the same object, apart from its content.
@@ -109,13 +110,13 @@ impl Image {
         }
     }
 
-    /// Identity by content as 32 hexadecimal digits; `None` if the content is not known.
-    pub(crate) fn identity(&self, base: Base) -> Option<String> {
+    /// Identity by content as 32 hexadecimal digits; `None` if the content is not known. Takes the bytes that it reads
+    /// from the budget; without budget the identity is one that no other file shares.
+    pub(crate) fn identity(&self, base: Base, budget: &mut usize) -> Option<String> {
         let mut numbers: FxHashMap<Base, u64> = FxHashMap::default();
         let mut order = vec![base];
         numbers.insert(base, 0);
         let mut hash = Sha256::new();
-        let mut covered = 0;
         let mut next = 0;
         while let Some(base) = order.get(next).copied() {
             next += 1;
@@ -127,17 +128,19 @@ impl Image {
                 update_text(&mut hash, &self.plain_name(base));
                 if matches!(base, Base::Section(_) | Base::Literal { .. }) {
                     // Known by its place in this file only.
-                    hash.update(Sha256::digest(&self.bytes));
+                    hash.update(self.file_digest());
                 }
                 continue;
             };
-            covered += constant.bytes.len();
-            if covered > MAX_REACHABLE {
-                // Too much to follow: an identity that no other file shares.
+            let cost = constant.bytes.len() + 64 * constant.pointers.len();
+            if next > MAX_REACHABLE || *budget < cost {
+                *budget = 0;
                 hash.update([2]);
-                hash.update(Sha256::digest(&self.bytes));
+                hash.update(self.file_digest());
+                hash.update(format!("{base:?}"));
                 break;
             }
+            *budget -= cost;
             hash.update([1]);
             update_text(&mut hash, &self.plain_name(base));
             hash.update((constant.bytes.len() as u64).to_le_bytes());
@@ -154,6 +157,11 @@ impl Image {
             }
         }
         Some(hex(&hash.finalize()[..16]))
+    }
+
+    /// A hash of the whole file.
+    pub(crate) fn file_digest(&self) -> &[u8; 32] {
+        self.digest.get_or_init(|| Sha256::digest(&self.bytes).into())
     }
 
     /// The name of an object for people.

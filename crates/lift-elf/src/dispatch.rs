@@ -12,17 +12,25 @@
 
 use crate::blocks::{Block, End};
 use crate::code::{Code, Exit};
-use crate::container::{Kind, Place};
-use crate::layout::{Base, Location, Use};
+use crate::container::Place;
+use crate::layout::{Base, Location};
+use crate::labels::Reference;
 use crate::values::{self, Values};
 use crate::{Error, Image};
 use graph::{Op, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use term::{Arena, Bits, Linear, Op as TermOp, TermId, VarId};
 
 /// Entries of one table, at most.
 const MAX_ENTRIES: u64 = 1 << 14;
+/// Edges of all computed jumps of a function, at most.
+const MAX_EDGES: usize = 1 << 18;
+/// Labels of a function whose addresses are taken, at most.
+const MAX_LABELS: usize = 1 << 10;
+/// Blocks that are executed to find where table addresses come from, per function and round.
+const MAX_WORK: usize = 1 << 16;
 /// Blocks before the jump that are looked at for bounds.
 const MAX_CHAIN: usize = 6;
 
@@ -60,6 +68,8 @@ pub(crate) struct Dispatcher<'a, 'b> {
     pub bases: &'a FxHashMap<VarId, Base>,
     /// Places inside the function whose addresses the function itself takes.
     pub taken: &'a [Place],
+    /// Blocks executed so far.
+    pub work: Cell<usize>,
 }
 
 impl Dispatcher<'_, '_> {
@@ -110,17 +120,23 @@ impl Dispatcher<'_, '_> {
             }
         }
         if !others.is_empty() {
-            let labels = self.labels(&out);
+            let labels = self.labels(&out)?;
+            if labels.len() > MAX_LABELS || self.work.get() > MAX_WORK {
+                return Err(self.code.gap(self.code.entry(), "computed jump", "jumps to too many labels"));
+            }
             for leader in others {
                 let dispatch = if labels.is_empty() { Dispatch::TailCall } else { Dispatch::Labels(labels.clone()) };
                 out.insert(leader, dispatch);
             }
         }
+        if out.values().map(|dispatch| dispatch.places().len()).sum::<usize>() > MAX_EDGES {
+            return Err(self.code.gap(self.code.entry(), "computed jump", "jumps with too many targets"));
+        }
         Ok(out)
     }
 
     /// Labels of this function whose addresses are taken, jump tables apart: where a `goto *p` may go.
-    fn labels(&self, tables: &BTreeMap<Place, Dispatch>) -> Vec<(Location, Place)> {
+    fn labels(&self, tables: &BTreeMap<Place, Dispatch>) -> Result<Vec<(Location, Place)>, Error> {
         let in_table = |field: Place| {
             tables.values().any(|dispatch| match dispatch {
                 Dispatch::Table { table, entries, scale, .. } => {
@@ -131,14 +147,22 @@ impl Dispatcher<'_, '_> {
             })
         };
         let mut places = self.taken.to_vec();
-        for (field, target) in self.image.code_labels() {
-            if self.code.part_of(*target).is_some() && self.image.function_at(*target).is_none() && !in_table(*field) {
-                places.push(*target);
+        for (field, target, reference) in self.image.code_labels() {
+            if self.code.part_of(*target).is_none() || in_table(*field) {
+                continue;
+            }
+            match reference {
+                Reference::Pointer if self.image.function_at(*target).is_some() => {}
+                Reference::Pointer => places.push(*target),
+                Reference::Distance => {
+                    let text = "a jump table that no jump was seen to use, and a jump of unknown target";
+                    return Err(self.code.gap(self.code.entry(), "jump table", text));
+                }
             }
         }
         places.sort_unstable();
         places.dedup();
-        places.into_iter().map(|place| (self.image.code_location(place), place)).collect()
+        Ok(places.into_iter().map(|place| (self.image.code_location(place), place)).collect())
     }
 
     fn table(
@@ -155,28 +179,33 @@ impl Dispatcher<'_, '_> {
         let Some((load, rest)) = split_target(arena, &inside, target) else { return Ok(None) };
         let (address, bytes, _) = inside.loads[&load];
         let scale = u64::from(bytes);
+        // A distance from a table is never a function pointer: it must be understood.
+        let unknown = |what: &str| match rest {
+            Some(_) => Err(self.code.gap(block.last, "jump table", format!("a jump table {what}"))),
+            None => Ok(None),
+        };
         // The state at the start of the block, as far as the blocks before it decide it.
         let chain = self.chain(predecessors, leader);
         let (before, bounds) = self.before(arena, &chain, &inside, block);
         let Some((table, index)) = self.split_address(arena, predecessors, leader, &before, address, scale) else {
-            return Ok(None);
+            return unknown("at an unknown place");
         };
         let origin = match rest {
             None => None,
             Some(rest) => match self.constant(arena, predecessors, leader, &before, rest) {
                 Some(location) => Some(location),
-                None => return Ok(None),
+                None => return unknown("relative to an unknown place"),
             },
         };
         let decided = before.get(arena, index);
         let bound = values::upper_bound(arena, decided, &bounds);
         let place = self.image.place_of(table);
         let Some(place) = place.filter(|p| self.image.sections[p.section as usize].is_read_only()) else {
-            return Ok(None);
+            return unknown("in writable data");
         };
         let entries = self.entries(block, place, origin, scale, bound)?;
         if entries.is_empty() {
-            return Ok(None);
+            return unknown("without entries");
         }
         let Some((copies, index)) = self.copy_atoms(arena, &inside, block, index) else {
             return Err(self.code.gap(block.last, "jump table", "a jump table whose index is not known at the jump"));
@@ -318,7 +347,8 @@ impl Dispatcher<'_, '_> {
             if !seen.insert((at, var)) {
                 continue;
             }
-            if at == self.code.entry() {
+            self.work.set(self.work.get() + 1);
+            if at == self.code.entry() || self.work.get() > MAX_WORK {
                 return None;
             }
             for (from, _) in predecessors.get(&at)? {
@@ -442,66 +472,4 @@ fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(V
     let mut rest = linear;
     rest.terms.remove(i);
     Some((var, Some(rest.build(arena))))
-}
-
-impl Image {
-    /// Pointers in data to places inside functions: the field and what it points to, in the order of the fields.
-    fn code_labels(&self) -> &[(Place, Place)] {
-        self.code_labels.get_or_init(|| {
-            let mut out = Vec::new();
-            for (index, section) in self.sections.iter().enumerate().filter(|(_, s)| s.is_loaded() && !s.is_code()) {
-                for relocation in section.relocations.iter().filter(|r| r.is_pointer()) {
-                    let target = self.pointer(relocation).and_then(|location| self.place_of(location));
-                    if let Some(target) = target.filter(|t| self.sections[t.section as usize].is_code()) {
-                        out.push((Place { section: index as u32, offset: relocation.offset }, target));
-                    }
-                }
-            }
-            out
-        })
-    }
-
-    /// The address of a place in code, relative to the function that holds it.
-    pub(crate) fn code_location(&self, place: Place) -> Location {
-        let location = Location { base: Base::Section(place.section), offset: place.offset as i64 };
-        self.layout.resolve(&self.sections, location, Use::Pointer)
-    }
-
-    /// The code place that an 8-byte word of read-only data points to.
-    fn code_pointer(&self, at: Place) -> Option<Place> {
-        let section = &self.sections[at.section as usize];
-        let location = match section.relocations_in(at.offset..at.offset + 8) {
-            [relocation] if relocation.offset == at.offset && relocation.is_pointer() => self.pointer(relocation)?,
-            [] if self.kind == Kind::Executable => {
-                let bytes = self.data(at.section).get(at.offset as usize..at.offset as usize + 8)?;
-                self.at_address(u64::from_le_bytes(bytes.try_into().ok()?))?
-            }
-            _ => return None,
-        };
-        self.place_of(location)
-    }
-
-    /// The code place that a 4-byte word of read-only data, added to an origin, points to.
-    fn relative_code_pointer(&self, at: Place, origin: Location) -> Option<Place> {
-        let section = &self.sections[at.section as usize];
-        let origin = self.place_of(origin)?;
-        match section.relocations_in(at.offset..at.offset + 4) {
-            [relocation] if relocation.offset == at.offset && relocation.is_relative_word() => {
-                if origin.section != at.section {
-                    return None;
-                }
-                // S + A − P + origin, where P and origin lie in one section.
-                let more = (origin.offset as i64).wrapping_sub(at.offset as i64);
-                let addend = relocation.addend.wrapping_add(more);
-                self.place_of(self.layout.symbol(&self.symbols, relocation.symbol?, addend))
-            }
-            [] if self.kind != Kind::Relocatable => {
-                let bytes = self.data(at.section).get(at.offset as usize..at.offset as usize + 4)?;
-                let word = i32::from_le_bytes(bytes.try_into().ok()?);
-                let start = self.sections[origin.section as usize].address.wrapping_add(origin.offset);
-                self.place_of(self.at_address(start.wrapping_add(word as i64 as u64))?)
-            }
-            _ => None,
-        }
-    }
 }

@@ -94,7 +94,7 @@ pub(crate) fn functions(sections: &[Section], symbols: &[Symbol], names: &[Strin
         let (symbol, name) = (&symbols[index as usize], &names[index as usize]);
         match out.last_mut().filter(|f| f.place == place) {
             Some(known) => {
-                if known.name != *name && !known.aliases.contains(name) {
+                if known.name != *name && known.aliases.last() != Some(name) {
                     known.aliases.push(name.clone());
                 }
                 known.size = known.size.max(symbol.size);

@@ -1,9 +1,10 @@
 //! A file with everything that a check needs to know about it.
 
-use crate::container::{self, Container, Kind, Place, Section, Symbol};
+use crate::container::{self, AddressMap, Container, Kind, Place, Section, Symbol};
 use crate::functions::{self, FunctionEntry};
 use crate::{Error, assemble};
 use crate::dwarf::{Addresses, Debug};
+use crate::labels::Reference;
 use crate::layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -16,14 +17,17 @@ pub struct Image {
     /// What kind of file it is.
     pub kind: Kind,
     pub(crate) bytes: Vec<u8>,
+    pub(crate) map: AddressMap,
     pub(crate) sections: Vec<Section>,
     pub(crate) symbols: Vec<Symbol>,
     /// Unique names of the symbols.
     pub(crate) names: Vec<String>,
     pub(crate) layout: Layout,
     pub(crate) debug: Debug,
-    /// Pointers in data to places inside functions, once somebody asks.
-    pub(crate) code_labels: OnceLock<Vec<(Place, Place)>>,
+    /// References from data to code, once somebody asks.
+    pub(crate) code_labels: OnceLock<Vec<(Place, Place, Reference)>>,
+    /// Hash of the bytes, once somebody asks.
+    pub(crate) digest: OnceLock<[u8; 32]>,
     functions: Vec<FunctionEntry>,
     by_name: FxHashMap<String, usize>,
 }
@@ -46,8 +50,8 @@ impl Image {
 
     /// Takes the bytes of a file apart.
     pub fn parse(bytes: Vec<u8>, name: &str) -> Result<Image, Error> {
-        let Container { kind, sections, symbols } = container::parse(name, &bytes)?;
-        let debug = Debug::read(&bytes, Addresses { kind, sections: &sections, symbols: &symbols });
+        let Container { kind, map, sections, symbols } = container::parse(name, &bytes)?;
+        let debug = Debug::read(&bytes, Addresses { kind, map: &map, sections: &sections, symbols: &symbols });
         let names = functions::unique_names(&symbols, &debug);
         let functions = functions::functions(&sections, &symbols, &names);
         let mut by_name = FxHashMap::default();
@@ -58,8 +62,21 @@ impl Image {
         }
         by_name.extend(functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)));
         let layout = Layout::new(kind, &sections, &symbols, &bytes);
-        let (name, code_labels) = (name.to_string(), OnceLock::new());
-        Ok(Image { name, kind, bytes, sections, symbols, names, layout, debug, code_labels, functions, by_name })
+        Ok(Image {
+            name: name.to_string(),
+            kind,
+            bytes,
+            map,
+            sections,
+            symbols,
+            names,
+            layout,
+            debug,
+            code_labels: OnceLock::new(),
+            digest: OnceLock::new(),
+            functions,
+            by_name,
+        })
     }
 
     /// Sections, in the file's order.

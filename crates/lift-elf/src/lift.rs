@@ -8,6 +8,7 @@ use crate::objects::Objects;
 use crate::{Error, Image};
 use graph::{Call, Callee, Edge, FaultKind, Flag, Function, Next, Op, Point, PointId, Register, Side};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use term::{Arena, TermId};
 use x86::{Builder, Repeat};
@@ -34,6 +35,7 @@ impl Image {
                 known: &dispatches,
                 bases: &bases,
                 taken: objects.taken(),
+                work: Cell::new(0),
             };
             let found = dispatcher.run(arena)?;
             let same = places(&found) == places(&dispatches);
@@ -145,15 +147,15 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
         Next::Edges(vec![Edge { guard: condition, target: yes }, Edge { guard: otherwise, target: no }])
     }
 
-    fn leave(&mut self, target: &Target) -> Next {
-        self.call(target, None, true)
-    }
-
-    fn call(&mut self, target: &Target, returns: Option<PointId>, tail: bool) -> Next {
+    fn callee(&mut self, target: &Target) -> Callee {
         if let Some(symbol) = target.symbol {
             self.objects.call(symbol);
         }
-        Next::Call(Call { callee: Callee::Named(target.name.clone()), returns, tail })
+        Callee::Named(target.name.clone())
+    }
+
+    fn leave(&mut self, target: &Target) -> Next {
+        Next::Call(Call { callee: self.callee(target), returns: None, tail: true })
     }
 
     /// Where a call returns to: nowhere if the code ends after it.
@@ -187,7 +189,7 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
             }
             Exit::Call(target) => {
                 let returns = self.returns(next);
-                self.call(target, returns, false)
+                Next::Call(Call { callee: self.callee(target), returns, tail: false })
             }
             Exit::ComputedCall => {
                 let returns = self.returns(next);

@@ -2,6 +2,7 @@
 
 use crate::Image;
 use crate::container::{Binding, Definition, Place};
+use crate::content::IDENTITY_BUDGET;
 use crate::layout::{Base, Location};
 use graph::{Content, Member, Object, ObjectKind, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +24,7 @@ pub(crate) struct Objects<'a> {
     /// Functions that are called: undefined symbols have no type that says so.
     called: FxHashSet<u32>,
     taken: Vec<Place>,
+    budget: usize,
     found: BTreeMap<VarId, Object>,
 }
 
@@ -35,6 +37,7 @@ impl<'a> Objects<'a> {
             waiting: Vec::new(),
             called: FxHashSet::default(),
             taken: Vec::new(),
+            budget: IDENTITY_BUDGET,
             found: BTreeMap::new(),
         }
     }
@@ -69,7 +72,8 @@ impl<'a> Objects<'a> {
         if let Some(term) = self.terms.get(&base) {
             return *term;
         }
-        let term = arena.var(&self.variable(base), Sort::Bv(64));
+        let name = self.variable(base);
+        let term = arena.var(&name, Sort::Bv(64));
         self.terms.insert(base, term);
         if let Some(var) = arena.as_var(term) {
             self.waiting.push((base, var));
@@ -88,9 +92,9 @@ impl<'a> Objects<'a> {
     }
 
     /// Name of an object's variable, as `graph::Object` lays it down.
-    fn variable(&self, base: Base) -> String {
+    fn variable(&mut self, base: Base) -> String {
         let name = self.image.plain_name(base);
-        match (base, self.image.identity(base)) {
+        match (base, self.image.identity(base, &mut self.budget)) {
             (Base::Section(_), _) => format!("§{}.{name}", self.side.name()),
             (Base::Literal { .. }, Some(identity)) => format!("&\"{identity}"),
             // A literal too large to be read as a whole: known by its place in this program only.

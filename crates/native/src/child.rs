@@ -41,14 +41,7 @@ pub(crate) fn map(mapping: &Mapping) -> bool {
     let wanted = mapping.address as *mut libc::c_void;
     // SAFETY: MAP_FIXED_NOREPLACE never replaces an existing mapping, so no memory in use is affected.
     let got = unsafe {
-        libc::mmap(
-            wanted,
-            mapping.length,
-            mapping.protection,
-            shared | libc::MAP_FIXED_NOREPLACE,
-            fd,
-            offset,
-        )
+        libc::mmap(wanted, mapping.length, mapping.protection, shared | libc::MAP_FIXED_NOREPLACE, fd, offset)
     };
     got == wanted
 }

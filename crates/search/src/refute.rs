@@ -21,6 +21,8 @@ pub(crate) struct Runner<'a> {
     layout: Layout,
     /// Defined runs of the original that reached an exit.
     pub evidence: usize,
+    /// Why runs of the original were no evidence, by count.
+    rejected: BTreeMap<String, usize>,
 }
 
 /// A disagreement.
@@ -36,7 +38,7 @@ const CANDIDATE_FUEL: usize = 12000;
 impl<'a> Runner<'a> {
     pub fn new(arena: &'a Arena, original: &'a Function, candidate: &'a Function) -> Runner<'a> {
         let functions = [original, candidate];
-        Runner { arena, functions, layout: Layout::new(arena, functions), evidence: 0 }
+        Runner { arena, functions, layout: Layout::new(arena, functions), evidence: 0, rejected: BTreeMap::new() }
     }
 
     /// Random inputs number `rounds`, until one tells the programs apart or time is up.
@@ -53,9 +55,17 @@ impl<'a> Runner<'a> {
         None
     }
 
+    /// The commonest reason why a run of the original was no evidence.
+    pub fn commonest_rejection(&self) -> Option<&str> {
+        self.rejected.iter().max_by_key(|(_, count)| **count).map(|(what, _)| what.as_str())
+    }
+
     /// The disagreement on an input, if there is one and the original's run is defined.
     pub fn try_input(&mut self, input: &Input) -> Option<Difference> {
         let original = self.run(0, input, ORIGINAL_FUEL);
+        if let Some(what) = &original.undefined {
+            *self.rejected.entry(what.clone()).or_default() += 1;
+        }
         if original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn) {
             return None;
         }
@@ -99,6 +109,7 @@ impl<'a> Runner<'a> {
                         return difference;
                     }
                 }
+                (Some(c), None) | (None, Some(c)) if self.replaceable(&c.callee) => return None,
                 (Some(a), None) if candidate.end == End::Return => {
                     return said(format!("calls {}", a.callee), "returns".to_string(), [a.place, places[1]]);
                 }
@@ -159,9 +170,8 @@ impl<'a> Runner<'a> {
         let places = [a.place, b.place];
         let said = |x: String, y: String| Some(Some(Difference { summaries: [x, y], places }));
         if a.callee != b.callee {
-            // Library functions may stand for each other (`printf`, `puts`); that is the prover's business.
-            let renamed = [a, b].iter().all(|c| library::contract(&c.callee).is_some());
-            return if renamed { Some(None) } else { said(format!("calls {}", a.callee), format!("calls {}", b.callee)) };
+            let replaceable = [a, b].iter().any(|c| self.replaceable(&c.callee));
+            return if replaceable { Some(None) } else { said(format!("calls {}", a.callee), format!("calls {}", b.callee)) };
         }
         for value in self.call_values(a) {
             let (x, y) = match value.place {
@@ -184,20 +194,22 @@ impl<'a> Runner<'a> {
                 return said(text(x), text(y));
             }
         }
+        if a.callee == "free" && self.replaceable("free") {
+            // What is freed need not be written before; how much that is we do not know.
+            return None;
+        }
         let memory = self.compare_memory(&a.changes, &b.changes, original, candidate)?;
         said(format!("calls {} with {}", a.callee, memory.0), format!("calls {} with {}", a.callee, memory.1))
     }
 
-    /// What the callee of the original may read.
+    /// May a compiler put other library calls or code in the place of this call (`printf`, `puts`; `strcat`, moves)?
+    fn replaceable(&self, name: &str) -> bool {
+        library::contract(name).is_some() && !self.functions.iter().any(|f| f.defined.contains(name))
+    }
+
+    /// What the callee of the original may read, as far as that is certain.
     fn call_values(&self, called: &Called) -> Vec<Passed> {
-        let value = |register, bytes| Passed { place: Place::Register(register), bytes, boolean: false, narrow: None };
-        let signature = self.signature(&called.callee);
-        let mut out = signature.as_ref().map_or(Vec::new(), |s| s.arguments.clone());
-        if signature.as_ref().is_none_or(|s| s.variadic) && signature.is_none() {
-            let set_up = Register::ARGUMENTS.iter().zip(&called.fresh).take_while(|(_, fresh)| **fresh);
-            out.extend(set_up.map(|(register, _)| value(*register, 4)));
-        }
-        out
+        self.signature(&called.callee).map_or(Vec::new(), |s| s.arguments)
     }
 
     fn compare_memory(

@@ -82,8 +82,7 @@ impl Session {
             Ok(proof) => {
                 statistics.points = proof.counts().points;
                 statistics.obligations = proof.counts().obligations;
-                if evidence == 0 && !self.finds_evidence(arena, original, candidate, deadline) {
-                    let detail = "no defined run of the original to an exit was found";
+                if let (0, Err(detail)) = (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, original, candidate, deadline) }) {
                     let verdict = Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail));
                     return Outcome { verdict, strategy: Some("events"), statistics, certificate: None };
                 }
@@ -106,15 +105,25 @@ impl Session {
         Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics, certificate: None }
     }
 
-    /// Is there a defined run of the original that reaches an exit?
-    fn finds_evidence(&self, arena: &Arena, original: &Function, candidate: &Function, deadline: Instant) -> bool {
+    /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
+    fn find_evidence(
+        &self,
+        arena: &Arena,
+        original: &Function,
+        candidate: &Function,
+        deadline: Instant,
+    ) -> Result<(), String> {
         let mut runner = Runner::new(arena, original, candidate);
         let mut round = FIRST_ROUNDS;
         while runner.evidence == 0 && round < SECOND_ROUNDS && Instant::now() < deadline {
             runner.random(self.options.seed, round..round + 50, deadline);
             round += 50;
         }
-        runner.evidence > 0
+        if runner.evidence > 0 {
+            return Ok(());
+        }
+        let why = runner.commonest_rejection().map_or(String::new(), |what| format!(", mostly: {what}"));
+        Err(format!("no defined run of the original to an exit was found{why}"))
     }
 
     /// Asks the kernel, claiming local objects as it finds frame addresses without one.

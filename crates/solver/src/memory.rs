@@ -27,7 +27,7 @@ use term::{Arena, Bits, Linear, Op, TermId};
 type Key = (TermId, TermId, u16);
 
 /// With more possible distances than this, a store is expanded with shifts instead of a choice for each distance.
-const MAX_DISTANCES: usize = 32;
+const MAX_DISTANCES: usize = 4;
 
 /// Rewrites terms so that loads read from base memories only.
 pub(crate) struct Flattener<'a> {

@@ -337,6 +337,17 @@ impl Arena {
         after
     }
 
+    /// Runs a part of a rule that calls itself, counted like nested rewriting; `None` if that is too deep already.
+    pub(crate) fn nested<T>(&mut self, part: impl FnOnce(&mut Arena) -> Option<T>) -> Option<T> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let out = part(self);
+        self.depth -= 1;
+        out
+    }
+
     /// Has a rule exchanged the operands of a floating-point sum or product? Then the results rest on the
     /// assumption `nan-payload`.
     pub fn used_nan_payload(&self) -> bool {

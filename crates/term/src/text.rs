@@ -108,10 +108,7 @@ impl Arena {
             Op::Slt => infix(" <s ", Binding::Comparison, Binding::Bits),
             Op::Add => self.sum(term, pieces),
             Op::Mul => match self.as_const(node.args[1]) {
-                Some(c) => Piece {
-                    text: format!("{}*{}", constant_text(c).text, part(0).inside(Binding::Unary)),
-                    binding: Binding::Product,
-                },
+                Some(c) => product(c, part(0)),
                 None => infix("*", Binding::Product, Binding::Unary),
             },
             Op::Udiv => infix(" /u ", Binding::Bits, Binding::Sum),
@@ -185,12 +182,13 @@ impl Arena {
                     let negative = c.sign() && c.width() > 1;
                     (negative, constant_text(if negative { c.neg() } else { c }).text)
                 }
-                (None, Op::Mul) => match self.as_const(self.arg(*arg, 1)) {
-                    Some(c) if c.is_ones() && c.width() > 1 && pieces[arg].binding != Binding::Atom => {
-                        (true, pieces[&self.arg(*arg, 0)].inside(Binding::Unary))
+                (None, Op::Mul) if pieces[arg].binding != Binding::Atom => {
+                    let factor = self.as_const(self.arg(*arg, 1)).filter(|c| c.sign() && c.width() > 1);
+                    match factor {
+                        Some(c) => (true, product(c.neg(), &pieces[&self.arg(*arg, 0)]).inside(Binding::Product)),
+                        None => (false, pieces[arg].inside(Binding::Product)),
                     }
-                    _ => (false, pieces[arg].inside(Binding::Product)),
-                },
+                }
                 _ => (false, pieces[arg].inside(Binding::Product)),
             };
             match (text.is_empty(), negative) {
@@ -202,6 +200,19 @@ impl Arena {
             text.push_str(&one);
         }
         Piece { text, binding: Binding::Sum }
+    }
+}
+
+/// A term times a constant.
+fn product(c: Bits, term: &Piece) -> Piece {
+    let one = Bits::new(c.width(), 1);
+    let term = term.inside(Binding::Unary);
+    if c == one {
+        Piece { text: term, binding: Binding::Unary }
+    } else if c == one.neg() {
+        Piece { text: format!("-{term}"), binding: Binding::Unary }
+    } else {
+        Piece { text: format!("{}*{term}", constant_text(c).text), binding: Binding::Product }
     }
 }
 

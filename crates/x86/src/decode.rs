@@ -72,11 +72,7 @@ pub fn decode(bytes: &[u8], ip: u64) -> Result<Decoded, DecodeError> {
     let offsets = decoder.get_constant_offsets(&raw);
     let field = |present: bool, offset, size| present.then_some(Field { offset, size });
     let fields = Fields {
-        displacement: field(
-            offsets.has_displacement(),
-            offsets.displacement_offset(),
-            offsets.displacement_size(),
-        ),
+        displacement: field(offsets.has_displacement(), offsets.displacement_offset(), offsets.displacement_size()),
         immediate: field(offsets.has_immediate(), offsets.immediate_offset(), offsets.immediate_size()),
         rip_relative: raw.is_ip_rel_memory_operand(),
     };
@@ -270,7 +266,9 @@ mod tests {
     #[test]
     fn fields_say_where_relocations_apply() {
         let mut out = String::new();
-        for case in ["e8 00 00 00 00", "48 b8 00 00 00 00 00 00 00 00", "c7 84 24 00 01 00 00 05 00 00 00", "89 05 00 00 00 00"] {
+        for case in
+            ["e8 00 00 00 00", "48 b8 00 00 00 00 00 00 00 00", "c7 84 24 00 01 00 00 05 00 00 00", "89 05 00 00 00 00"]
+        {
             let decoded = decode(&bytes(case), 0).unwrap();
             let field = |field: Option<Field>| field.map_or("-".to_string(), |f| format!("{}+{}", f.offset, f.size));
             let (displacement, immediate) = (field(decoded.fields.displacement), field(decoded.fields.immediate));
@@ -281,7 +279,8 @@ mod tests {
             mov rax, 0x0: displacement -, immediate 2+8
             mov dword [rsp+0x100], 0x5: displacement 3+4, immediate 7+4
             mov dword [rip:0x6], eax: displacement 2+4, immediate -
-        "#]].assert_eq(&out);
+        "#]]
+        .assert_eq(&out);
     }
 
     #[test]

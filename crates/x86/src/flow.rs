@@ -102,11 +102,7 @@ pub(crate) fn condition_term(condition: Condition, arena: &mut Arena) -> TermId 
 }
 
 /// The target of an indirect jump or call. Appends the load if the target is in memory.
-pub fn lift_target(
-    instruction: &Instruction,
-    arena: &mut Arena,
-    builder: &mut Builder,
-) -> Result<TermId, Unsupported> {
+pub fn lift_target(instruction: &Instruction, arena: &mut Arena, builder: &mut Builder) -> Result<TermId, Unsupported> {
     let mut step = Step::new(instruction, arena, builder)?;
     match instruction.operands.first() {
         Some(operand) if operand.bits() == 64 => step.read(0),
@@ -124,8 +120,23 @@ mod tests {
     #[test]
     fn flows() {
         let cases = [
-            "90", "eb 05", "0f 84 10 00 00 00", "e8 00 00 00 00", "ff e0", "ff 24 c5 00 00 00 00", "ff d0", "c3", "f3 c3",
-            "c2 08 00", "0f 0b", "cc", "e3 02", "e2 fe", "0f 05", "f2 e9 00 00 00 00", "3e ff e0",
+            "90",
+            "eb 05",
+            "0f 84 10 00 00 00",
+            "e8 00 00 00 00",
+            "ff e0",
+            "ff 24 c5 00 00 00 00",
+            "ff d0",
+            "c3",
+            "f3 c3",
+            "c2 08 00",
+            "0f 0b",
+            "cc",
+            "e3 02",
+            "e2 fe",
+            "0f 05",
+            "f2 e9 00 00 00 00",
+            "3e ff e0",
         ];
         let mut out = String::new();
         for case in cases {
@@ -158,7 +169,8 @@ mod tests {
             syscall: Unsupported
             jmp 0x1006: jump to 0x1006
             jmp rax: jump to rax
-        "#]].assert_eq(&out);
+        "#]]
+        .assert_eq(&out);
     }
 
     #[test]
@@ -169,7 +181,8 @@ mod tests {
         let ops: Vec<String> = builder.take().iter().map(|(_, op)| render(&arena, op)).collect();
         expect![[r#"
             t64.0 := memory[8*rax + 64, 8]
-            jump to t64.0"#]].assert_eq(&format!("{}\njump to {}", ops.join("\n"), arena.text(target)));
+            jump to t64.0"#]]
+        .assert_eq(&format!("{}\njump to {}", ops.join("\n"), arena.text(target)));
         let far = decode(&bytes("ff 2f"), 0).unwrap().instruction;
         assert!(lift_target(&far, &mut arena, &mut builder).is_err());
     }

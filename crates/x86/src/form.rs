@@ -234,7 +234,8 @@ impl Instruction {
     }
 }
 
-const WORDS: [(u16, &str); 6] = [(1, "byte"), (2, "word"), (4, "dword"), (8, "qword"), (16, "xmmword"), (32, "ymmword")];
+const WORDS: [(u16, &str); 6] =
+    [(1, "byte"), (2, "word"), (4, "dword"), (8, "qword"), (16, "xmmword"), (32, "ymmword")];
 
 impl fmt::Display for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -130,6 +130,22 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// The value of an operand of 8, 16, 32 or 64 bits.
+    pub fn read_general(&mut self, i: usize) -> Result<TermId, Unsupported> {
+        match self.bits(i)? {
+            8 | 16 | 32 | 64 => self.read(i),
+            _ => self.unsupported(),
+        }
+    }
+
+    /// The values of two general operands of the same width.
+    pub fn read_pair(&mut self, i: usize, j: usize) -> Result<(TermId, TermId), Unsupported> {
+        if self.bits(i)? != self.bits(j)? {
+            return self.unsupported();
+        }
+        Ok((self.read_general(i)?, self.read_general(j)?))
+    }
+
     /// An operand as a signed or unsigned constant of up to 64 bits; for immediates that select what is done.
     pub fn constant(&self, i: usize) -> Result<u64, Unsupported> {
         match self.operand(i)? {
@@ -149,7 +165,7 @@ impl<'a> Step<'a> {
 
     fn read_memory(&mut self, memory: &Memory) -> Result<TermId, Unsupported> {
         let address = self.address(memory)?;
-        if memory.bytes == 0 {
+        if !(1..=64).contains(&memory.bytes) {
             return self.unsupported();
         }
         self.check_alignment(address, memory.bytes);

@@ -112,15 +112,20 @@ fn conditions_after(hex: &str, expect: Expect) {
 
 #[test]
 fn lea_leaves_flags_alone() {
-    lifts_to("48 8d 04 7f", expect![[r#"
+    lifts_to(
+        "48 8d 04 7f",
+        expect![[r#"
         lea rax, [rdi+rdi*2]
             rax := 3*rdi
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn results_are_assigned_as_if_at_once() {
-    lifts_to("48 87 d9  00 c4  48 0f c1 c3", expect![[r#"
+    lifts_to(
+        "48 87 d9  00 c4  48 0f c1 c3",
+        expect![[r#"
         xchg rcx, rbx
             t64.0 := rbx
             rbx := rcx
@@ -143,12 +148,15 @@ fn results_are_assigned_as_if_at_once() {
             t64.0 := rbx
             rbx := rax + rbx
             rax := t64.0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn narrow_results() {
-    lifts_to("89 f8  66 89 f8  88 f8  88 f4  0f b6 c7  48 63 c7", expect![[r#"
+    lifts_to(
+        "89 f8  66 89 f8  88 f8  88 f4  0f b6 c7  48 63 c7",
+        expect![[r#"
         mov eax, edi
             rax := zext64(rdi[31:0])
         mov ax, di
@@ -161,12 +169,15 @@ fn narrow_results() {
             rax := zext64(rbx[15:8])
         movsxd rax, edi
             rax := sext64(rdi[31:0])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn conditions_after_cmp_are_comparisons() {
-    conditions_after("39 f7", expect![[r#"
+    conditions_after(
+        "39 f7",
+        expect![[r#"
         cmp edi, esi
         jo  (rdi[31:0] - rsi[31:0] <s 0) != (rdi[31:0] <s rsi[31:0])
         jno (rdi[31:0] - rsi[31:0] <s 0) == (rdi[31:0] <s rsi[31:0])
@@ -184,12 +195,15 @@ fn conditions_after_cmp_are_comparisons() {
         jge rdi[31:0] >=s rsi[31:0]
         jle rsi[31:0] >=s rdi[31:0]
         jg  rsi[31:0] <s rdi[31:0]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn conditions_after_test_are_comparisons_with_zero() {
-    conditions_after("48 85 ff", expect![[r#"
+    conditions_after(
+        "48 85 ff",
+        expect![[r#"
         test rdi, rdi
         jo  false
         jno true
@@ -207,12 +221,15 @@ fn conditions_after_test_are_comparisons_with_zero() {
         jge rdi >=s 0
         jle rdi <s 1
         jg  rdi >=s 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn conditions_after_ucomisd() {
-    conditions_after("66 0f 2e c1", expect![[r#"
+    conditions_after(
+        "66 0f 2e c1",
+        expect![[r#"
         ucomisd xmm0, xmm1
         jo  false
         jno true
@@ -230,49 +247,72 @@ fn conditions_after_ucomisd() {
         jge true
         jle funo64(xmm0[63:0], xmm1[63:0]) || feq64(xmm0[63:0], xmm1[63:0])
         jg  !funo64(xmm0[63:0], xmm1[63:0]) && !feq64(xmm0[63:0], xmm1[63:0])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_division_after_cdq_is_one_of_the_operands_width() {
-    runs_to("89 f8  99  f7 fe", &[Register::General(0), Register::General(2)], expect![[r#"
+    runs_to(
+        "89 f8  99  f7 fe",
+        &[Register::General(0), Register::General(2)],
+        expect![[r#"
         fault Divide if rsi[31:0] == 0 || rsi[31:0] == -1 && rdi[31:0] == 0x80000000
         rax = zext64(rdi[31:0] /s rsi[31:0])
         rdx = zext64(rdi[31:0] %s rsi[31:0])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_division_after_xor_is_one_of_the_operands_width() {
-    runs_to("48 89 f8  31 d2  48 f7 f6", &[Register::General(0), Register::General(2)], expect![[r#"
+    runs_to(
+        "48 89 f8  31 d2  48 f7 f6",
+        &[Register::General(0), Register::General(2)],
+        expect![[r#"
         fault Divide if rsi == 0
         rax = rdi /u rsi
         rdx = rdi %u rsi
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn sbb_makes_a_mask_of_a_comparison() {
-    runs_to("48 39 f7  19 c0", &[Register::General(0)], expect![[r#"
+    runs_to(
+        "48 39 f7  19 c0",
+        &[Register::General(0)],
+        expect![[r#"
         rax = rdi <u rsi ? 0xffffffff : 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn constant_shifts_have_clean_flags() {
-    runs_to("c1 e7 03  74 00", &[Register::General(7)], expect![[r#"
+    runs_to(
+        "c1 e7 03  74 00",
+        &[Register::General(7)],
+        expect![[r#"
         je if rdi[28:0] == 0
         rdi = zext64(8*rdi[31:0])
-    "#]]);
-    runs_to("48 d1 ff  72 00", &[Register::General(7)], expect![[r#"
+    "#]],
+    );
+    runs_to(
+        "48 d1 ff  72 00",
+        &[Register::General(7)],
+        expect![[r#"
         jb if rdi[0] == 1
         rdi = sext64(rdi[63:1])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn variable_shifts_keep_flags_for_count_zero() {
-    lifts_to("d3 e0", expect![[r#"
+    lifts_to(
+        "d3 e0",
+        expect![[r#"
         shl eax, cl
             tb.0 := ?
             tb.1 := ?
@@ -283,12 +323,15 @@ fn variable_shifts_keep_flags_for_count_zero() {
             of := rcx[4:0] == 0 ? of : rcx[4:0] == 1 ? (zext33(rax[31:0]) << zext33(rcx[4:0]) <s 0) != (rax[31:0] << zext32(rcx[4:0]) <s 0) : tb.0
             af := rcx[4:0] == 0 ? af : tb.1
             rax := zext64(rax[31:0] << zext32(rcx[4:0]))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn the_stack() {
-    lifts_to("55  48 89 e5  6a ff  5c  8f 44 24 08  c9", expect![[r#"
+    lifts_to(
+        "55  48 89 e5  6a ff  5c  8f 44 24 08  c9",
+        expect![[r#"
         push rbp
             memory[rsp - 8] := rbp
             rsp := rsp - 8
@@ -308,12 +351,15 @@ fn the_stack() {
             t64.0 := memory[rbp, 8]
             rsp := rbp + 8
             rbp := t64.0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn aligned_accesses_fault() {
-    lifts_to("0f 28 07  66 0f 6f 44 24 10  0f 10 07  0f 58 07  c5 f8 58 07", expect![[r#"
+    lifts_to(
+        "0f 28 07  66 0f 6f 44 24 10  0f 10 07  0f 58 07  c5 f8 58 07",
+        expect![[r#"
         movaps xmm0, xmmword [rdi]
             fault Misaligned if rdi[3:0] != 0
             t128.0 := memory[rdi, 16]
@@ -333,12 +379,15 @@ fn aligned_accesses_fault() {
             t128.0 := memory[rdi, 16]
             xmm0 := fadd32(xmm0[127:96], t128.0[127:96]) ++ fadd32(xmm0[95:64], t128.0[95:64]) ++ fadd32(xmm0[63:32], t128.0[63:32]) ++ fadd32(xmm0[31:0], t128.0[31:0])
             ymm0.high := 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn vex_clears_the_upper_half() {
-    lifts_to("0f 57 c0  c5 f8 57 c1  c5 fc 57 c1", expect![[r#"
+    lifts_to(
+        "0f 57 c0  c5 f8 57 c1  c5 fc 57 c1",
+        expect![[r#"
         xorps xmm0, xmm0
             xmm0 := 0
         vxorps xmm0, xmm0, xmm1
@@ -347,12 +396,15 @@ fn vex_clears_the_upper_half() {
         vxorps ymm0, ymm0, ymm1
             xmm0 := xmm0 ^ xmm1
             ymm0.high := ymm0.high ^ ymm1.high
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn undefined_results_are_unknown() {
-    lifts_to("0f bc c7  f7 e7", expect![[r#"
+    lifts_to(
+        "0f bc c7  f7 e7",
+        expect![[r#"
         bsf eax, edi
             t64.0 := ?
             zf := rdi[31:0] == 0
@@ -371,12 +423,15 @@ fn undefined_results_are_unknown() {
             zf := ?
             af := ?
             pf := ?
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn segments_add_their_base_but_not_for_lea() {
-    lifts_to("64 48 8b 04 25 28 00 00 00  64 48 8d 04 25 28 00 00 00  65 8b 07", expect![[r#"
+    lifts_to(
+        "64 48 8b 04 25 28 00 00 00  64 48 8d 04 25 28 00 00 00  65 8b 07",
+        expect![[r#"
         mov rax, qword fs:[0x28]
             t64.0 := memory[fs + 40, 8]
             rax := t64.0
@@ -385,7 +440,8 @@ fn segments_add_their_base_but_not_for_lea() {
         mov eax, dword gs:[rdi]
             t32.0 := memory[rdi + gs, 4]
             rax := zext64(t32.0)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -433,7 +489,8 @@ fn addresses_are_resolved_through_symbols() {
     let ops: Vec<String> = builder.take().iter().map(|(_, op)| render(&arena, op)).collect();
     expect![[r#"
         t64.0 := memory[&table + 24, 8]
-        rax := t64.0"#]].assert_eq(&ops.join("\n"));
+        rax := t64.0"#]]
+    .assert_eq(&ops.join("\n"));
 }
 
 #[test]

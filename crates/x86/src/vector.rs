@@ -1,7 +1,7 @@
 //! Vector operands as lanes. Lane 0 is the least significant one.
 
-use crate::step::{Lifted, Step};
 use crate::Unsupported;
+use crate::step::{Lifted, Step};
 use term::{Arena, TermId};
 
 /// An operation on two terms.
@@ -31,21 +31,31 @@ impl Step<'_> {
         usize::from(self.is_vex())
     }
 
-    /// The two sources of `op dst, src` or `vop dst, src1, src2`.
-    pub fn sources(&mut self) -> Result<(TermId, TermId), Unsupported> {
+    /// The two sources, which must be vectors of the destination's width.
+    pub fn full_sources(&mut self) -> Result<(TermId, TermId), Unsupported> {
         let first = self.first_source();
-        let (a, b) = (self.read(first)?, self.read(first + 1)?);
-        Ok((a, b))
+        Ok((self.read_full(first)?, self.read_full(first + 1)?))
     }
 
-    /// The two sources, which must have the destination's width.
-    pub fn full_sources(&mut self) -> Result<(TermId, TermId), Unsupported> {
-        let (a, b) = self.sources()?;
-        let bits = self.bits(0)?;
-        if self.arena.width(a) != bits || self.arena.width(b) != bits {
-            return self.unsupported();
+    /// An operand of 128 or 256 bits.
+    pub fn read_vector(&mut self, i: usize) -> Result<TermId, Unsupported> {
+        match self.bits(i)? {
+            128 | 256 => self.read(i),
+            _ => self.unsupported(),
         }
-        Ok((a, b))
+    }
+
+    /// A vector of the destination's width.
+    pub fn read_full(&mut self, i: usize) -> Result<TermId, Unsupported> {
+        if self.bits(i)? == self.bits(0)? { self.read_vector(i) } else { self.unsupported() }
+    }
+
+    /// Number of lanes of the destination.
+    pub fn lanes(&self, width: u16) -> Result<u16, Unsupported> {
+        match self.bits(0)? {
+            bits @ (128 | 256) => Ok(bits / width),
+            _ => self.unsupported(),
+        }
     }
 
     /// The low `bits` of an operand, which may be exactly so wide in memory.
@@ -56,12 +66,12 @@ impl Step<'_> {
 
     /// The trailing immediate of an instruction.
     pub fn selector(&self) -> Result<u64, Unsupported> {
-        self.constant(self.count() - 1)
+        self.constant(self.count().saturating_sub(1))
     }
 
     /// `dst := op(src)` lane by lane.
     pub fn map(&mut self, width: u16, op: impl Fn(&mut Arena, TermId) -> TermId) -> Lifted {
-        let a = self.read(1)?;
+        let a = self.read_full(1)?;
         let lanes = split(self.arena, a, width);
         let lanes: Vec<TermId> = lanes.into_iter().map(|lane| op(self.arena, lane)).collect();
         let value = join(self.arena, &lanes);
@@ -82,10 +92,7 @@ impl Step<'_> {
 
     /// The first source with its low bits replaced: the result of a scalar operation.
     pub fn write_scalar(&mut self, value: TermId) -> Lifted {
-        let old = self.read(self.first_source())?;
-        if self.arena.width(old) != 128 {
-            return self.unsupported();
-        }
+        let old = self.read_full(self.first_source())?;
         let whole = self.insert(old, 0, value);
         self.write(0, whole)
     }

@@ -30,7 +30,10 @@ fn the_list_of_supported_instructions_is_current() {
     let count = table::rows().count();
     out.push_str(&format!("\n{count} rows.\n"));
     for area in table::AREAS {
-        out.push_str(&format!("\n## {}\n\n| instructions | needs | VEX | undefined | remarks |\n|---|---|---|---|---|\n", area.title));
+        out.push_str(&format!(
+            "\n## {}\n\n| instructions | needs | VEX | undefined | remarks |\n|---|---|---|---|---|\n",
+            area.title
+        ));
         for (names, columns) in grouped(area.rows) {
             out.push_str(&format!("| {} | {columns} |\n", names.join(" ")));
         }

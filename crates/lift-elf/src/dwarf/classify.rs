@@ -60,13 +60,16 @@ impl Placement {
         self.signature.unsupported.get_or_insert_with(|| what.to_string());
     }
 
-    /// Adds a parameter.
-    pub fn add(&mut self, name: String, shape: &Shape) {
+    /// Adds a parameter. Without a prototype callers pass any `int` for a `char`.
+    pub fn add(&mut self, name: String, shape: &Shape, prototyped: bool) {
         if let Some(what) = &shape.unknown {
             self.refuse(what);
             return;
         }
-        let values = self.place(shape);
+        let mut values = self.place(shape);
+        if !prototyped {
+            values.iter_mut().for_each(|value| value.narrow = None);
+        }
         self.signature.arguments.extend(&values);
         let (pointer, restrict) = (shape.pointer || shape.by_reference, shape.restrict);
         self.parameters.push(Parameter { name, values, pointer, restrict });

@@ -9,7 +9,7 @@ mod sections;
 mod types;
 mod unit;
 
-use crate::container::{Kind, Place, Section, Symbol, find_section};
+use crate::container::{AddressMap, Kind, Place, Section, Symbol};
 use graph::{Local, Parameter, Signature, SourceLine};
 use rustc_hash::FxHashMap;
 
@@ -43,6 +43,7 @@ pub(crate) struct Described {
 #[derive(Clone, Copy)]
 pub(crate) struct Addresses<'a> {
     pub kind: Kind,
+    pub map: &'a AddressMap,
     pub sections: &'a [Section],
     pub symbols: &'a [Symbol],
 }
@@ -65,8 +66,7 @@ impl Addresses<'_> {
             let offset = address & 0xffff_ffff;
             return (offset <= self.sections.get(section as usize)?.size).then_some(Place { section, offset });
         }
-        let section = find_section(self.sections, address)?;
-        Some(Place { section: section as u32, offset: address - self.sections[section].address })
+        self.map.find(address)
     }
 }
 

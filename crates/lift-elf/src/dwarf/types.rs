@@ -3,6 +3,8 @@
 use super::sections::Reader;
 use gimli::constants as c;
 use gimli::{AttributeValue, DwAt, UnitOffset};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
@@ -62,9 +64,14 @@ impl Shape {
 pub(crate) struct Types<'a, 'b> {
     pub dwarf: &'a gimli::Dwarf<Reader<'b>>,
     pub unit: &'a gimli::Unit<Reader<'b>>,
+    known: RefCell<FxHashMap<UnitOffset, Option<Shape>>>,
 }
 
 impl<'a, 'b> Types<'a, 'b> {
+    pub fn new(dwarf: &'a gimli::Dwarf<Reader<'b>>, unit: &'a gimli::Unit<Reader<'b>>) -> Self {
+        Types { dwarf, unit, known: RefCell::new(FxHashMap::default()) }
+    }
+
     pub fn reference(&self, entry: &Entry<'a, 'b>, name: DwAt) -> Option<UnitOffset> {
         match entry.attr_value(name).ok()?? {
             AttributeValue::UnitRef(offset) => Some(offset),
@@ -90,14 +97,22 @@ impl<'a, 'b> Types<'a, 'b> {
     /// The type that an entry's `DW_AT_type` names; `None` for `void`.
     pub fn of(&self, entry: &Entry<'a, 'b>) -> Option<Shape> {
         let offset = self.reference(entry, c::DW_AT_type)?;
-        self.shape(offset, MAX_DEPTH, &mut 4096)
+        self.shape(offset, MAX_DEPTH)
     }
 
-    fn shape(&self, offset: UnitOffset, depth: u32, budget: &mut u32) -> Option<Shape> {
-        if depth == 0 || *budget == 0 {
+    fn shape(&self, offset: UnitOffset, depth: u32) -> Option<Shape> {
+        if depth == 0 {
             return Some(Shape::unknown("a type nested too deeply"));
         }
-        *budget -= 1;
+        if let Some(known) = self.known.borrow().get(&offset) {
+            return known.clone();
+        }
+        let shape = self.read(offset, depth);
+        self.known.borrow_mut().insert(offset, shape.clone());
+        shape
+    }
+
+    fn read(&self, offset: UnitOffset, depth: u32) -> Option<Shape> {
         let Ok(entry) = self.unit.entry(offset) else { return Some(Shape::unknown("a type that cannot be read")) };
         let size = self.number(&entry, c::DW_AT_byte_size);
         Some(match entry.tag() {
@@ -111,23 +126,23 @@ impl<'a, 'b> Types<'a, 'b> {
                 Shape::scalar(8, Scalar::Integer { boolean: false, signed: false })
             }
             c::DW_TAG_enumeration_type => {
-                let inner = self.reference(&entry, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1, budget));
+                let inner = self.reference(&entry, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1));
                 let scalar = inner.as_ref().and_then(|s| s.fields.first()).map(|f| f.2);
                 let scalar = scalar.unwrap_or(Scalar::Integer { boolean: false, signed: false });
                 Shape::scalar(size.or(inner.map(|s| s.size)).unwrap_or(4), scalar)
             }
             c::DW_TAG_typedef | c::DW_TAG_const_type | c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
-                return self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1, budget);
+                return self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1);
             }
             c::DW_TAG_restrict_type => {
-                let mut shape = self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1, budget)?;
+                let mut shape = self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1)?;
                 shape.restrict = true;
                 shape
             }
             c::DW_TAG_structure_type | c::DW_TAG_class_type | c::DW_TAG_union_type => {
-                self.aggregate(&entry, offset, size, depth, budget)
+                self.aggregate(&entry, offset, size, depth)
             }
-            c::DW_TAG_array_type => self.array(&entry, offset, size, depth, budget),
+            c::DW_TAG_array_type => self.array(&entry, offset, size, depth),
             tag => Shape::unknown(format!("a type of kind {tag}")),
         })
     }
@@ -160,7 +175,7 @@ impl<'a, 'b> Types<'a, 'b> {
         }
     }
 
-    fn aggregate(&self, entry: &Entry<'a, 'b>, at: UnitOffset, size: Option<u64>, depth: u32, budget: &mut u32) -> Shape {
+    fn aggregate(&self, entry: &Entry<'a, 'b>, at: UnitOffset, size: Option<u64>, depth: u32) -> Shape {
         let Some(size) = size else { return Shape::unknown("an incomplete type") };
         let mut shape = Shape::scalar(size, Scalar::Float);
         (shape.aggregate, shape.align) = (true, 1);
@@ -178,7 +193,7 @@ impl<'a, 'b> Types<'a, 'b> {
                 continue;
             }
             let Some(offset) = self.reference(child, c::DW_AT_type) else { continue };
-            let Some(field) = self.shape(offset, depth - 1, budget) else { continue };
+            let Some(field) = self.shape(offset, depth - 1) else { continue };
             // Flexible array members have no size.
             if field.unknown.is_some() && size <= 16 {
                 shape.unknown = field.unknown;
@@ -217,8 +232,8 @@ impl<'a, 'b> Types<'a, 'b> {
         shape
     }
 
-    fn array(&self, entry: &Entry<'a, 'b>, at: UnitOffset, size: Option<u64>, depth: u32, budget: &mut u32) -> Shape {
-        let element = self.reference(entry, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1, budget));
+    fn array(&self, entry: &Entry<'a, 'b>, at: UnitOffset, size: Option<u64>, depth: u32) -> Shape {
+        let element = self.reference(entry, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1));
         let Some(element) = element.filter(|e| e.unknown.is_none()) else { return Shape::unknown("an array") };
         let mut count: u64 = 1;
         if let Ok(mut tree) = self.unit.entries_tree(Some(at))

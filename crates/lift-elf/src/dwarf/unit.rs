@@ -18,7 +18,7 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
-        let walker = Walker { types: Types { dwarf: &dwarf, unit: &unit }, addresses };
+        let walker = Walker { types: Types::new(&dwarf, &unit), addresses };
         walker.walk(debug)?;
         debug.lines.read(&dwarf, &unit, addresses)?;
     }
@@ -156,7 +156,7 @@ impl<'a, 'b> Walker<'a, 'b> {
                         // Without a prototype a `float` arrives as a `double`.
                         placement.signature.unsupported = Some("a `float` parameter without a prototype".to_string());
                     }
-                    placement.add(name, &shape);
+                    placement.add(name, &shape, prototyped);
                 }
                 c::DW_TAG_unspecified_parameters => placement.signature.variadic = prototyped,
                 _ => {}

@@ -174,7 +174,7 @@ pub(super) fn member(arena: &mut Arena, x: TermId, set: Set) -> TermId {
         Set::Full => return arena.bool(true),
         Set::Range { lo, hi } => (lo, hi),
     };
-    if let Some(narrower) = narrow(arena, x, set) {
+    if let Some(narrower) = arena.nested(|arena| narrow(arena, x, set)) {
         return narrower;
     }
     let width = lo.width();

@@ -62,11 +62,8 @@ fn significant(arena: &Arena, term: TermId, levels: u32) -> u16 {
         Op::Urem => of(0).min(if arena.as_const(node.args[1]).is_some_and(|c| !c.is_zero()) { of(1) } else { width }),
         Op::Lshr => of(0),
         Op::Extract { lo, .. } => of(0).saturating_sub(lo).min(width),
-        Op::Mul => match arena.as_const(node.args[1]) {
-            Some(_) => (of(0) + of(1)).min(width),
-            None => (of(0) + of(1)).min(width),
-        },
-        Op::Add => {
+        Op::Mul => (of(0) + of(1)).min(width),
+        Op::Add if node.args.len() <= 8 => {
             let extra = usize::BITS - (node.args.len() - 1).leading_zeros();
             let most = (0..node.args.len()).map(of).max().unwrap_or(width);
             (most + extra as u16).min(width)
@@ -121,6 +118,10 @@ pub(super) fn repeated_bit(arena: &Arena, term: TermId) -> Option<TermId> {
 
 /// A term with only two possible values: condition, value if it holds, value if not.
 pub(super) fn two_valued(arena: &mut Arena, term: TermId) -> Option<(TermId, Bits, Bits)> {
+    two_valued_within(arena, term, MAX_LEVELS)
+}
+
+fn two_valued_within(arena: &mut Arena, term: TermId, levels: u32) -> Option<(TermId, Bits, Bits)> {
     let width = arena.sort(term).width()?;
     let (op, args) = open(arena, term);
     match op {
@@ -130,12 +131,12 @@ pub(super) fn two_valued(arena: &mut Arena, term: TermId) -> Option<(TermId, Bit
             let yes = if op == Op::Sext(width) { Bits::ones(width) } else { Bits::new(width, 1) };
             Some((c, yes, Bits::zero(width)))
         }
-        Op::Mul | Op::Add if args.len() == 2 => {
+        Op::Mul | Op::Add if args.len() == 2 && levels > 0 => {
             let k = arena.as_const(args[1])?;
             if !matches!(arena.op(args[0]), Op::Ite | Op::Zext(_) | Op::Sext(_) | Op::Mul) {
                 return None;
             }
-            let (c, a, b) = two_valued(arena, args[0])?;
+            let (c, a, b) = two_valued_within(arena, args[0], levels - 1)?;
             Some(if op == Op::Mul { (c, a.mul(k), b.mul(k)) } else { (c, a.add(k), b.add(k)) })
         }
         _ => None,

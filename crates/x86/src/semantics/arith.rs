@@ -23,19 +23,19 @@ pub(crate) const ROWS: &[Row] = &[
 
 /// `destination := op(destination, source)` with the operation's flags.
 fn update<'a>(s: &mut Step<'a>, op: fn(&mut Step<'a>, TermId, TermId) -> TermId) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let result = op(s, a, b);
     s.write(0, result)
 }
 
 fn cmp(s: &mut Step) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     s.subtract(a, b);
     Ok(())
 }
 
 fn by_one<'a>(s: &mut Step<'a>, op: fn(&mut Step<'a>, TermId, TermId) -> TermId) -> Lifted {
-    let a = s.read(0)?;
+    let a = s.read_general(0)?;
     let one = s.bv(s.arena.width(a), 1);
     let result = op(s, a, one);
     s.keep_flag(Flag::Carry);
@@ -43,7 +43,7 @@ fn by_one<'a>(s: &mut Step<'a>, op: fn(&mut Step<'a>, TermId, TermId) -> TermId)
 }
 
 fn neg(s: &mut Step) -> Lifted {
-    let a = s.read(0)?;
+    let a = s.read_general(0)?;
     let zero = s.bv(s.arena.width(a), 0);
     let result = s.subtract(zero, a);
     s.write(0, result)
@@ -51,7 +51,7 @@ fn neg(s: &mut Step) -> Lifted {
 
 /// `adcx`, `adox`: addition with one flag as carry in and out, the others untouched.
 fn add_through(s: &mut Step, flag: Flag) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let carry = s.flag(flag);
     let carry_in = s.arena.bool_to_bv(carry, s.arena.width(a));
     let sum = s.arena.add(a, b);
@@ -63,7 +63,7 @@ fn add_through(s: &mut Step, flag: Flag) -> Lifted {
 }
 
 fn xadd(s: &mut Step) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let result = s.sum(a, b);
     let (Operand::Register(source), destination) = (s.operand(1)?, s.operand(0)?) else { return s.unsupported() };
     match destination {
@@ -83,7 +83,7 @@ fn xadd(s: &mut Step) -> Lifted {
 }
 
 fn cmpxchg(s: &mut Step) -> Lifted {
-    let (old, new) = (s.read(0)?, s.read(1)?);
+    let (old, new) = s.read_pair(0, 1)?;
     let bits = s.bits(0)?;
     let accumulator = Lane { register: Register::General(0), offset: 0, bits };
     let expected = s.read_lane(accumulator);

@@ -4,7 +4,7 @@ use super::sse_shuffle::two_bits;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{join, split};
-use crate::Operand;
+use crate::{Operand, Unsupported};
 use graph::Register;
 use term::TermId;
 
@@ -45,28 +45,39 @@ enum Clear {
 
 fn broadcast(s: &mut Step, width: u16) -> Lifted {
     let lane = s.read_low(1, width)?;
-    let lanes = vec![lane; usize::from(s.bits(0)? / width)];
+    let lanes = vec![lane; usize::from(s.lanes(width)?)];
     let value = join(s.arena, &lanes);
     s.write(0, value)
 }
 
 fn insert_half(s: &mut Step) -> Lifted {
-    let (old, half) = (s.read(1)?, s.read(2)?);
+    let (old, half) = (s.read_full(1)?, s.read_low(2, 128)?);
     let offset = 128 * (s.selector()? as u16 & 1);
+    if s.bits(0)? != 256 {
+        return s.unsupported();
+    }
     let value = s.insert(old, offset, half);
     s.write(0, value)
 }
 
 fn extract_half(s: &mut Step) -> Lifted {
+    if s.bits(1)? != 256 {
+        return s.unsupported();
+    }
     let source = s.read(1)?;
     let offset = 128 * (s.selector()? as u16 & 1);
     let value = s.arena.extract(source, offset + 127, offset);
     s.write(0, value)
 }
 
+/// An operand of 256 bits.
+fn wide(s: &mut Step, i: usize) -> Result<TermId, Unsupported> {
+    if s.bits(i)? == 256 { s.read(i) } else { s.unsupported() }
+}
+
 /// Each half of the result is one of the four source halves, or zero.
 fn permute_halves(s: &mut Step) -> Lifted {
-    let (a, b) = (s.read(1)?, s.read(2)?);
+    let (a, b) = (wide(s, 1)?, wide(s, 2)?);
     let imm = s.selector()?;
     let mut all = split(s.arena, a, 128);
     all.extend(split(s.arena, b, 128));
@@ -78,7 +89,7 @@ fn permute_halves(s: &mut Step) -> Lifted {
 }
 
 fn permute_quarters(s: &mut Step) -> Lifted {
-    let source = s.read(1)?;
+    let source = wide(s, 1)?;
     let imm = s.selector()?;
     let lanes = split(s.arena, source, 64);
     let chosen: Vec<TermId> = (0..4).map(|i| lanes[two_bits(imm, i)]).collect();
@@ -98,7 +109,7 @@ fn choose(s: &mut Step, source: TermId, index: TermId, width: u16) -> TermId {
 
 /// `vpermd dst, indices, source`.
 fn permute_variable(s: &mut Step) -> Lifted {
-    let (indices, source) = (s.read(1)?, s.read(2)?);
+    let (indices, source) = (wide(s, 1)?, wide(s, 2)?);
     let mut lanes = Vec::with_capacity(8);
     for index in split(s.arena, indices, 32) {
         let index = s.arena.truncate(index, 3);
@@ -118,7 +129,7 @@ fn permute_in_halves_64(s: &mut Step) -> Lifted {
 
 /// `vpermilps`, `vpermilpd`: control by an immediate or by bits `low..low + bits` of each control lane.
 fn permute_in_halves(s: &mut Step, width: u16, low: u16, bits: u16, by_imm: fn(u64, usize) -> usize) -> Lifted {
-    let source = s.read(1)?;
+    let source = s.read_full(1)?;
     let per_half = usize::from(128 / width);
     let halves = split(s.arena, source, 128);
     let mut lanes = Vec::with_capacity(8);
@@ -131,7 +142,7 @@ fn permute_in_halves(s: &mut Step, width: u16, low: u16, bits: u16, by_imm: fn(u
             }
         }
         _ => {
-            let control = s.read(2)?;
+            let control = s.read_full(2)?;
             for (i, control) in split(s.arena, control, width).into_iter().enumerate() {
                 let index = s.arena.extract(control, low + bits - 1, low);
                 lanes.push(choose(s, halves[i / per_half], index, width));

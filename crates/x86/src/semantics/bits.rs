@@ -15,9 +15,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("bts", Base, |s| bit_test(s, Some(Arena::or))).undefined(AFTER_BT),
     Row::new("btr", Base, |s| bit_test(s, Some(clear))).undefined(AFTER_BT),
     Row::new("btc", Base, |s| bit_test(s, Some(Arena::xor))).undefined(AFTER_BT),
-    Row::new("bsf", Base, |s| scan(s, Arena::trailing_zeros))
-        .undefined(AFTER_SCAN)
-        .undefined_result("source is zero"),
+    Row::new("bsf", Base, |s| scan(s, Arena::trailing_zeros)).undefined(AFTER_SCAN).undefined_result("source is zero"),
     Row::new("bsr", Base, |s| scan(s, highest)).undefined(AFTER_SCAN).undefined_result("source is zero"),
     Row::new("tzcnt", Bmi1, |s| count(s, Arena::trailing_zeros)).undefined(AFTER_BT),
     Row::new("lzcnt", Lzcnt, |s| count(s, Arena::leading_zeros)).undefined(AFTER_BT),
@@ -31,12 +29,12 @@ fn clear(arena: &mut Arena, a: TermId, mask: TermId) -> TermId {
 
 fn bit_test(s: &mut Step, change: Option<fn(&mut Arena, TermId, TermId) -> TermId>) -> Lifted {
     let width = s.bits(0)?;
-    let index = s.read(1)?;
+    let index = s.read_general(1)?;
+    if !matches!(width, 16 | 32 | 64) || s.arena.width(index) > width {
+        return s.unsupported();
+    }
     let by_register = matches!(s.operand(1)?, Operand::Register(_));
-    let index = match s.arena.width(index) {
-        bits if bits < width => s.arena.zext(index, width),
-        _ => index,
-    };
+    let index = s.arena.zext(index, width);
     let mask = s.bv(width, u64::from(width) - 1);
     let position = s.arena.and(index, mask);
     let (address, value) = match s.operand(0)? {
@@ -89,7 +87,7 @@ fn highest(arena: &mut Arena, a: TermId) -> TermId {
 }
 
 fn scan(s: &mut Step, index: fn(&mut Arena, TermId) -> TermId) -> Lifted {
-    let a = s.read(1)?;
+    let (_, a) = s.read_pair(0, 1)?;
     let Operand::Register(lane) = s.operand(0)? else { return s.unsupported() };
     let none = is_zero(s.arena, a);
     let found = index(s.arena, a);
@@ -108,7 +106,7 @@ fn scan(s: &mut Step, index: fn(&mut Arena, TermId) -> TermId) -> Lifted {
 }
 
 fn count(s: &mut Step, op: fn(&mut Arena, TermId) -> TermId) -> Lifted {
-    let a = s.read(1)?;
+    let a = s.read_general(1)?;
     let result = op(s.arena, a);
     let (none, zero) = (is_zero(s.arena, a), is_zero(s.arena, result));
     s.set_flag(Flag::Carry, none);
@@ -117,7 +115,7 @@ fn count(s: &mut Step, op: fn(&mut Arena, TermId) -> TermId) -> Lifted {
 }
 
 fn popcnt(s: &mut Step) -> Lifted {
-    let a = s.read(1)?;
+    let a = s.read_general(1)?;
     let result = s.arena.popcount(a);
     s.clear_flags(&[Flag::Carry, Flag::Overflow, Flag::Sign, Flag::Adjust, Flag::Parity]);
     let none = is_zero(s.arena, a);

@@ -1,10 +1,10 @@
 //! BMI1 and BMI2: bit manipulation with a separate destination.
 
 use super::rotate::{Direction, rotated};
+use crate::Unsupported;
 use crate::flags::{is_negative, is_zero};
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row, Vex};
-use crate::Unsupported;
 use graph::Flag;
 use term::{Arena, TermId};
 
@@ -34,7 +34,7 @@ fn finish(s: &mut Step, result: TermId, carry: TermId) -> Lifted {
 }
 
 fn andn(s: &mut Step) -> Lifted {
-    let (a, b) = (s.read(1)?, s.read(2)?);
+    let (a, b) = s.read_pair(1, 2)?;
     let keep = s.arena.not(a);
     let result = s.arena.and(keep, b);
     let clear = s.arena.bool(false);
@@ -59,7 +59,7 @@ fn field(s: &mut Step, value: TermId, hi: u16, lo: u16) -> TermId {
 }
 
 fn bextr(s: &mut Step) -> Lifted {
-    let (a, control) = (s.read(1)?, s.read(2)?);
+    let (a, control) = s.read_pair(1, 2)?;
     let (start, length) = (field(s, control, 7, 0), field(s, control, 15, 8));
     let moved = s.arena.lshr(a, start);
     let result = low_bits(s.arena, moved, length);
@@ -71,7 +71,7 @@ fn bextr(s: &mut Step) -> Lifted {
 
 /// The source, the source less one, and whether the source is zero.
 fn source(s: &mut Step) -> Result<(TermId, TermId, TermId), Unsupported> {
-    let a = s.read(1)?;
+    let a = s.read_general(1)?;
     let less = s.arena.add_const(a, -1);
     let zero = is_zero(s.arena, a);
     Ok((a, less, zero))
@@ -98,7 +98,7 @@ fn blsr(s: &mut Step) -> Lifted {
 }
 
 fn bzhi(s: &mut Step) -> Lifted {
-    let (a, index) = (s.read(1)?, s.read(2)?);
+    let (a, index) = s.read_pair(1, 2)?;
     let width = s.arena.width(a);
     let n = field(s, index, 7, 0);
     let result = low_bits(s.arena, a, n);
@@ -108,7 +108,7 @@ fn bzhi(s: &mut Step) -> Lifted {
 }
 
 fn rorx(s: &mut Step) -> Lifted {
-    let a = s.read(1)?;
+    let a = s.read_general(1)?;
     let count = s.constant(2)?;
     let count = s.bv(s.arena.width(a), count);
     let result = rotated(s.arena, a, count, Direction::Right);
@@ -116,7 +116,7 @@ fn rorx(s: &mut Step) -> Lifted {
 }
 
 fn shift(s: &mut Step, op: fn(&mut Arena, TermId, TermId) -> TermId) -> Lifted {
-    let (a, count) = (s.read(1)?, s.read(2)?);
+    let (a, count) = s.read_pair(1, 2)?;
     let width = s.arena.width(a);
     let mask = s.bv(width, u64::from(width) - 1);
     let count = s.arena.and(count, mask);

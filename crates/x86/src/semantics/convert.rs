@@ -29,7 +29,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn from_integer(s: &mut Step, to: u16) -> Lifted {
-    let a = s.read(s.first_source() + 1)?;
+    let a = s.read_general(s.first_source() + 1)?;
     let from = s.arena.width(a);
     let value = s.arena.float(FloatOp::FromInt { from, to }, &[a]);
     s.write_scalar(value)
@@ -37,7 +37,11 @@ fn from_integer(s: &mut Step, to: u16) -> Lifted {
 
 fn to_integer(s: &mut Step, from: u16, op: fn(u16, u16) -> FloatOp) -> Lifted {
     let a = s.read_low(1, from)?;
-    let value = s.arena.float(op(from, s.bits(0)?), &[a]);
+    let bits = s.bits(0)?;
+    if !matches!(bits, 32 | 64) {
+        return s.unsupported();
+    }
+    let value = s.arena.float(op(from, bits), &[a]);
     s.write(0, value)
 }
 
@@ -52,7 +56,10 @@ fn packed(s: &mut Step, op: FloatOp) -> Lifted {
     let from = op.operands().0;
     let to = op.result().width().unwrap_or(from);
     let source = s.read(1)?;
-    let count = (s.arena.width(source) / from).min(s.bits(0)? / to);
+    let count = (s.arena.width(source) / from).min(s.lanes(to)?);
+    if count == 0 {
+        return s.unsupported();
+    }
     let source = s.arena.truncate(source, count * from);
     let lanes = split(s.arena, source, from);
     let lanes: Vec<TermId> = lanes.into_iter().map(|lane| s.arena.float(op, &[lane])).collect();

@@ -78,7 +78,7 @@ fn scalar(s: &mut Step, width: u16, signs: Signs, order: [usize; 3]) -> Lifted {
         operands.push(s.read_low(i, width)?);
     }
     let value = fused(s.arena, [operands[0], operands[1], operands[2]], signs.product, signs.addend[0]);
-    let old = s.read(0)?;
+    let old = s.read_full(0)?;
     let whole = s.insert(old, 0, value);
     s.write(0, whole)
 }
@@ -86,7 +86,7 @@ fn scalar(s: &mut Step, width: u16, signs: Signs, order: [usize; 3]) -> Lifted {
 fn packed(s: &mut Step, width: u16, signs: Signs, order: [usize; 3]) -> Lifted {
     let mut operands = Vec::with_capacity(3);
     for i in order {
-        let value = s.read(i)?;
+        let value = s.read_full(i)?;
         operands.push(split(s.arena, value, width));
     }
     let mut lanes = Vec::with_capacity(8);

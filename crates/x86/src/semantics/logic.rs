@@ -1,9 +1,9 @@
 //! Bitwise logic on general registers, and the flag instructions.
 
+use crate::Lane;
 use crate::flags::ADJUST;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use crate::Lane;
 use graph::{Flag, Register};
 use term::{Arena, TermId};
 
@@ -23,21 +23,21 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 fn update(s: &mut Step, op: fn(&mut Arena, TermId, TermId) -> TermId) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let result = op(s.arena, a, b);
     s.set_logic_flags(result);
     s.write(0, result)
 }
 
 fn test(s: &mut Step) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let result = s.arena.and(a, b);
     s.set_logic_flags(result);
     Ok(())
 }
 
 fn not(s: &mut Step) -> Lifted {
-    let a = s.read(0)?;
+    let a = s.read_general(0)?;
     let result = s.arena.not(a);
     s.write(0, result)
 }
@@ -58,16 +58,8 @@ fn cmc(s: &mut Step) -> Lifted {
 const AH: Lane = Lane { register: Register::General(0), offset: 8, bits: 8 };
 
 /// Flags in the bits of `ah`, most significant first; `None` is a bit that reads as the given value.
-const IN_AH: [Result<Flag, u64>; 8] = [
-    Ok(Flag::Sign),
-    Ok(Flag::Zero),
-    Err(0),
-    Ok(Flag::Adjust),
-    Err(0),
-    Ok(Flag::Parity),
-    Err(1),
-    Ok(Flag::Carry),
-];
+const IN_AH: [Result<Flag, u64>; 8] =
+    [Ok(Flag::Sign), Ok(Flag::Zero), Err(0), Ok(Flag::Adjust), Err(0), Ok(Flag::Parity), Err(1), Ok(Flag::Carry)];
 
 fn lahf(s: &mut Step) -> Lifted {
     let mut parts = Vec::with_capacity(8);

@@ -5,13 +5,13 @@ use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
 use crate::{Lane, Operand};
 use graph::Register;
-use term::TermId;
+use term::{Arena, TermId};
 
 pub(crate) const ROWS: &[Row] = &[
     Row::new("mov", Base, mov),
-    Row::new("movzx", Base, movzx),
-    Row::new("movsx", Base, movsx),
-    Row::new("movsxd", Base, movsx),
+    Row::new("movzx", Base, |s| extend(s, Arena::zext)),
+    Row::new("movsx", Base, |s| extend(s, Arena::sext)),
+    Row::new("movsxd", Base, |s| extend(s, Arena::sext)),
     Row::new("movnti", Sse2, mov),
     Row::new("movbe", Movbe, movbe),
     Row::new("bswap", Base, bswap),
@@ -38,15 +38,13 @@ fn mov(s: &mut Step) -> Lifted {
     s.write(0, value)
 }
 
-fn movzx(s: &mut Step) -> Lifted {
-    let value = s.read(1)?;
-    let value = s.arena.zext(value, s.bits(0)?);
-    s.write(0, value)
-}
-
-fn movsx(s: &mut Step) -> Lifted {
-    let value = s.read(1)?;
-    let value = s.arena.sext(value, s.bits(0)?);
+/// `movzx`, `movsx`, `movsxd`.
+fn extend(s: &mut Step, how: fn(&mut Arena, TermId, u16) -> TermId) -> Lifted {
+    let (value, bits) = (s.read_general(1)?, s.bits(0)?);
+    if s.arena.width(value) > bits {
+        return s.unsupported();
+    }
+    let value = how(s.arena, value, bits);
     s.write(0, value)
 }
 
@@ -57,7 +55,7 @@ fn reverse_bytes(s: &mut Step, value: TermId) -> TermId {
 }
 
 fn movbe(s: &mut Step) -> Lifted {
-    let value = s.read(1)?;
+    let value = s.read_general(1)?;
     let value = reverse_bytes(s, value);
     s.write(0, value)
 }
@@ -67,15 +65,18 @@ fn bswap(s: &mut Step) -> Lifted {
     if s.bits(0)? == 16 {
         return s.unsupported();
     }
-    let value = s.read(0)?;
+    let value = s.read_general(0)?;
     let value = reverse_bytes(s, value);
     s.write(0, value)
 }
 
 fn lea(s: &mut Step) -> Lifted {
     let Operand::Memory(memory) = s.operand(1)? else { return s.unsupported() };
-    let address = s.offset(&memory)?;
-    let address = s.arena.truncate(address, s.bits(0)?);
+    let (address, bits) = (s.offset(&memory)?, s.bits(0)?);
+    if !matches!(bits, 16 | 32 | 64) {
+        return s.unsupported();
+    }
+    let address = s.arena.truncate(address, bits);
     s.write(0, address)
 }
 
@@ -83,7 +84,7 @@ fn xchg(s: &mut Step) -> Lifted {
     if s.instruction.operands.iter().any(Operand::is_memory) {
         return Err(crate::Unsupported { name: "xchg with memory".to_string() });
     }
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let (Operand::Register(first), Operand::Register(second)) = (s.operand(0)?, s.operand(1)?) else {
         return s.unsupported();
     };
@@ -100,7 +101,7 @@ fn xchg(s: &mut Step) -> Lifted {
 }
 
 fn push(s: &mut Step) -> Lifted {
-    let value = s.read(0)?;
+    let value = s.read_general(0)?;
     let bytes = i64::from(s.bits(0)? / 8);
     let rsp = s.register(Register::RSP);
     let top = s.arena.add_const(rsp, -bytes);
@@ -111,6 +112,9 @@ fn push(s: &mut Step) -> Lifted {
 
 fn pop(s: &mut Step) -> Lifted {
     let bytes = s.bits(0)? / 8;
+    if !matches!(bytes, 2 | 8) {
+        return s.unsupported();
+    }
     let rsp = s.register(Register::RSP);
     let value = s.load(rsp, bytes);
     let top = s.arena.add_const(rsp, i64::from(bytes));
@@ -154,7 +158,7 @@ fn condition(s: &mut Step) -> Result<TermId, crate::Unsupported> {
 
 fn cmov(s: &mut Step) -> Lifted {
     let condition = condition(s)?;
-    let (old, new) = (s.read(0)?, s.read(1)?);
+    let (old, new) = s.read_pair(0, 1)?;
     let value = s.arena.ite(condition, new, old);
     s.write(0, value)
 }

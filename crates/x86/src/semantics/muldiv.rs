@@ -28,8 +28,8 @@ fn imul(s: &mut Step) -> Lifted {
     if s.count() == 1 {
         return widening(s, Arena::sext);
     }
-    let first = s.count() - 2;
-    let (a, b) = (s.read(first)?, s.read(first + 1)?);
+    let first = if s.count() == 3 { 1 } else { 0 };
+    let (a, b) = s.read_pair(first, first + 1)?;
     let width = s.arena.width(a);
     let result = s.arena.mul(a, b);
     let (wide_a, wide_b) = (s.arena.sext(a, 2 * width), s.arena.sext(b, 2 * width));
@@ -68,7 +68,7 @@ fn write_pair(s: &mut Step, width: u16, high: TermId, low: TermId) -> Lifted {
 
 /// `mul` and one-operand `imul`.
 fn widening(s: &mut Step, extend: Extend) -> Lifted {
-    let b = s.read(0)?;
+    let b = s.read_general(0)?;
     let width = s.arena.width(b);
     let a = s.general(0, width);
     let (wide_a, wide_b) = (extend(s.arena, a, 2 * width), extend(s.arena, b, 2 * width));
@@ -80,7 +80,7 @@ fn widening(s: &mut Step, extend: Extend) -> Lifted {
 }
 
 fn mulx(s: &mut Step) -> Lifted {
-    let b = s.read(2)?;
+    let b = s.read_general(2)?;
     let width = s.arena.width(b);
     let a = s.general(2, width);
     let (wide_a, wide_b) = (s.arena.zext(a, 2 * width), s.arena.zext(b, 2 * width));
@@ -94,7 +94,7 @@ fn mulx(s: &mut Step) -> Lifted {
 
 /// High and low half of the dividend, and the divisor.
 fn dividend(s: &mut Step) -> Result<(TermId, TermId, TermId), Unsupported> {
-    let divisor = s.read(0)?;
+    let divisor = s.read_general(0)?;
     let (high, low) = pair(s.arena.width(divisor));
     Ok((s.read_lane(high), s.read_lane(low), divisor))
 }

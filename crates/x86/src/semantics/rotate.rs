@@ -40,7 +40,7 @@ pub(crate) fn rotated(arena: &mut Arena, a: TermId, count: TermId, direction: Di
 }
 
 fn rotate(s: &mut Step, direction: Direction) -> Lifted {
-    let a = s.read(0)?;
+    let a = s.read_general(0)?;
     let width = s.arena.width(a);
     let count = masked_count(s, 1, width)?;
     let result = rotated(s.arena, a, count, direction);
@@ -53,7 +53,7 @@ fn rotate(s: &mut Step, direction: Direction) -> Lifted {
 }
 
 fn through_carry(s: &mut Step, direction: Direction) -> Lifted {
-    let a = s.read(0)?;
+    let a = s.read_general(0)?;
     let width = s.arena.width(a);
     let count = masked_count(s, 1, width)?;
     let carry = s.flag(Flag::Carry);

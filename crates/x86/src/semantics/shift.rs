@@ -3,10 +3,10 @@
 //! The count is taken modulo 32 (64 for 64-bit operands); with count 0 no flag changes. For a constant count that
 //! is decided here, for a variable one every flag is an `ite` on the count.
 
+use crate::Unsupported;
 use crate::flags::{is_negative, is_zero, parity};
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use crate::Unsupported;
 use graph::Flag;
 use term::{Arena, Sort, TermId};
 
@@ -34,7 +34,7 @@ enum Kind {
 
 /// The count operand, masked, at the width of the shifted value.
 pub(crate) fn masked_count(s: &mut Step, operand: usize, width: u16) -> Result<TermId, Unsupported> {
-    let count = s.read(operand)?;
+    let count = s.read_general(operand)?;
     let count = s.arena.truncate(count, 8);
     let mask = s.bv(8, if width == 64 { 63 } else { 31 });
     let masked = s.arena.and(count, mask);
@@ -53,7 +53,7 @@ struct Shifted {
 }
 
 fn shift(s: &mut Step, kind: Kind) -> Lifted {
-    let a = s.read(0)?;
+    let a = s.read_general(0)?;
     let width = s.arena.width(a);
     let count = masked_count(s, 1, width)?;
     let before = s.arena.add_const(count, -1);
@@ -101,7 +101,7 @@ fn carry_left(arena: &mut Arena, a: TermId, count: TermId) -> TermId {
 }
 
 fn double(s: &mut Step, kind: Kind) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = s.read_pair(0, 1)?;
     let width = s.arena.width(a);
     let count = masked_count(s, 2, width)?;
     let size = s.bv(width, u64::from(width));

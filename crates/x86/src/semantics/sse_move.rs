@@ -95,14 +95,15 @@ fn half(s: &mut Step, half: Half) -> Lifted {
         Half::High => 64,
     };
     if s.operand(0)?.is_memory() {
-        let value = s.read(1)?;
+        let value = s.read_vector(1)?;
         let value = s.arena.extract(value, offset + 63, offset);
         return s.write(0, value);
     }
-    let (old, value) = s.sources()?;
-    if s.arena.width(value) != 64 {
+    let first = s.first_source();
+    if s.bits(first + 1)? != 64 {
         return s.unsupported();
     }
+    let (old, value) = (s.read_full(first)?, s.read(first + 1)?);
     let whole = s.insert(old, offset, value);
     s.write(0, whole)
 }
@@ -133,7 +134,7 @@ fn movddup(s: &mut Step) -> Lifted {
 
 /// The sign bits of the lanes as a number.
 fn signs(s: &mut Step, i: usize, width: u16) -> Result<TermId, Unsupported> {
-    let value = s.read(i)?;
+    let value = s.read_vector(i)?;
     let lanes = split(s.arena, value, width);
     let bits: Vec<TermId> = lanes.into_iter().map(|lane| s.arena.extract(lane, width - 1, width - 1)).collect();
     Ok(join(s.arena, &bits))

@@ -1,10 +1,10 @@
 //! Bitwise logic and shifts of vector registers.
 
+use crate::Unsupported;
 use crate::flags::is_zero;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{Binary, join, split, zip};
-use crate::Unsupported;
 use graph::Flag;
 use term::{Arena, TermId};
 
@@ -86,7 +86,7 @@ fn common_count(s: &mut Step, width: u16) -> Result<TermId, Unsupported> {
 }
 
 fn shift(s: &mut Step, width: u16, kind: Kind) -> Lifted {
-    let a = s.read(s.first_source())?;
+    let a = s.read_full(s.first_source())?;
     let count = common_count(s, width)?;
     let lanes = split(s.arena, a, width);
     let lanes: Vec<TermId> = lanes.into_iter().map(|lane| shifted(s.arena, lane, count, kind)).collect();
@@ -101,7 +101,7 @@ fn each(s: &mut Step, width: u16, kind: Kind) -> Lifted {
 /// Each 128-bit half by a number of bytes.
 fn shift_bytes(s: &mut Step, kind: Kind) -> Lifted {
     let first = s.first_source();
-    let (a, bytes) = (s.read(first)?, s.constant(first + 1)?.min(16));
+    let (a, bytes) = (s.read_full(first)?, s.constant(first + 1)?.min(16));
     let bits = s.bv(128, 8 * bytes);
     let halves = split(s.arena, a, 128);
     let halves: Vec<TermId> = halves.into_iter().map(|half| shifted(s.arena, half, bits, kind)).collect();
@@ -111,14 +111,14 @@ fn shift_bytes(s: &mut Step, kind: Kind) -> Lifted {
 
 /// ZF: no common bit. CF: no bit of the second operand outside the first. With lanes, of their signs only.
 fn test(s: &mut Step, signs: Option<u16>) -> Lifted {
-    let (a, b) = (s.read(0)?, s.read(1)?);
+    let (a, b) = (s.read_full(0)?, s.read_full(1)?);
     let (both, rest) = (s.arena.and(a, b), and_not(s.arena, a, b));
     for (flag, value) in [(Flag::Zero, both), (Flag::Carry, rest)] {
         let value = match signs {
             None => value,
-            Some(width) => zip(s.arena, value, value, width, |arena, lane, _| {
-                arena.extract(lane, width - 1, width - 1)
-            }),
+            Some(width) => {
+                zip(s.arena, value, value, width, |arena, lane, _| arena.extract(lane, width - 1, width - 1))
+            }
         };
         let none = is_zero(s.arena, value);
         s.set_flag(flag, none);

@@ -1,10 +1,10 @@
 //! Shuffles, unpacks, packs, blends, insertions and extractions of lanes.
 
 use super::sse_int::{saturate_signed, saturate_unsigned};
+use crate::Operand;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{join, split};
-use crate::Operand;
 use graph::Register;
 use term::{Arena, TermId};
 
@@ -140,8 +140,7 @@ fn unpack(s: &mut Step, width: u16, half: Half) -> Lifted {
     s.halves(|arena, a, b| {
         let (a, b) = (split(arena, a, width), split(arena, b, width));
         let skip = if half == Half::High { a.len() / 2 } else { 0 };
-        let lanes: Vec<TermId> =
-            a.iter().zip(&b).skip(skip).take(a.len() / 2).flat_map(|(a, b)| [*a, *b]).collect();
+        let lanes: Vec<TermId> = a.iter().zip(&b).skip(skip).take(a.len() / 2).flat_map(|(a, b)| [*a, *b]).collect();
         join(arena, &lanes)
     })
 }
@@ -178,7 +177,7 @@ fn blend(s: &mut Step, width: u16) -> Lifted {
 fn blend_variable(s: &mut Step, width: u16) -> Lifted {
     let (a, b) = s.full_sources()?;
     let control = match s.is_vex() {
-        true => s.read(3)?,
+        true => s.read_full(3)?,
         false => s.register(Register::Vector(0)),
     };
     let (a, b, control) = (split(s.arena, a, width), split(s.arena, b, width), split(s.arena, control, width));
@@ -194,7 +193,7 @@ fn blend_variable(s: &mut Step, width: u16) -> Lifted {
 /// A lane replaced by the low bits of a general register or by memory.
 fn insert(s: &mut Step, width: u16) -> Lifted {
     let first = s.first_source();
-    let old = s.read(first)?;
+    let old = s.read_full(first)?;
     let value = s.read_low(first + 1, width)?;
     let lane = s.selector()? as u16 % (128 / width);
     let whole = s.insert(old, lane * width, value);
@@ -203,7 +202,7 @@ fn insert(s: &mut Step, width: u16) -> Lifted {
 
 /// A lane into a general register, extended with zeros, or into memory.
 fn extract(s: &mut Step, width: u16) -> Lifted {
-    let value = s.read(1)?;
+    let value = s.read_vector(1)?;
     let lane = s.selector()? as u16 % (128 / width);
     let value = s.arena.extract(value, lane * width + width - 1, lane * width);
     s.write_extended(value)
@@ -212,12 +211,17 @@ fn extract(s: &mut Step, width: u16) -> Lifted {
 fn insertps(s: &mut Step) -> Lifted {
     let first = s.first_source();
     let imm = s.selector()?;
-    let (old, source) = s.sources()?;
-    let from_memory = matches!(s.operand(first + 1)?, Operand::Memory(_));
-    let value = match from_memory {
-        true => source,
-        false => split(s.arena, source, 32)[two_bits(imm, 3)],
+    let old = s.read_full(first)?;
+    let value = match s.operand(first + 1)? {
+        Operand::Memory(_) => s.read(first + 1)?,
+        _ => {
+            let source = s.read_full(first + 1)?;
+            split(s.arena, source, 32)[two_bits(imm, 3)]
+        }
     };
+    if s.arena.width(old) != 128 || s.arena.width(value) != 32 {
+        return s.unsupported();
+    }
     let zero = s.bv(32, 0);
     let mut lanes = split(s.arena, old, 32);
     lanes[two_bits(imm, 2)] = value;
@@ -232,7 +236,7 @@ fn insertps(s: &mut Step) -> Lifted {
 
 /// The low lanes of the source, each extended.
 fn widen(s: &mut Step, from: u16, to: u16, extend: fn(&mut Arena, TermId, u16) -> TermId) -> Lifted {
-    let count = s.bits(0)? / to;
+    let count = s.lanes(to)?;
     let source = s.read_low(1, count * from)?;
     let lanes = split(s.arena, source, from);
     let lanes: Vec<TermId> = lanes.into_iter().map(|lane| extend(s.arena, lane, to)).collect();

@@ -1,8 +1,8 @@
 //! Single string instructions. The repeated ones are not modelled here.
 
+use crate::Lane;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use crate::Lane;
 use graph::{Flag, Register};
 use term::TermId;
 

@@ -79,7 +79,11 @@ fn set_operand(out: &mut Instruction, i: u32, kind: Kind, in_memory: bool, rando
             out.set_memory_displacement64(SCRATCH.address + 256 + random.below(256));
             return Some(());
         }
-        Kind::r8_or_mem | Kind::r16_or_mem | Kind::r32_or_mem | Kind::r64_or_mem | Kind::xmm_or_mem
+        Kind::r8_or_mem
+        | Kind::r16_or_mem
+        | Kind::r32_or_mem
+        | Kind::r64_or_mem
+        | Kind::xmm_or_mem
         | Kind::ymm_or_mem
             if in_memory =>
         {
@@ -88,8 +92,19 @@ fn set_operand(out: &mut Instruction, i: u32, kind: Kind, in_memory: bool, rando
         Kind::r8_or_mem | Kind::r8_reg | Kind::r8_opcode => {
             // Registers without and with REX prefix cannot be mixed; the encoder refuses, and we try again.
             let all = [
-                Register::AL, Register::CL, Register::DL, Register::BL, Register::AH, Register::CH, Register::DH,
-                Register::BH, Register::SPL, Register::SIL, Register::R8L, Register::R13L, Register::R15L,
+                Register::AL,
+                Register::CL,
+                Register::DL,
+                Register::BL,
+                Register::AH,
+                Register::CH,
+                Register::DH,
+                Register::BH,
+                Register::SPL,
+                Register::SIL,
+                Register::R8L,
+                Register::R13L,
+                Register::R15L,
             ];
             random.pick(&all)
         }

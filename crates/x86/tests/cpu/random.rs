@@ -66,9 +66,8 @@ impl Random {
             }
             2 => {
                 let corners = [0u16, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x80, 0xff7f];
-                let lanes: [u16; 4] = std::array::from_fn(|_| {
-                    if self.chance(2) { self.pick(&corners) } else { self.next() as u16 }
-                });
+                let lanes: [u16; 4] =
+                    std::array::from_fn(|_| if self.chance(2) { self.pick(&corners) } else { self.next() as u16 });
                 lanes.iter().rev().fold(0, |all, lane| all << 16 | u64::from(*lane))
             }
             3 | 4 => u64::from(self.float32()) << 32 | u64::from(self.float32()),
@@ -80,9 +79,28 @@ impl Random {
     pub fn float32(&mut self) -> u32 {
         match self.below(6) {
             0 => self.pick(&[
-                0, 0x8000_0000, 0x3f80_0000, 0xbf80_0000, 0x3f00_0000, 0x3fc0_0000, 0x4020_0000, 0x7f80_0000,
-                0xff80_0000, 0x7fc0_0000, 0xffc0_1234, 0x7f80_0001, 0xffa0_0000, 1, 0x8000_0001, 0x007f_ffff,
-                0x7f7f_ffff, 0x4f00_0000, 0xcf00_0000, 0x4eff_ffff, 0x5f00_0000, 0xdf00_0000,
+                0,
+                0x8000_0000,
+                0x3f80_0000,
+                0xbf80_0000,
+                0x3f00_0000,
+                0x3fc0_0000,
+                0x4020_0000,
+                0x7f80_0000,
+                0xff80_0000,
+                0x7fc0_0000,
+                0xffc0_1234,
+                0x7f80_0001,
+                0xffa0_0000,
+                1,
+                0x8000_0001,
+                0x007f_ffff,
+                0x7f7f_ffff,
+                0x4f00_0000,
+                0xcf00_0000,
+                0x4eff_ffff,
+                0x5f00_0000,
+                0xdf00_0000,
             ]),
             1 => (self.below(200) as f32 - 100.0).to_bits(),
             2 => ((self.below(2000) as f32 - 1000.0) / 4.0).to_bits(),

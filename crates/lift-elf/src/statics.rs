@@ -1,0 +1,312 @@
+//! What happens to symbols that no other file can see: the facts behind `unaliased-static`, `constant-static` and
+//! `unread-static`.
+//!
+//! Every reference to such a symbol is in this file: in data, where it takes the address, or in code, where the
+//! instruction says what it does. All code is decoded from the start of each function to its end; where that fails, or a
+//! reference cannot be told from a neighbour's, the answer is the cautious one.
+//!
+//! If this is wrong, a local object is believed to be out of every pointer's reach, or constant, and is not.
+
+use crate::Image;
+use crate::container::{Binding, Kind, Place, Section};
+use crate::layout::{Base, Location, Use};
+use crate::relocation::{Meaning, Relocation};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+
+/// What happens to a local symbol.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StaticFacts {
+    /// Unique name.
+    pub name: String,
+    /// Is it a function?
+    pub function: bool,
+    /// Can a pointer to it exist?
+    pub address_taken: bool,
+    /// Does code write to it directly?
+    pub written: bool,
+    /// Does code read it directly?
+    pub read: bool,
+}
+
+/// What a reference does to its target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Read,
+    Write,
+    ReadWrite,
+    TakeAddress,
+    Nothing,
+}
+
+impl Image {
+    /// Facts about all local functions and objects, in the order of their places.
+    pub fn statics(&self) -> Vec<StaticFacts> {
+        let mut survey = Survey { image: self, facts: BTreeMap::new(), taken: FxHashSet::default() };
+        survey.find_locals();
+        survey.read_data();
+        survey.read_code();
+        survey.facts.into_values().collect()
+    }
+}
+
+struct Survey<'a> {
+    image: &'a Image,
+    /// By section, start and symbol of the object.
+    facts: BTreeMap<(Place, u32), StaticFacts>,
+    /// Sections all of whose objects have their address taken.
+    taken: FxHashSet<u32>,
+}
+
+impl Survey<'_> {
+    fn find_locals(&mut self) {
+        let image = self.image;
+        for (index, extents) in image.layout.extents.iter().enumerate() {
+            let section = &image.sections[index];
+            for extent in extents.iter().filter(|_| section.is_loaded()) {
+                let Base::Symbol(symbol) = extent.base else { continue };
+                let info = &image.symbols[symbol as usize];
+                if info.binding != Binding::Local {
+                    continue;
+                }
+                let place = Place { section: index as u32, offset: extent.start };
+                let fact = StaticFacts {
+                    name: image.names[symbol as usize].clone(),
+                    function: section.is_code(),
+                    address_taken: false,
+                    written: false,
+                    read: false,
+                };
+                self.facts.insert((place, symbol), fact);
+            }
+        }
+        // A visible name inside a local object makes it reachable.
+        for (symbol, info) in image.symbols.iter().enumerate().filter(|(_, s)| s.is_name()) {
+            if info.binding != Binding::Local && info.place().is_some() {
+                let location = image.layout.symbol(&image.symbols, symbol as u32, 0);
+                self.note(location, Effect::TakeAddress);
+            }
+        }
+    }
+
+    fn note_base(&mut self, base: Base, effect: Effect) {
+        let Base::Symbol(symbol) = base else { return };
+        let Some((section, start, _, _)) = self.image.extent_of(base) else { return };
+        if let Some(fact) = self.facts.get_mut(&(Place { section, offset: start }, symbol)) {
+            match effect {
+                Effect::Read => fact.read = true,
+                Effect::Write => fact.written = true,
+                Effect::ReadWrite => (fact.read, fact.written) = (true, true),
+                Effect::TakeAddress => fact.address_taken = true,
+                Effect::Nothing => {}
+            }
+        }
+    }
+
+    /// Notes what happens at a location. One that is at no certain object concerns its whole section.
+    fn note(&mut self, location: Location, effect: Effect) {
+        let usage = if effect == Effect::TakeAddress { Use::Pointer } else { Use::Access };
+        let resolved = self.image.layout.resolve(&self.image.sections, location, usage);
+        match resolved.base {
+            Base::Section(section) => self.take_section(section),
+            base => {
+                self.note_base(base, effect);
+                // A pointer or access past the object may mean a neighbour.
+                let size = self.image.extent_of(base).map_or(0, |(_, _, size, _)| size);
+                let inside = resolved.offset >= 0 && resolved.offset as u64 <= size;
+                if let (false, Some((section, ..))) = (inside, self.image.extent_of(base)) {
+                    self.take_section(section);
+                }
+            }
+        }
+    }
+
+    fn take_section(&mut self, section: u32) {
+        if self.taken.insert(section) {
+            let extents = &self.image.layout.extents[section as usize];
+            extents.iter().for_each(|extent| self.note_base(extent.base, Effect::TakeAddress));
+        }
+    }
+
+    fn note_everything(&mut self) {
+        self.facts.values_mut().for_each(|fact| fact.address_taken = true);
+    }
+
+    /// Pointers in data take addresses.
+    fn read_data(&mut self) {
+        let image = self.image;
+        for section in image.sections.iter().filter(|s| s.is_loaded() && !s.is_code() && !s.is_unwind()) {
+            for relocation in &section.relocations {
+                let location = match relocation.symbol {
+                    Some(symbol) => image.layout.symbol(&image.symbols, symbol, relocation.addend),
+                    None => match image.at_address(relocation.addend as u64) {
+                        Some(location) if image.kind != Kind::Relocatable => location,
+                        _ => continue,
+                    },
+                };
+                self.note(location, Effect::TakeAddress);
+            }
+            if image.kind == Kind::Executable {
+                // Without relocations every word of data may be an address.
+                let data = image.bytes.get(section.range.clone()).unwrap_or(&[]);
+                for word in data.chunks_exact(8) {
+                    let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
+                    if let Some(location) = image.at_address(address) {
+                        self.note(location, Effect::TakeAddress);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_code(&mut self) {
+        let image = self.image;
+        let mut factory = InstructionInfoFactory::new();
+        for (index, section) in image.sections.iter().enumerate().filter(|(_, s)| s.is_code()) {
+            let data = image.data(index as u32);
+            // Relocations of code that no function covers stay unexplained and count as taking addresses.
+            let mut explained = vec![false; section.relocations.len()];
+            let mut end = 0;
+            let first = image.functions().partition_point(|f| (f.place.section as usize) < index);
+            for function in image.functions()[first..].iter().take_while(|f| f.place.section as usize == index) {
+                let start = function.place.offset.max(end);
+                end = end.max(function.place.offset + function.size);
+                if start >= end {
+                    continue;
+                }
+                let bytes = &data[start as usize..(end as usize).min(data.len())];
+                let ip = section.address.wrapping_add(start);
+                let mut decoder = Decoder::with_ip(64, bytes, ip, DecoderOptions::NONE);
+                let mut instruction = Instruction::default();
+                while decoder.can_decode() {
+                    decoder.decode_out(&mut instruction);
+                    if instruction.is_invalid() {
+                        return self.note_everything();
+                    }
+                    let at = instruction.ip().wrapping_sub(section.address);
+                    let offsets = decoder.get_constant_offsets(&instruction);
+                    let place = Place { section: index as u32, offset: at };
+                    self.instruction(&mut factory, place, section, &instruction, &offsets, &mut explained);
+                }
+            }
+            for (relocation, explained) in section.relocations.iter().zip(explained) {
+                if !explained && let Some(symbol) = relocation.symbol {
+                    let location = image.layout.symbol(&image.symbols, symbol, relocation.addend);
+                    self.note(location, Effect::TakeAddress);
+                }
+            }
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        factory: &mut InstructionInfoFactory,
+        place: Place,
+        section: &Section,
+        instruction: &Instruction,
+        offsets: &iced_x86::ConstantOffsets,
+        explained: &mut [bool],
+    ) {
+        let image = self.image;
+        let (start, length) = (place.offset, instruction.len() as u64);
+        let first = section.relocations.partition_point(|r| r.offset < start);
+        let mut displaced = false;
+        for (i, relocation) in section.relocations.iter().enumerate().skip(first) {
+            if relocation.offset >= start + length {
+                break;
+            }
+            explained[i] = true;
+            let at = (relocation.offset - start) as usize;
+            let in_memory = offsets.has_displacement() && at == offsets.displacement_offset();
+            displaced |= in_memory;
+            self.relocated(factory, instruction, relocation, in_memory, length - at as u64);
+        }
+        let relocatable = image.kind == Kind::Relocatable;
+        if instruction.is_ip_rel_memory_operand() && !displaced {
+            let address = instruction.ip_rel_memory_address();
+            let location = match relocatable {
+                true => Some(Location { base: Base::Section(place.section), offset: address as i64 }),
+                false => image.at_address(address),
+            };
+            if let Some(location) = location {
+                self.note(location, access(factory, instruction));
+            }
+        }
+        if image.kind == Kind::Executable {
+            for operand in 0..instruction.op_count() {
+                let constant = instruction.try_immediate(operand).ok();
+                if let Some(location) = constant.and_then(|value| image.at_address(value)) {
+                    self.note(location, Effect::TakeAddress);
+                }
+            }
+            if !instruction.is_ip_rel_memory_operand()
+                && let Some(location) = image.at_address(instruction.memory_displacement64())
+            {
+                self.note(location, Effect::TakeAddress);
+            }
+        }
+    }
+
+    fn relocated(
+        &mut self,
+        factory: &mut InstructionInfoFactory,
+        instruction: &Instruction,
+        relocation: &Relocation,
+        in_memory: bool,
+        rest: u64,
+    ) {
+        let image = self.image;
+        let Some(symbol) = relocation.symbol else { return };
+        let branch = instruction.flow_control() != FlowControl::Next;
+        let more = if relocation.meaning() == Meaning::Relative { rest as i64 } else { 0 };
+        let location = image.layout.symbol(&image.symbols, symbol, relocation.addend.wrapping_add(more));
+        let effect = match (relocation.meaning(), in_memory) {
+            (Meaning::Relative, false) if branch => Effect::Nothing,
+            (Meaning::GotSlot, true) if branch => return,
+            (Meaning::Relative | Meaning::Absolute, true) => access(factory, instruction),
+            _ => Effect::TakeAddress,
+        };
+        // The addend of a slot's relocation does not count from the symbol.
+        let location = match relocation.meaning() {
+            Meaning::GotSlot => image.layout.symbol(&image.symbols, symbol, 0),
+            _ => location,
+        };
+        let indexed = in_memory
+            && (instruction.memory_index() != iced_x86::Register::None
+                || !matches!(instruction.memory_base(), iced_x86::Register::None | iced_x86::Register::RIP));
+        match location.base {
+            // A register may carry a section-relative address to any object of the section.
+            Base::Section(section) if indexed => match image.layout.extents[section as usize][..] {
+                [only] => self.note_base(only.base, effect),
+                _ => self.take_section(section),
+            },
+            base if indexed => self.note_base(base, effect),
+            _ => self.note(location, effect),
+        }
+    }
+}
+
+/// What an instruction does to its memory operand.
+fn access(factory: &mut InstructionInfoFactory, instruction: &Instruction) -> Effect {
+    match instruction.mnemonic() {
+        Mnemonic::Lea => return Effect::TakeAddress,
+        Mnemonic::Nop => return Effect::Nothing,
+        _ => {}
+    }
+    let (mut read, mut written) = (false, false);
+    for memory in factory.info(instruction).used_memory() {
+        match memory.access() {
+            OpAccess::Read | OpAccess::CondRead => read = true,
+            OpAccess::Write | OpAccess::CondWrite => written = true,
+            OpAccess::ReadWrite | OpAccess::ReadCondWrite => (read, written) = (true, true),
+            OpAccess::None | OpAccess::NoMemAccess => {}
+        }
+    }
+    match (read, written) {
+        (true, true) => Effect::ReadWrite,
+        (true, false) => Effect::Read,
+        (false, true) => Effect::Write,
+        (false, false) => Effect::TakeAddress,
+    }
+}
