@@ -10,7 +10,6 @@ struct account {
 };
 
 struct account *newest;
-int transfers;
 
 /* Branches on one side, conditional moves on the other. */
 int clamp(int x, int low, int high)
@@ -57,7 +56,6 @@ void transfer(struct account *from, struct account *to, int amount)
 {
     from->balance -= amount;
     to->balance += amount;
-    transfers++;
 }
 
 /* Calls, a string literal, a result of a callee. */

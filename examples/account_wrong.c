@@ -10,7 +10,6 @@ struct account {
 };
 
 struct account *newest;
-int transfers;
 
 /* Wrong: unsigned comparison. */
 int clamp(int x, int low, int high)
@@ -58,7 +57,6 @@ void transfer(struct account *from, struct account *to, int amount)
     int rest = from->balance - amount;
     to->balance += amount;
     from->balance = rest;
-    transfers++;
 }
 
 /* Wrong: another text. */

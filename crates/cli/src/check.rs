@@ -1,13 +1,13 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
 use crate::arguments::{CheckArguments, ColourChoice, Format};
-use crate::input::{Program, new_arena};
+use crate::input::{Program, contracts, new_arena};
 use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
 use crate::{certificates, complain, deliver};
-use graph::Side;
+use graph::{Contracts, Side};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, Statistics, Verdict};
 use std::io::IsTerminal;
@@ -99,9 +99,22 @@ fn compare_all(
     let session = Session::new(options(arguments));
     let work = {
         let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
-        move |index: usize| compare(&session, &original, &candidate, &pairs[index]).unwrap_or_else(unknown)
+        let contracts = Arc::new(local_contracts(&original, &candidate, arguments.timeout));
+        move |index: usize| compare(&session, &original, &candidate, &contracts, &pairs[index]).unwrap_or_else(unknown)
     };
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
+}
+
+/// The contracts, computed like a job: lifting all functions may need a large stack. Without them nothing is
+/// wrong, only less is provable.
+fn local_contracts(original: &Arc<Program>, candidate: &Arc<Program>, limit: Duration) -> Contracts {
+    let (original, candidate) = (Arc::clone(original), Arc::clone(candidate));
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: limit };
+    let mut results = pool::run_in_order(1, settings, move |_| contracts(&original, &candidate), |_| {});
+    match results.pop().map(|timed| timed.finished) {
+        Some(Finished::Done(contracts)) => contracts,
+        _ => Contracts::new(),
+    }
 }
 
 /// The search keeps to its limit by itself; this is when we stop believing that it will. Less than the 10 % or half
@@ -110,12 +123,19 @@ fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
 }
 
-fn compare(session: &Session, original: &Program, candidate: &Program, pair: &Pair) -> Result<Outcome, Reason> {
+fn compare(
+    session: &Session,
+    original: &Program,
+    candidate: &Program,
+    contracts: &Arc<Contracts>,
+    pair: &Pair,
+) -> Result<Outcome, Reason> {
     let Some(counterpart) = pair.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
     let mut arena = new_arena();
-    let ours = original.lift(pair.original, Side::Original, &mut arena)?;
+    let mut ours = original.lift(pair.original, Side::Original, &mut arena)?;
+    ours.contracts = Arc::clone(contracts);
     let theirs = candidate.lift(counterpart, Side::Candidate, &mut arena)?;
     Ok(session.check_pair(&mut arena, &ours, &theirs))
 }

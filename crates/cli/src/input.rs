@@ -2,9 +2,11 @@
 
 use crate::pairing::Names;
 use crate::status::Failure;
-use graph::{Function, Register, Side};
+use graph::contract::File;
+use graph::{Contracts, Function, Register, Side};
 use lift_elf::{Error, Image};
 use search::{Reason, ReasonKind};
+use std::collections::BTreeSet;
 use std::path::Path;
 use term::Arena;
 
@@ -44,6 +46,20 @@ impl Program {
         self.functions.binary_search(&index).ok()
     }
 
+    /// Local functions whose address is never taken.
+    fn private(&self) -> BTreeSet<String> {
+        let facts = self.image.statics();
+        facts.into_iter().filter(|f| f.function && !f.address_taken).map(|f| f.name).collect()
+    }
+
+    /// All functions in one arena, and whether none is missing.
+    fn lift_all(&self, side: Side, arena: &mut Arena) -> (Vec<Function>, bool) {
+        let all: Vec<Option<Function>> =
+            self.functions.iter().map(|index| self.image.lift(*index, side, arena).ok()).collect();
+        let complete = all.iter().all(Option::is_some);
+        (all.into_iter().flatten().collect(), complete)
+    }
+
     /// The graph of a function.
     pub fn lift(&self, function: usize, side: Side, arena: &mut Arena) -> Result<Function, Reason> {
         self.image.lift(self.functions[function], side, arena).map_err(|error| match error {
@@ -51,6 +67,22 @@ impl Program {
             other => Reason::new(ReasonKind::Unsupported, other.to_string()),
         })
     }
+}
+
+/// What the visible call sites say about the local functions of two files.
+pub fn contracts(original: &Program, candidate: &Program) -> Contracts {
+    let private = [original.private(), candidate.private()];
+    if private[0].intersection(&private[1]).next().is_none() {
+        return Contracts::new();
+    }
+    let [first, second] = private;
+    let mut arenas = [new_arena(), new_arena()];
+    let (ours, complete) = original.lift_all(Side::Original, &mut arenas[0]);
+    let (theirs, all) = candidate.lift_all(Side::Candidate, &mut arenas[1]);
+    let [a, b] = &mut arenas;
+    let mut before = File { arena: a, functions: &ours, complete, private: first };
+    let mut after = File { arena: b, functions: &theirs, complete: all, private: second };
+    graph::contract::contracts(&mut before, &mut after)
 }
 
 /// An arena with the registers declared, as frontends expect it.

@@ -1,7 +1,7 @@
 //! `lockstep verify`: the kernel alone on a saved certificate.
 
 use crate::arguments::VerifyArguments;
-use crate::input::{Program, new_arena};
+use crate::input::{Program, contracts, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
@@ -34,7 +34,8 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let name = certificate.original.clone();
     let work = move |_| {
         let mut arena = new_arena();
-        let ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        let mut ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        ours.contracts = contracts(&original, &candidate).into();
         let theirs =
             candidate.lift(theirs, Side::Candidate, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
         Ok(check(&mut arena, &ours, &theirs, &certificate))

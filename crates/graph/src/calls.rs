@@ -1,12 +1,14 @@
 //! Calls: where arguments and results live, and calls that are no events.
 
 use crate::execute::{Block, Executor, PureCall};
+use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
-use crate::{Call, Callee, Context, Narrow, Place, Register, Side, Signature, State, Stuck, Value};
+use std::collections::BTreeMap;
+use crate::{Assumption, Call, Callee, Context, Narrow, Place, Register, Side, Signature, State, Stuck, Value};
 use term::{Op as TermOp, Sort, TermId};
 
 /// How a call passes values, as far as it can be known.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
     /// What the callee reads.
     pub arguments: Vec<Value>,
@@ -18,21 +20,49 @@ pub struct Shape {
     pub noreturn: bool,
     /// The callee's result is a fresh object.
     pub allocates: bool,
+    /// Arguments that the candidate passes in another register, or not at all.
+    pub moved: BTreeMap<Register, Option<Register>>,
+    /// What the callee is known to return.
+    pub fixed: Option<FixedResult>,
+    /// Does the callee leave the world alone?
+    pub preserves: bool,
+}
+
+impl Shape {
+    /// Where an argument is on a side; `None` if the candidate does not take it.
+    pub fn on_side(&self, argument: &Value, side: Side) -> Option<Value> {
+        let Place::Register(register) = argument.place else { return Some(*argument) };
+        match self.moved.get(&register) {
+            None => Some(*argument),
+            Some(None) => None,
+            Some(Some(to)) if side == Side::Candidate => Some(Value { place: Place::Register(*to), ..*argument }),
+            Some(Some(_)) => Some(*argument),
+        }
+    }
 }
 
 /// Blocks of at most this many bytes are copied as values.
 const SMALL_BLOCK: u64 = 256;
 const CHUNK: u64 = 32;
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Is a call of this function no event?
     pub fn is_silent(&self, name: &str) -> bool {
+        if let Some(contract) = self.local_contract(name) {
+            return contract.effect <= LocalEffect::Reads && self.signature(name).is_some();
+        }
         self.contract(name).is_some_and(|c| {
             matches!(
                 c.effect,
                 Effect::Pure { .. } | Effect::ReadsThreadLocalAddress | Effect::CopyMemory | Effect::FillMemory
             )
         })
+    }
+
+    /// The contract of a local function of both programs, this one excepted.
+    pub fn local_contract(&self, name: &str) -> Option<&'a LocalContract> {
+        let function = self.functions[0];
+        function.contracts.get(name).filter(|_| name != function.name)
     }
 
     /// The library contract of a function that neither program defines.
@@ -65,6 +95,13 @@ impl Context<'_> {
         let contract = name.and_then(|n| self.contract(n));
         let allocates = contract.is_some_and(|c| c.effect == Effect::Allocate);
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
+        let local = name.and_then(|n| self.functions[0].contracts.get(n));
+        let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
+        let fixed = local.and_then(|c| c.result.clone());
+        let preserves = local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
+        if local.is_some() {
+            self.assume(Assumption::about("callers", name.unwrap_or_default()));
+        }
         match name.and_then(|n| self.signature(n)) {
             Some(signature) => {
                 let mut arguments = signature.arguments.clone();
@@ -78,6 +115,9 @@ impl Context<'_> {
                     variadic: signature.variadic,
                     noreturn: signature.noreturn || known_noreturn,
                     allocates,
+                    moved,
+                    fixed,
+                    preserves,
                 }
             }
             None => {
@@ -89,7 +129,7 @@ impl Context<'_> {
                     result(Register::Vector(0), 16),
                     result(Register::Vector(1), 16),
                 ];
-                Shape { arguments, results, variadic: true, noreturn: known_noreturn, allocates }
+                Shape { arguments, results, variadic: true, noreturn: known_noreturn, allocates, moved, fixed, preserves }
             }
         }
     }
@@ -111,9 +151,7 @@ impl Context<'_> {
                 all = false;
                 break;
             }
-            // A 32-bit write leaves zeros above: then the callee can only have been promised 32 bits.
-            let narrow = self.arena.op(held) == TermOp::Zext(64) && self.arena.width(self.arena.arg(held, 0)) <= 32;
-            out.push(value(register, if narrow { 4 } else { 8 }));
+            out.push(value(register, self.defined_bytes(held)));
         }
         for i in 0..8 {
             let register = Register::Vector(i);
@@ -126,6 +164,18 @@ impl Context<'_> {
             out.extend(self.outgoing_words(state));
         }
         out
+    }
+
+    /// Bytes of a register that its value defines: four if a 32-bit write left zeros above, or if nobody defined what
+    /// is above.
+    fn defined_bytes(&self, held: TermId) -> u16 {
+        let high = self.arena.args(held).first().copied();
+        let narrow = match self.arena.op(held) {
+            TermOp::Zext(64) => high.is_some_and(|t| self.arena.width(t) <= 32),
+            TermOp::Concat => high.is_some_and(|t| self.is_undefined(t) && self.arena.width(t) >= 32),
+            _ => false,
+        };
+        if narrow { 4 } else { 8 }
     }
 
     /// Stack words just above `rsp`, up to the first one that holds nothing.
@@ -151,7 +201,8 @@ impl Context<'_> {
     pub fn arguments(&mut self, side: Side, place: u64, state: &State, shape: &Shape) -> Result<Vec<TermId>, Stuck> {
         let mut out = Vec::with_capacity(shape.arguments.len());
         for argument in &shape.arguments {
-            let value = self.value_at(state, argument, side, place)?;
+            let Some(argument) = shape.on_side(argument, side) else { continue };
+            let value = self.value_at(state, &argument, side, place)?;
             let value = self.canonical_value(value);
             out.push(self.outward(side, place, value, true)?);
         }
@@ -222,6 +273,16 @@ impl Context<'_> {
         }
     }
 
+    /// The result number `i` of a call, if the callee's contract says it.
+    pub fn known_result(&mut self, shape: &Shape, state: &State, i: usize) -> Option<TermId> {
+        let value = shape.results.get(i).filter(|_| i == 0)?;
+        let whole = match shape.fixed.clone()? {
+            FixedResult::Value(fixed) => self.fixed_term(&fixed),
+            FixedResult::Argument(register) => state.get(register),
+        };
+        Some(self.arena.truncate(whole, 8 * value.bytes))
+    }
+
     /// Fresh values for the results of a call, shared by both sides.
     pub fn fresh_results(&mut self, shape: &Shape, hint: &str) -> Vec<TermId> {
         let mut out = Vec::new();
@@ -249,8 +310,10 @@ impl Context<'_> {
         let signature = self.functions[0].signature.clone().filter(|s| s.unsupported.is_none());
         let mut registers = Vec::with_capacity(Register::COUNT);
         for register in Register::all() {
+            let taken_from = self.taken_from(side, register);
             let passed = signature.as_ref().and_then(|s| {
-                s.arguments.iter().find(|a| a.place == Place::Register(register)).map(|a| (*a, s.variadic))
+                let source = taken_from?;
+                s.arguments.iter().find(|a| a.place == Place::Register(source)).map(|a| (*a, source))
             });
             let could_be_argument = Register::ARGUMENTS.contains(&register)
                 || matches!(register, Register::Vector(0..8))
@@ -260,8 +323,11 @@ impl Context<'_> {
                 (Register::RSP, _) => self.entry_rsp(side),
                 (Register::Flag(crate::Flag::Direction), _) => self.arena.bool(false),
                 (Register::FsBase | Register::GsBase, _) => self.arena.var(&register.name(), register.sort()),
-                (_, Some((value, _))) => {
-                    let low = self.entry_argument(&value, &register.name());
+                (_, Some((value, source))) => {
+                    let low = match self.only_value(source) {
+                        Some(only) if !value.boolean && value.narrow.is_none() => self.arena.truncate(only, 8 * value.bytes),
+                        _ => self.entry_argument(&value, &source.name()),
+                    };
                     self.widen(side, register, low)
                 }
                 _ if (signature.is_none() || variadic) && could_be_argument => {
@@ -279,15 +345,68 @@ impl Context<'_> {
         State::new(registers, crate::frame::Frame::new(base, arguments, return_address), world, locals)
     }
 
+    /// Which of the original's argument registers the content of a register comes from.
+    fn taken_from(&self, side: Side, register: Register) -> Option<Register> {
+        let Some(contract) = self.functions[0].contract() else { return Some(register) };
+        if side == Side::Original || !matches!(register, Register::General(_) | Register::Vector(_)) {
+            return Some(register);
+        }
+        contract.moved.iter().find(|(_, to)| **to == Some(register)).map(|(from, _)| *from)
+    }
+
+    /// A value that does not depend on an arena, as a term.
+    fn fixed_term(&mut self, value: &Fixed) -> TermId {
+        match value {
+            Fixed::Number(number) => self.arena.bv(64, *number),
+            Fixed::Address(name, offset) => {
+                let base = self.arena.var(name, Sort::Bv(64));
+                self.arena.add_const(base, *offset)
+            }
+        }
+    }
+
+    /// The one value that all callers pass in a register.
+    fn only_value(&mut self, register: Register) -> Option<TermId> {
+        let values = self.functions[0].contract()?.arguments.get(&register)?;
+        let mut values = values.iter();
+        let only = values.next().filter(|_| values.len() == 0)?;
+        Some(self.fixed_term(only))
+    }
+
+    /// What all visible callers of a local function guarantee about its arguments.
+    pub fn entry_condition(&mut self) -> TermId {
+        let mut all = self.arena.bool(true);
+        let function = self.functions[0];
+        let (Some(contract), Some(signature)) = (function.contract(), function.signature.as_ref()) else { return all };
+        self.assume(Assumption::about("callers", function.name.clone()));
+        for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
+            let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
+            let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean) else { continue };
+            let held = self.entry_argument(value, &register.name());
+            let mut any = Vec::new();
+            for known in values {
+                let known = self.fixed_term(known);
+                let known = self.arena.truncate(known, 8 * value.bytes);
+                any.push(self.arena.eq(held, known));
+            }
+            let any = self.arena.bool_or_all(&any);
+            all = self.arena.bool_and(all, any);
+        }
+        all
+    }
+
     /// An argument at entry: its defined bytes.
     fn entry_argument(&mut self, value: &Value, name: &str) -> TermId {
         let width = 8 * value.bytes;
         if value.boolean {
+            self.assume(Assumption::global("abi-entry"));
             let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
-            return self.arena.zext(bit, width);
+            // Compilers rely on more than the 8 bits of the ABI's text.
+            return self.arena.zext(bit, width.max(32));
         }
         match value.narrow {
             Some(Narrow { bytes, signed }) => {
+                self.assume(Assumption::global("abi-entry"));
                 let low = self.arena.var(&format!("{name}.{}", 8 * bytes), Sort::Bv(8 * bytes));
                 if signed { self.arena.sext(low, width) } else { self.arena.zext(low, width) }
             }
@@ -310,14 +429,14 @@ impl Executor<'_, '_> {
     /// A call that is no event: a pure function, or one that copies or fills memory.
     pub(crate) fn silent_call(&mut self, place: u64, call: &Call, guard: TermId, state: &mut State) -> Result<(), Stuck> {
         let Callee::Named(name) = &call.callee else { return Ok(()) };
-        let Some(contract) = self.context.contract(name) else { return Ok(()) };
+        let Some(contract) = self.context.contract(name) else {
+            return self.silent_local_call(place, name, guard, state);
+        };
         let signature = contract.signature();
         let shape = Shape {
             arguments: signature.arguments.clone(),
             results: signature.results.clone(),
-            variadic: false,
-            noreturn: false,
-            allocates: false,
+            ..Shape::default()
         };
         let mut arguments = Vec::new();
         for argument in &shape.arguments {
@@ -350,6 +469,41 @@ impl Executor<'_, '_> {
                 vec![value]
             }
         };
+        let world = state.world;
+        self.context.after_call(self.side, state, &shape, &results, world);
+        Ok(())
+    }
+
+    /// A call of a local function that only computes a result.
+    fn silent_local_call(&mut self, place: u64, name: &str, guard: TermId, state: &mut State) -> Result<(), Stuck> {
+        let Some(contract) = self.context.local_contract(name) else { return Ok(()) };
+        let shape = self.context.shape(Some(name), state);
+        let reads = contract.effect != LocalEffect::Pure;
+        let mut operands = Vec::new();
+        for argument in &shape.arguments {
+            let Some(argument) = shape.on_side(argument, self.side) else { continue };
+            let value = self.context.value_at(state, &argument, self.side, place)?;
+            let value = self.context.canonical_value(value);
+            operands.push(self.context.outward(self.side, place, value, reads)?);
+        }
+        if reads {
+            operands.push(state.world);
+        }
+        let mut results = Vec::new();
+        for (i, value) in shape.results.iter().enumerate() {
+            let result = match self.context.known_result(&shape, state, i) {
+                Some(known) => known,
+                None => {
+                    let bits = if value.boolean { 1 } else { 8 * value.bytes };
+                    let result = self.context.arena.apply(&format!("{name}.{i}"), Sort::Bv(bits), &operands);
+                    if reads {
+                        self.run.pure_calls.push(PureCall { guard, value: result, place });
+                    }
+                    self.context.arena.zext(result, 8 * value.bytes)
+                }
+            };
+            results.push(result);
+        }
         let world = state.world;
         self.context.after_call(self.side, state, &shape, &results, world);
         Ok(())

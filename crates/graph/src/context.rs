@@ -1,7 +1,7 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
-use crate::{Assumption, Function, Object, ObjectKind, Register, Side};
+use crate::{Assumption, Function, Object, ObjectKind, Place, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -102,6 +102,8 @@ pub struct Context<'a> {
     term_facts: FxHashMap<TermId, TermFacts>,
     /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
     original_addresses: FxHashSet<TermId>,
+    /// Addresses of the candidate that must be proved to stay inside their object.
+    claimed_addresses: FxHashSet<TermId>,
     pub(crate) read_memo: FxHashMap<(TermId, TermId, u16), TermId>,
     /// Variables that stand for values nobody defined: clobbered registers after calls and at entry.
     pub(crate) undefined: FxHashSet<VarId>,
@@ -146,6 +148,7 @@ impl<'a> Context<'a> {
             clock: 0,
             term_facts: FxHashMap::default(),
             original_addresses: FxHashSet::default(),
+            claimed_addresses: FxHashSet::default(),
             read_memo: FxHashMap::default(),
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
@@ -397,13 +400,49 @@ impl<'a> Context<'a> {
         address
     }
 
-    /// Notes that the original accesses this address.
-    pub(crate) fn note_original_address(&mut self, address: TermId) {
-        self.original_addresses.insert(address);
+    /// The first offset from the entry stack pointer behind the incoming stack arguments.
+    pub(crate) fn argument_limit(&self) -> i64 {
+        match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic) {
+            None => i64::MAX / 2,
+            Some(signature) => {
+                let words = signature.arguments.iter().filter_map(|a| match a.place {
+                    Place::Stack(offset) => Some(i64::from(offset) + i64::from(a.bytes.next_multiple_of(8))),
+                    Place::Register(_) => None,
+                });
+                8 + words.max().unwrap_or(0)
+            }
+        }
     }
 
-    /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.
-    pub fn region(&self, address: TermId, bytes: u16) -> Option<Region> {
+    /// Takes it that a candidate's access whose address begins at a sized object stays inside. Whoever uses the
+    /// results must prove it: see [`Context::bounds`].
+    pub(crate) fn claim_in_bounds(&mut self, address: TermId) {
+        if self.bounds(address, 1).is_some() {
+            self.claimed_addresses.insert(address);
+        }
+    }
+
+    /// When an access that begins at a defined object of known size stays inside it.
+    pub fn bounds(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
+        let (var, local) = self.base_object(address)?;
+        if local.is_some() {
+            return None;
+        }
+        let object = self.object(var)?;
+        let exists = match object.kind {
+            ObjectKind::Named { defined, .. } => defined,
+            ObjectKind::Literal => true,
+            ObjectKind::Section => false,
+        };
+        let size = object.size.filter(|s| exists && *s >= u64::from(bytes))?;
+        let base = self.arena.var_term(var);
+        let offset = self.arena.sub(address, base);
+        let limit = self.arena.bv(64, size - u64::from(bytes));
+        Some(self.arena.ule(offset, limit))
+    }
+
+    /// The one object whose address is part of the sum, with coefficient 1.
+    fn base_object(&self, address: TermId) -> Option<(VarId, Option<usize>)> {
         let linear = Linear::of(self.arena, address);
         let mut found = None;
         for (term, coefficient) in &linear.terms {
@@ -419,7 +458,18 @@ impl<'a> Context<'a> {
                 found = Some((var, local));
             }
         }
-        let (var, local) = found?;
+        found
+    }
+
+    /// Notes that the original accesses this address.
+    pub(crate) fn note_original_address(&mut self, address: TermId) {
+        self.original_addresses.insert(address);
+    }
+
+    /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.
+    pub fn region(&self, address: TermId, bytes: u16) -> Option<Region> {
+        let (var, local) = self.base_object(address)?;
+        let linear = Linear::of(self.arena, address);
         let size = match local {
             Some(local) => self.bindings[local].original.or(self.bindings[local].candidate).map(|i| i.size),
             None => self.object(var).and_then(|o| o.size),
@@ -427,10 +477,13 @@ impl<'a> Context<'a> {
         let offset = linear.constant.low();
         let constant = linear.terms.len() == 1;
         if constant && size.is_some_and(|s| offset <= s && s - offset >= u64::from(bytes)) {
-            return Some(Region { var, local, offset: Some(offset), assumed: false });
+            return Some(Region { var, local, offset: Some(offset), assumed: false, claimed: false });
+        }
+        if self.claimed_addresses.contains(&address) && !self.original_addresses.contains(&address) {
+            return Some(Region { var, local, offset: constant.then_some(offset), assumed: false, claimed: true });
         }
         if self.original_addresses.contains(&address) {
-            return Some(Region { var, local, offset: constant.then_some(offset), assumed: true });
+            return Some(Region { var, local, offset: constant.then_some(offset), assumed: true, claimed: false });
         }
         None
     }
@@ -473,6 +526,7 @@ impl<'a> Context<'a> {
         let mut known: FxHashMap<VarId, TermId> = FxHashMap::default();
         for var in self.arena.free_vars(condition) {
             let (align, low) = if self.entry_rsp.contains(&var) {
+                self.assume(Assumption::global("abi-entry"));
                 (16, 8)
             } else {
                 match self.object(var) {
@@ -511,6 +565,8 @@ pub struct Region {
     pub offset: Option<u64>,
     /// Was `in-bounds` used to know it?
     pub assumed: bool,
+    /// Does it still have to be proved, of a candidate's access?
+    pub claimed: bool,
 }
 
 /// An [`Stuck::Unsupported`].

@@ -426,14 +426,19 @@ impl Executor<'_, '_> {
             if offset < 8 && offset + i64::from(bytes) > 0 && write {
                 self.run.faults.push(Fault { guard, kind: FaultKind::ReturnAddress, place });
             }
+            if offset + i64::from(bytes) > self.context.argument_limit() {
+                // The caller's frame belongs to the world; nobody reaches it by name.
+                self.run.faults.push(Fault { guard, kind: FaultKind::CallersFrame, place });
+            }
             return Ok(Spot::Slot(offset));
         }
         if self.context.depends_on_frame(address) {
             return Err(unsupported(self.side, place, "access through a computed frame address"));
         }
         let address = self.context.canonical_address(address);
-        if self.side == Side::Original {
-            self.context.note_original_address(address);
+        match self.side {
+            Side::Original => self.context.note_original_address(address),
+            Side::Candidate => self.context.claim_in_bounds(address),
         }
         if self.context.region(address, bytes).is_none() {
             self.context.assume(Assumption::global("frame-private"));

@@ -1,7 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
-use crate::{Object, Point, PointId, Signature, Value};
+use crate::{Contracts, LocalContract, Object, Point, PointId, Signature, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use term::VarId;
 
 /// A lifted function of one program.
@@ -25,6 +26,10 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Source lines of instruction addresses.
     pub lines: LineTable,
+    /// Hash of the code and of the data that it refers to, for certificates.
+    pub hash: String,
+    /// Contracts of the file's local functions, this one included.
+    pub contracts: Arc<Contracts>,
 }
 
 /// A parameter as the source names it.
@@ -78,6 +83,11 @@ impl LineTable {
 impl Function {
     /// The first point.
     pub const ENTRY: PointId = PointId(0);
+
+    /// The contract of the function itself.
+    pub fn contract(&self) -> Option<&LocalContract> {
+        self.contracts.get(&self.name)
+    }
 
     /// A point by its handle.
     pub fn point(&self, id: PointId) -> &Point {

@@ -15,6 +15,7 @@ mod side;
 mod assumption;
 mod liveness;
 pub mod library;
+pub mod contract;
 mod frame;
 mod state;
 mod context;
@@ -27,6 +28,7 @@ pub mod interpreter;
 
 pub use assumption::Assumption;
 pub use calls::Shape;
+pub use contract::{Contracts, LocalContract};
 pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use execute::{Access, Arrival, Block, Event, Fault, Joins, PureCall, Run};
 pub use frame::Frame;

@@ -80,6 +80,8 @@ pub enum FaultKind {
     BelowStack,
     /// The return address is overwritten.
     ReturnAddress,
+    /// A stack access above the incoming arguments.
+    CallersFrame,
 }
 
 impl FaultKind {
@@ -92,6 +94,7 @@ impl FaultKind {
             FaultKind::OffTheEnd => "end of the code",
             FaultKind::BelowStack => "access below the stack",
             FaultKind::ReturnAddress => "return address overwritten",
+            FaultKind::CallersFrame => "access to the caller's frame",
         }
     }
 }

@@ -42,6 +42,9 @@ impl Checker<'_, '_> {
     }
 
     fn results(&mut self, at: &Point) -> Vec<Value> {
+        if self.context.functions[0].contract().is_some_and(|c| c.result_unused) {
+            return Vec::new();
+        }
         if let Some(signature) = self.context.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
             return signature.results.clone();
         }
@@ -71,6 +74,9 @@ impl Checker<'_, '_> {
         let mut seen = rustc_hash::FxHashSet::default();
         for access in &candidate.accesses {
             if !seen.insert((access.address, access.bytes, access.write, access.guard)) || self.exists(access) {
+                continue;
+            }
+            if self.proved_inside(at, known, access) {
                 continue;
             }
             let others = self.originals(original, access.write);
@@ -112,10 +118,26 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
+    /// Can the access be shown to stay inside an object that exists?
+    fn proved_inside(&mut self, at: &Point, known: &Known, access: &Access) -> bool {
+        if access.write && !self.is_writable(access) {
+            return false;
+        }
+        let Some(inside) = self.context.bounds(access.address, access.bytes) else { return false };
+        let goal = self.context.arena.implies(access.guard, inside);
+        self.prove(at, known, goal).is_ok()
+    }
+
+    fn is_writable(&self, access: &Access) -> bool {
+        let region = self.context.region(access.address, access.bytes);
+        let object = region.and_then(|r| self.context.object(r.var));
+        object.is_some_and(|o| o.content.is_none() && !matches!(o.kind, graph::ObjectKind::Named { function: true, .. }))
+    }
+
     /// Is the access inside an object that certainly exists (and is writable, for a write)?
     fn exists(&self, access: &Access) -> bool {
         let Some(region) = self.context.region(access.address, access.bytes) else { return false };
-        if region.assumed {
+        if region.assumed || region.claimed {
             return false;
         }
         match self.context.object(region.var) {

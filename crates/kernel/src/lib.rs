@@ -30,12 +30,20 @@ pub fn check(
     solver: &mut Solver,
     deadline: Option<Instant>,
 ) -> Result<CheckedProof, Rejection> {
+    for (function, hash) in [(original, &certificate.original_hash), (candidate, &certificate.candidate_hash)] {
+        if function.hash != *hash {
+            return Err(Rejection::Malformed(format!("the certificate is about another version of {}", function.name)));
+        }
+    }
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
     let mut context = Context::new(arena, original, candidate, bindings);
     context.deadline = deadline;
     let mut checker = product::Checker::new(&mut context, solver)?;
     checker.walk()?;
     let counts = checker.counts;
+    if context.arena.used_nan_payload() {
+        context.assume(graph::Assumption::global("nan-payload"));
+    }
     let assumptions = context.assumptions.iter().cloned().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
 }

@@ -9,6 +9,7 @@
 
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
+use graph::contract::FixedResult;
 use graph::{
     Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State, Stuck,
 };
@@ -93,7 +94,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub fn walk(&mut self) -> Result<(), Rejection> {
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
-        let condition = self.context.arena.bool(true);
+        let condition = self.context.entry_condition();
         let entry = graph::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states };
         self.advance(start, [Onward::At(entry), Onward::At(entry)])?;
@@ -107,14 +108,19 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The states after a pair of calls, and on from there.
     fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
         let Pending { calls, shape, hint, incoming } = pending;
-        let mut point = self.merge(incoming);
+        let mut point = self.merge(incoming, &shape);
         self.context.tick();
         let results = self.context.fresh_results(&shape, &hint);
-        let world = self.context.fresh("world", Sort::Memory);
+        let after = self.context.fresh("world", Sort::Memory);
         let mut onward = [Onward::At(calls[0]); 2];
         for side in Side::BOTH {
             let i = side.index();
-            self.context.after_call(side, &mut point.states[i], &shape, &results, world);
+            let mut returned = results.clone();
+            if let Some(known) = self.context.known_result(&shape, &point.states[i], 0) {
+                returned[0] = known;
+            }
+            let world = if shape.preserves { point.states[i].world } else { after };
+            self.context.after_call(side, &mut point.states[i], &shape, &returned, world);
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {
                 (true, _) => Onward::Returned(calls[i]),
@@ -138,15 +144,22 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// One point for all edges that arrive, and what is known there.
-    fn merge(&mut self, mut incoming: Vec<Point>) -> Point {
+    fn merge(&mut self, mut incoming: Vec<Point>, shape: &Shape) -> Point {
+        let returned = match shape.fixed {
+            Some(FixedResult::Argument(register)) => Some(register),
+            _ => None,
+        };
+        let overwritten = |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
         let mut merged = incoming.pop().expect("at least one edge");
         while let Some(mut point) = incoming.pop() {
             for i in 0..2 {
                 // What the call overwrites need not be merged.
-                for register in Register::all().filter(|r| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP) {
+                for register in Register::all().filter(overwritten) {
                     point.states[i].set(register, merged.states[i].get(register));
                 }
-                point.states[i].world = merged.states[i].world;
+                if !shape.preserves {
+                    point.states[i].world = merged.states[i].world;
+                }
             }
             let (common, rest) = self.context.factor(&[point.condition, merged.condition]);
             for i in 0..2 {
@@ -346,7 +359,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut offsets = [None; 2];
             for side in Side::BOTH {
                 let i = side.index();
-                let raw = self.context.value_at(&at.states[i], argument, side, places[i])?;
+                let Some(argument) = shape.on_side(argument, side) else { continue };
+                let raw = self.context.value_at(&at.states[i], &argument, side, places[i])?;
                 offsets[i] = self.context.frame_offset(raw).map(|(offset, _)| offset);
             }
             let one = Shape { arguments: vec![*argument], ..shape.clone() };

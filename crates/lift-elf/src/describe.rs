@@ -2,6 +2,7 @@
 
 use crate::Image;
 use crate::code::Code;
+use crate::content::hex;
 use crate::dwarf::Described;
 use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, Signature};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +33,8 @@ impl Image {
             defined,
             locals: described.map_or_else(Vec::new, |d| self.locals(index, d)),
             lines: self.lines(code),
+            hash: hex(&self.hash(index)),
+            contracts: Default::default(),
         }
     }
 
@@ -55,6 +58,12 @@ impl Image {
             }
             None => self.debug.signatures.get(name)?.as_ref(),
         }
+    }
+
+    /// Is a function known never to return: by its declaration, or by the library's?
+    pub(crate) fn never_returns(&self, name: &str) -> bool {
+        let declared = self.signature(name).is_some_and(|s| s.noreturn);
+        declared || self.find(name).is_none() && graph::library::contract(name).is_some_and(|c| c.noreturn)
     }
 
     fn locals(&self, index: usize, described: &Described) -> Vec<Local> {

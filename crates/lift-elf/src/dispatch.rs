@@ -89,6 +89,7 @@ impl Dispatcher<'_, '_> {
                         edge(*next, term.map(|t| (t, false)));
                     }
                     Exit::LeaveIf(_) => edge(*next, term.map(|t| (t, false))),
+                    Exit::Call(target) if self.image.never_returns(&target.name) => {}
                     Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) => edge(*next, None),
                     Exit::Repeat => edge(*next, None),
                     Exit::Computed => {
@@ -176,7 +177,9 @@ impl Dispatcher<'_, '_> {
         let mut inside = Values::default();
         inside.run(arena, &block.ops);
         let target = inside.get(arena, target);
-        let Some((load, rest)) = split_target(arena, &inside, target) else { return Ok(None) };
+        let Some((load, rest)) = split_target(arena, &inside, target) else {
+            return self.refuse_split_table(arena, predecessors, leader, block, target);
+        };
         let (address, bytes, _) = inside.loads[&load];
         let scale = u64::from(bytes);
         // A distance from a table is never a function pointer: it must be understood.
@@ -186,6 +189,7 @@ impl Dispatcher<'_, '_> {
         };
         // The state at the start of the block, as far as the blocks before it decide it.
         let chain = self.chain(predecessors, leader);
+        let mut count = None;
         let (before, bounds) = self.before(arena, &chain, &inside, block);
         let Some((table, index)) = self.split_address(arena, predecessors, leader, &before, address, scale) else {
             return unknown("at an unknown place");
@@ -198,12 +202,24 @@ impl Dispatcher<'_, '_> {
             },
         };
         let decided = before.get(arena, index);
-        let bound = values::upper_bound(arena, decided, &bounds);
+        let mut bound = values::implied_bound(arena, decided, &bounds);
+        if bound.is_none() {
+            // The condition may be about the lower half of a register whose upper half is zero from long before, or at
+            // least from the entry's being inside the table.
+            let low = arena.truncate(decided, 32);
+            count = values::implied_bound(arena, low, &bounds).filter(|b| *b < u64::from(u32::MAX));
+            if let (Some(_), Some(register)) = (count, arena.as_var(index))
+                && self.reaching(arena, predecessors, leader, register, &is_narrow).is_some()
+            {
+                bound = count;
+            }
+        }
+        let count = bound.or(count);
         let place = self.image.place_of(table);
         let Some(place) = place.filter(|p| self.image.sections[p.section as usize].is_read_only()) else {
             return unknown("in writable data");
         };
-        let entries = self.entries(block, place, origin, scale, bound)?;
+        let entries = self.entries(block, place, origin, scale, count)?;
         if entries.is_empty() {
             return unknown("without entries");
         }
@@ -212,6 +228,26 @@ impl Dispatcher<'_, '_> {
         };
         let bounded = bound.is_some_and(|b| b < 1 << 60);
         Ok(Some(Dispatch::Table { table: place, copies, index, entries, scale, bounded }))
+    }
+
+    /// A target whose table entry is loaded in an earlier block is not understood; it is no tail call either.
+    fn refuse_split_table(
+        &self,
+        arena: &mut Arena,
+        predecessors: &Predecessors,
+        leader: Place,
+        block: &Block,
+        target: TermId,
+    ) -> Result<Option<Dispatch>, Error> {
+        let mut values = Values::default();
+        for (from, _) in self.chain(predecessors, leader) {
+            values.run(arena, &self.blocks[&from].ops);
+        }
+        let target = values.get(arena, target);
+        match split_target(arena, &values, target) {
+            Some((_, Some(_))) => Err(self.code.gap(block.last, "jump table", "a jump table read in an earlier block")),
+            _ => Ok(None),
+        }
     }
 
     /// Blocks from which control inevitably comes to the leader, the farthest first, with the condition of each
@@ -316,7 +352,13 @@ impl Dispatcher<'_, '_> {
             return Some(location);
         }
         let register = arena.as_var(term).filter(|var| matches!(Register::of_var(*var), Some(Register::General(_))))?;
-        self.reaching(arena, predecessors, leader, register)
+        let values = self.reaching(arena, predecessors, leader, register, &|arena, value| {
+            self.location(arena, value).is_some()
+        })?;
+        // All definitions must agree.
+        let (first, rest) = values.split_first()?;
+        let location = self.location(arena, *first)?;
+        rest.iter().all(|value| self.location(arena, *value) == Some(location)).then_some(location)
     }
 
     /// Reads an address back out of a term.
@@ -332,15 +374,17 @@ impl Dispatcher<'_, '_> {
         }
     }
 
-    /// The constant address in a register at the start of a block, if all definitions that reach it agree.
+    /// The values that a register can have at the start of a block, copies of other registers followed back, if all
+    /// of them are wanted ones.
     fn reaching(
         &self,
         arena: &mut Arena,
         predecessors: &Predecessors,
         leader: Place,
         register: VarId,
-    ) -> Option<Location> {
-        let mut found: Option<Location> = None;
+        wanted: &dyn Fn(&Arena, TermId) -> bool,
+    ) -> Option<Vec<TermId>> {
+        let mut found: Vec<TermId> = Vec::new();
         let mut seen: FxHashSet<(Place, VarId)> = FxHashSet::default();
         let mut todo = vec![(leader, register)];
         while let Some((at, var)) = todo.pop() {
@@ -351,7 +395,8 @@ impl Dispatcher<'_, '_> {
             if at == self.code.entry() || self.work.get() > MAX_WORK {
                 return None;
             }
-            for (from, _) in predecessors.get(&at)? {
+            // What nothing but a call that never returns leads to is not reached.
+            for (from, _) in predecessors.get(&at).map_or(&[][..], |list| &list[..]) {
                 let block = &self.blocks[from];
                 let clobbers = matches!(block.end, End::Exit { exit: Exit::Call(_) | Exit::ComputedCall, .. });
                 let saved = Register::of_var(var).is_some_and(|r| Register::CALLEE_SAVED.contains(&r));
@@ -364,11 +409,8 @@ impl Dispatcher<'_, '_> {
                 values.run(arena, &block.ops);
                 let term = arena.var_term(var);
                 let value = values.get(arena, term);
-                if let Some(location) = self.location(arena, value) {
-                    if found.is_some_and(|known| known != location) {
-                        return None;
-                    }
-                    found = Some(location);
+                if wanted(arena, value) {
+                    found.push(value);
                 } else {
                     let source = arena.as_var(value)?;
                     if !matches!(Register::of_var(source), Some(Register::General(_))) {
@@ -378,7 +420,7 @@ impl Dispatcher<'_, '_> {
                 }
             }
         }
-        found
+        Some(found)
     }
 
     /// Targets of a table's entries, up to the bound or as far as the table reaches.
@@ -454,6 +496,11 @@ impl Dispatcher<'_, '_> {
 }
 
 type Predecessors = FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>>;
+
+/// Is the upper half of a value zero?
+fn is_narrow(arena: &Arena, value: TermId) -> bool {
+    values::upper_bound(arena, value, &FxHashMap::default()).is_some_and(|bound| bound <= u64::from(u32::MAX))
+}
 
 /// The variable of the loaded table entry in a jump's target, and what is added to it.
 fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(VarId, Option<TermId>)> {

@@ -19,3 +19,53 @@ pub fn fuzz_one(bytes: &[u8]) {
     }
     let _ = image.statics();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fuzz_one;
+    use crate::testing::sample;
+    use std::time::{Duration, Instant};
+
+    /// A small generator of numbers (xorshift), so that a failure can be repeated.
+    fn next(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    #[test]
+    fn broken_files_never_panic() {
+        let original = sample();
+        fuzz_one(&original);
+        let start = Instant::now();
+        let mut seed = 0u64;
+        while start.elapsed() < Duration::from_secs(1) {
+            seed += 1;
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut bytes = original.clone();
+            let length = bytes.len() as u64;
+            for _ in 0..1 + next(&mut state) % 8 {
+                // Headers, tables and code alike; the first and last pages more often.
+                let at = match next(&mut state) % 4 {
+                    0 => next(&mut state) % 64,
+                    1 => length - 1 - next(&mut state) % (length / 4),
+                    _ => next(&mut state) % length,
+                };
+                bytes[at as usize] = match next(&mut state) % 4 {
+                    0 => 0xff,
+                    1 => 0,
+                    2 => bytes[at as usize].wrapping_add(1),
+                    _ => next(&mut state) as u8,
+                };
+            }
+            if next(&mut state) % 8 == 0 {
+                bytes.truncate((next(&mut state) % length) as usize);
+            }
+            let before = Instant::now();
+            let result = std::panic::catch_unwind(|| fuzz_one(&bytes));
+            assert!(result.is_ok(), "panic with seed {seed}");
+            assert!(before.elapsed() < Duration::from_secs(20), "hang with seed {seed}");
+        }
+    }
+}

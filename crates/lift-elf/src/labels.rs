@@ -9,7 +9,8 @@ use crate::layout::{Base, Location, Use};
 pub(crate) enum Reference {
     /// By its address.
     Pointer,
-    /// By a distance, as in relative jump tables; where it leads depends on what it is added to.
+    /// By a distance, as in relative jump tables; where it leads depends on what it is added to, so the place is a
+    /// guess.
     Distance,
 }
 
@@ -23,12 +24,16 @@ impl Image {
                     continue;
                 }
                 let field = |offset: u64| Place { section: index as u32, offset };
+                // How many distances come right before this one: it may count from the first of them.
+                let (mut run, mut expected) = (0, None);
                 for relocation in &section.relocations {
+                    run = if expected == Some(relocation.offset) { run + 4 } else { 0 };
+                    expected = relocation.is_relative_word().then(|| relocation.offset.saturating_add(4));
                     let (location, reference) = match relocation.symbol {
                         _ if relocation.is_pointer() => (self.pointer(relocation), Reference::Pointer),
                         Some(symbol) if relocation.is_relative_word() => {
-                            // The addend counts from the field, which is near enough to name the function.
-                            (Some(self.layout.symbol(&self.symbols, symbol, 0)), Reference::Distance)
+                            let addend = relocation.addend.wrapping_sub(run);
+                            (Some(self.layout.symbol(&self.symbols, symbol, addend)), Reference::Distance)
                         }
                         _ => continue,
                     };

@@ -236,7 +236,8 @@ impl Layout {
         let whole = home.has_strings() || home.has_constants() || home.is_code();
         if usage == Use::Pointer && !whole && location.offset as u64 == found.start {
             let before = extents[..extents.partition_point(|e| e.start < found.start)].last();
-            if before.is_some_and(|e| e.size > SCALAR && e.start + e.size == found.start) {
+            let literal = |e: &Extent| matches!(e.base, Base::Literal { .. });
+            if before.is_some_and(|e| e.size > SCALAR && e.start + e.size == found.start && !(literal(e) && literal(found))) {
                 return location;
             }
         }

@@ -29,6 +29,8 @@ mod lift;
 mod identity;
 mod statics;
 mod fuzz;
+#[cfg(test)]
+mod testing;
 
 pub use container::{Binding, Definition, Kind, Place, Section, Symbol};
 pub use error::{Error, Gap};

@@ -58,7 +58,9 @@ impl Image {
         let graph = Graph::new(self, &code, arena, &mut objects);
         let points = graph.build(&blocks, &dispatches)?;
         let objects = objects.finish(arena);
-        Ok(self.describe(index, &code, points, objects))
+        let mut function = self.describe(index, &code, points, objects);
+        graph::drop_dead_flags(&mut function, arena);
+        Ok(function)
     }
 }
 

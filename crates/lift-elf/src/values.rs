@@ -125,6 +125,26 @@ pub(crate) fn upper_bound(arena: &Arena, term: TermId, bounds: &FxHashMap<TermId
     upper(arena, term, bounds, 16)
 }
 
+/// The same, also where the normal form of the comparison is about another term than the bounded one.
+pub(crate) fn implied_bound(arena: &mut Arena, term: TermId, bounds: &FxHashMap<TermId, u64>) -> Option<u64> {
+    let direct = upper_bound(arena, term, bounds);
+    let width = arena.sort(term).width().filter(|width| *width <= 64)?;
+    let fits = |bound: &u64| width == 64 || *bound < (1 << width) - 1;
+    let mut guesses: Vec<u64> = bounds.values().copied().filter(|b| *b < u64::MAX && fits(b)).collect();
+    guesses.sort_unstable();
+    guesses.dedup();
+    let implied = guesses.into_iter().take(16).find(|guess| {
+        let limit = arena.bv(width, guess + 1);
+        let claim = arena.ult(term, limit);
+        let mut needed = FxHashMap::default();
+        collect_bounds(arena, claim, &mut needed);
+        // A comparison is exactly one bound; anything else says less than the claim.
+        let simple = matches!(arena.op(claim), term::Op::Ult | term::Op::Not | term::Op::Eq) && needed.len() == 1;
+        simple && needed.iter().all(|(term, bound)| bounds.get(term).is_some_and(|known| known <= bound))
+    });
+    [direct, implied].into_iter().flatten().min()
+}
+
 fn upper(arena: &Arena, term: TermId, bounds: &FxHashMap<TermId, u64>, depth: u32) -> Option<u64> {
     use term::Op as T;
     let width = arena.sort(term).width()?;

@@ -4,8 +4,8 @@
 //! ask it what the CPU does. [`run_function`] runs a whole function on one state with memory at chosen addresses:
 //! witnesses are replayed with it.
 //!
-//! The child shares a [`region`](crate::region) of memory with us, loads the state with a small
-//! [`trampoline`](crate::trampoline), and after its setup may only read, write and exit (seccomp), so that code
+//! The child shares a region of memory with us, loads the state with a small
+//! trampoline, and after its setup may only read, write and exit (seccomp), so that code
 //! under test cannot touch anything outside. A fault is caught by a signal handler in the child, an endless loop
 //! ends when we kill the child.
 //!

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The registers that a run begins and ends with.
 #[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct State {
     /// rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8–r15.
     pub general: [u64; 16],
@@ -21,12 +21,6 @@ impl State {
     pub const FLAGS: u64 = 0xcd5;
 }
 
-impl Default for State {
-    fn default() -> State {
-        State { general: [0; 16], flags: 0, padding: [0; 3], vector: [[0; 4]; 16] }
-    }
-}
-
 /// Start of a run: registers and the content of the scratch memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Input {
@@ -37,6 +31,8 @@ pub struct Input {
 }
 
 /// End of a run.
+// Nearly every value is the large variant: boxing it would only add allocations.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The code ran to its end.

@@ -301,6 +301,7 @@ mod tests {
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],
             lines: LineTable { rows: vec![(0, line)] },
+            contracts: Default::default(),
         }
     }
 

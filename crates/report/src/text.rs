@@ -184,13 +184,19 @@ fn render_subjects(subjects: Vec<(&str, usize)>) -> String {
     parts.join(", ")
 }
 
-/// What is unsupported, without its place: the mnemonic of the quoted instruction, else what stands before ` at `.
+/// What is unsupported, without its place: the mnemonic of the quoted instruction, else the words of the detail
+/// without `f+0x12` before them and ` at …` or a source line after them.
 fn subject(reason: &Reason) -> &str {
     let detail = reason.detail.as_str();
     let mut quoted = detail.split('`');
     match (quoted.next(), quoted.next(), quoted.next()) {
         (Some(_), Some(instruction), Some(_)) => mnemonic(instruction),
-        _ => detail.split_once(" at ").map_or(detail, |(what, _)| what),
+        _ => {
+            let after =
+                detail.split_once(' ').filter(|(place, _)| place.contains("+0x")).map_or(detail, |(_, rest)| rest);
+            let what = after.split_once(" at ").map_or(after, |(what, _)| what);
+            what.rsplit_once(" (").filter(|(_, line)| line.ends_with(')')).map_or(what, |(what, _)| what)
+        }
     }
 }
 
@@ -290,6 +296,7 @@ mod tests {
             Reason::new(ReasonKind::Unsupported, "loop at f+0x1f"),
             Reason::new(ReasonKind::Unsupported, "g+0x2 `rep movsb es:[rdi], [rsi]` (g.c:2)"),
             Reason::new(ReasonKind::Unsupported, "loop at h+0x4"),
+            Reason::new(ReasonKind::Unsupported, "i+0xc a jump out of the function (i.c:5)"),
             Reason::new(ReasonKind::MissingFunction, "not in new.o"),
         ];
         let rows: Vec<Row<'_>> = reasons.iter().map(|r| row("f", Finding::Unknown(r), 60_000)).collect();
@@ -301,10 +308,11 @@ mod tests {
                   f   unknown                unsupported: loop at f+0x1f
                   f   unknown                unsupported: g+0x2 `rep movsb es:[rdi], [rsi]` (g.c:2)
                   f   unknown                unsupported: loop at h+0x4
+                  f   unknown                unsupported: i+0xc a jump out of the function (i.c:5)
                   f   unknown                missing-function: not in new.o
 
-                5 functions: 0 equivalent, 0 different, 5 unknown          0.05 s
-                unknown: 3 unsupported (loop 2, rep movsb 1), 1 timeout, 1 missing-function
+                6 functions: 0 equivalent, 0 different, 6 unknown          0.05 s
+                unknown: 4 unsupported (loop 2, a jump out of the function 1, rep movsb 1), 1 timeout, 1 missing-function
             "#]],
         );
     }

@@ -26,7 +26,7 @@ pub(crate) fn render(title: &str, witness: &Witness, colour: Colour) -> String {
 
 /// `name = value` lines with the equal signs below each other, then the calls.
 fn inputs(witness: &Witness) -> Vec<String> {
-    let registers = witness.registers.iter().map(|r| (register_name(r, witness), value(r.value)));
+    let registers = witness.registers.iter().map(|r| (register_name(r, witness), register_value(r)));
     let memory = witness.memory.iter().map(|m| (bytes_name(m), bytes(&m.bytes)));
     let pairs: Vec<(String, String)> = registers.chain(memory).collect();
     let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -53,8 +53,21 @@ fn bytes_name(memory: &WitnessBytes) -> String {
     }
 }
 
+/// A vector register most often carries a floating-point number: say which.
+fn register_value(register: &WitnessRegister) -> String {
+    let shown = value(register.value);
+    let number = match register.value.to_u64() {
+        Some(bits) if register.name.starts_with("xmm") => match u32::try_from(bits) {
+            Ok(single) => format!("{:e}", f32::from_bits(single)),
+            Err(_) => format!("{:e}", f64::from_bits(bits)),
+        },
+        _ => return shown,
+    };
+    format!("{shown} ({number})")
+}
+
 /// Small numbers in decimal, for people; the rest in hexadecimal.
-pub(crate) fn value(bits: Bits) -> String {
+fn value(bits: Bits) -> String {
     match bits.to_u64() {
         Some(small @ 0..=4096) => small.to_string(),
         _ => hexadecimal(bits),
@@ -124,6 +137,17 @@ mod tests {
                   original   returns 1   count.c:14
                   candidate  returns 0
         "#]].assert_eq(&render("f", &witness, Colour::Plain));
+    }
+
+    #[test]
+    fn vector_registers_are_also_shown_as_numbers() {
+        let shown = |bits: u64| {
+            let value = Bits::new(128, bits);
+            register_value(&WitnessRegister { name: "xmm0".to_string(), parameter: None, value })
+        };
+        expect!["0x4017400000000000 (5.8125e0)"].assert_eq(&shown(5.8125f64.to_bits()));
+        expect!["0x3f000000 (5e-1)"].assert_eq(&shown(0.5f32.to_bits().into()));
+        expect!["0xffffffffffffffff (NaN)"].assert_eq(&shown(u64::MAX));
     }
 
     #[test]

@@ -36,8 +36,8 @@ impl Bindings {
             version: kernel::VERSION,
             original: original.name.clone(),
             candidate: candidate.name.clone(),
-            original_hash: String::new(),
-            candidate_hash: String::new(),
+            original_hash: original.hash.clone(),
+            candidate_hash: candidate.hash.clone(),
             locals: self.to_claims(),
         }
     }

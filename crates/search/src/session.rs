@@ -70,7 +70,8 @@ impl Session {
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
         let mut runner = Runner::new(arena, original, candidate);
-        let first = runner.random(seed, 0..FIRST_ROUNDS, start + budget / 10);
+        let rounds = if original.contracts.is_empty() { FIRST_ROUNDS } else { 0 };
+        let first = runner.random(seed, 0..rounds, start + budget / 10);
         let evidence = runner.evidence;
         if let Some(witness) = first {
             return different(witness, "random");

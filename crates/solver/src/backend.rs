@@ -43,10 +43,11 @@ pub(crate) struct Backend {
     broken: Option<String>,
 }
 
-/// A process under push and pop, and the logic it was set up for.
+/// A process under push and pop, and the logic and resource limit it was set up for.
 struct Quick {
     process: Process,
     logic: Option<&'static str>,
+    resources: u64,
 }
 
 /// Limits of one question.
@@ -99,13 +100,16 @@ impl Backend {
     ) -> Result<Reply, Why> {
         let mut quick = match self.quick.take() {
             Some(quick) => quick,
-            None => Quick { process: self.spawn(options)?, logic: None },
+            None => Quick { process: self.spawn(options)?, logic: None, resources: 0 },
         };
         let mut script = String::new();
         if quick.logic != Some(question.logic) {
             script = format!("(reset)\n{}", preamble(question, limits));
             quick.logic = Some(question.logic);
+        } else if quick.resources != limits.resources {
+            script = format!("(set-option :rlimit {})\n", limits.resources);
         }
+        quick.resources = limits.resources;
         script.push_str("(push 1)\n");
         script.push_str(&question.text);
         let answer = dialogue(&mut quick.process, &script, question, limits);

@@ -88,3 +88,72 @@ fn reduce(arena: &Arena, sum: &Linear, eliminated: &[(VarId, Linear)]) -> Linear
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use term::eval::{Model, eval};
+
+    /// A state of the new variables and the state of the old ones that it stands for agree on the assertions.
+    #[test]
+    fn states_correspond() {
+        let mut seed = 1u64;
+        let mut roll = |sides: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % sides
+        };
+        for _ in 0..200 {
+            let mut arena = Arena::new();
+            let names = ["a", "b", "c", "d"];
+            let vars: Vec<TermId> = names.iter().map(|name| arena.var(name, Sort::Bv(64))).collect();
+            let mut sum = |arena: &mut Arena| {
+                let mut sum = arena.bv(64, roll(9));
+                for _ in 0..2 + roll(3) {
+                    let factor = arena.bv_i64(64, [1, -1, 1, -1, 4][roll(5) as usize]);
+                    let scaled = arena.mul(vars[roll(4) as usize], factor);
+                    sum = arena.add(sum, scaled);
+                }
+                sum
+            };
+            let distances: Vec<TermId> = (0..4).map(|_| sum(&mut arena)).collect();
+            let bound = arena.bv(64, 12);
+            let mut assertions: Vec<TermId> = distances.iter().map(|d| arena.ult(*d, bound)).collect();
+            assertions.push(arena.ult(vars[0], vars[1]));
+            let basis = change(&mut arena, &assertions, &distances);
+            for state in 0..20 {
+                let new = Model::seeded(state);
+                let mut old = new.clone();
+                for (var, value) in &basis.eliminated {
+                    old.set_bits(*var, eval(&arena, *value, &new).bits());
+                }
+                for (before, after) in assertions.iter().zip(&basis.assertions) {
+                    assert_eq!(eval(&arena, *before, &old), eval(&arena, *after, &new), "{}", arena.text(*before));
+                }
+            }
+            // One to one: no new variable without an old one that depends on it, and each eliminated once.
+            let eliminated: FxHashSet<VarId> = basis.eliminated.iter().map(|(var, _)| *var).collect();
+            assert_eq!(eliminated.len(), basis.introduced.len());
+            assert_eq!(eliminated.len(), basis.eliminated.len());
+            for term in basis.assertions.iter().chain(basis.eliminated.iter().map(|(_, value)| value)) {
+                assert!(arena.free_vars(*term).iter().all(|var| !eliminated.contains(var)));
+            }
+        }
+    }
+
+    #[test]
+    fn differences_with_one_address_become_variables() {
+        let mut arena = Arena::new();
+        let q = arena.var("q", Sort::Bv(64));
+        let bound = arena.bv(64, 8);
+        let (mut distances, mut assertions) = (Vec::new(), Vec::new());
+        for name in ["p0", "p1", "p2"] {
+            let p = arena.var(name, Sort::Bv(64));
+            let distance = arena.sub(q, p);
+            distances.push(distance);
+            assertions.push(arena.ult(distance, bound));
+        }
+        let basis = change(&mut arena, &assertions, &distances);
+        assert_eq!(basis.eliminated.len(), 3);
+        assert!(basis.assertions.iter().all(|a| arena.free_vars(*a).len() == 1));
+    }
+}

@@ -1,54 +1,75 @@
-//! What the hypotheses of a question say about conditions on addresses.
+//! What the conjuncts of a question say about conditions on addresses.
 //!
-//! A condition is decided by conjunction: the arena folds comparisons of one sum with constants to one interval, so
-//! `condition ∧ fact₁ ∧ fact₂ …` becomes false if the facts about that sum exclude the condition. This costs no
-//! solver and decides most questions of aliasing.
+//! Cheapest first: [`Ranges`] tells accesses apart by the ranges of sums; conjunction with the facts one by one lets
+//! the arena find contradictions between comparisons; what needs several facts at once goes to the [`Oracle`].
 //!
-//! Trust: full, as far as the arena's rules are.
+//! Trust: full, as far as the arena's rules and the solver's `unsat` are.
 
-use rustc_hash::FxHashMap;
-use term::{Arena, Op, TermId};
+use crate::oracle::Oracle;
+use crate::ranges::Ranges;
+use rustc_hash::{FxHashMap, FxHashSet};
+use term::{Arena, Op, Sort, TermId, VarId};
 
 /// More facts than this are not looked at one by one.
 const MAX_FACTS: usize = 256;
 
+/// How many facts a small question may have, and how many terms each of them.
+const MAX_RELEVANT: usize = 64;
+const MAX_TERMS: usize = 500;
+
 /// Truth-valued terms taken for granted.
 #[derive(Default)]
-pub(crate) struct Facts {
+pub(crate) struct Facts<'a> {
     literals: Vec<TermId>,
-    decided: FxHashMap<TermId, Option<bool>>,
+    ranges: Ranges,
+    /// Variables of the facts that are small enough for small questions.
+    vars: Vec<Option<Vec<VarId>>>,
+    excluded: FxHashMap<TermId, bool>,
+    oracle: Option<Oracle<'a>>,
 }
 
-impl Facts {
+impl<'a> Facts<'a> {
+    /// No facts yet.
+    pub(crate) fn new(oracle: Option<Oracle<'a>>) -> Facts<'a> {
+        Facts { oracle, ..Facts::default() }
+    }
+
     /// Takes one more term for granted.
-    pub(crate) fn add(&mut self, fact: TermId) {
+    pub(crate) fn add(&mut self, arena: &Arena, fact: TermId) {
         if self.literals.len() < MAX_FACTS {
             self.literals.push(fact);
-            self.decided.retain(|_, decided| decided.is_some());
+            self.ranges.add(arena, fact);
+            let vars = self.oracle.is_some().then(|| small_vars(arena, fact));
+            self.vars.push(vars.flatten());
+            self.excluded.retain(|_, excluded| *excluded);
         }
     }
 
     /// The truth value of a condition wherever the facts hold, if they tell.
     pub(crate) fn decide(&mut self, arena: &mut Arena, condition: TermId) -> Option<bool> {
-        if let Some(value) = arena.as_bool(condition) {
-            return Some(value);
-        }
-        if let Some(decided) = self.decided.get(&condition) {
-            return *decided;
+        if self.excludes(arena, condition) {
+            return Some(false);
         }
         let opposite = arena.bool_not(condition);
-        let value = if self.excludes(arena, condition) {
-            Some(false)
-        } else if self.excludes(arena, opposite) {
-            Some(true)
-        } else {
-            None
-        };
-        self.decided.insert(condition, value);
-        value
+        self.excludes(arena, opposite).then_some(true)
     }
 
-    fn excludes(&self, arena: &mut Arena, condition: TermId) -> bool {
+    /// Is the condition false wherever the facts hold?
+    pub(crate) fn excludes(&mut self, arena: &mut Arena, condition: TermId) -> bool {
+        if let Some(value) = arena.as_bool(condition) {
+            return !value;
+        }
+        if let Some(excluded) = self.excluded.get(&condition) {
+            return *excluded;
+        }
+        let excluded = self.ranges.excludes(arena, condition)
+            || self.folds_to_false(arena, condition)
+            || self.oracle_excludes(arena, condition);
+        self.excluded.insert(condition, excluded);
+        excluded
+    }
+
+    fn folds_to_false(&self, arena: &mut Arena, condition: TermId) -> bool {
         let mut rest = condition;
         for fact in &self.literals {
             let both = arena.bool_and(rest, *fact);
@@ -61,16 +82,45 @@ impl Facts {
         }
         false
     }
+
+    fn oracle_excludes(&mut self, arena: &mut Arena, condition: TermId) -> bool {
+        let Some(oracle) = &mut self.oracle else { return false };
+        let Some(vars) = small_vars(arena, condition) else { return false };
+        // Facts that share a variable with the condition, or with such a fact, and so on.
+        let mut reached: FxHashSet<VarId> = vars.into_iter().collect();
+        let mut relevant = vec![false; self.literals.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (i, vars) in self.vars.iter().enumerate() {
+                let Some(vars) = vars else { continue };
+                if !relevant[i] && vars.iter().any(|var| reached.contains(var)) {
+                    relevant[i] = true;
+                    changed = true;
+                    reached.extend(vars);
+                }
+            }
+        }
+        let facts: Vec<TermId> =
+            self.literals.iter().zip(&relevant).filter(|(_, r)| **r).map(|(fact, _)| *fact).take(MAX_RELEVANT).collect();
+        oracle.excludes(arena, &facts, condition)
+    }
+}
+
+/// The variables of a term that is small, memories excepted: those would relate everything with everything.
+fn small_vars(arena: &Arena, term: TermId) -> Option<Vec<VarId>> {
+    let terms = arena.topological(&[term]);
+    let vars = || terms.iter().filter_map(|t| arena.as_var(*t)).filter(|var| arena.var_sort(*var) != Sort::Memory);
+    (terms.len() <= MAX_TERMS).then(|| vars().collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use term::Sort;
 
-    fn facts(literals: &[TermId]) -> Facts {
+    fn facts(arena: &Arena, literals: &[TermId]) -> Facts<'static> {
         let mut facts = Facts::default();
-        literals.iter().for_each(|literal| facts.add(*literal));
+        literals.iter().for_each(|literal| facts.add(arena, *literal));
         facts
     }
 
@@ -80,7 +130,7 @@ mod tests {
         let (p, q) = (arena.var("p", Sort::Bv(64)), arena.var("q", Sort::Bv(64)));
         let (d, e, eight) = (arena.sub(p, q), arena.sub(q, p), arena.bv(64, 8));
         let (after, before) = (arena.ule(eight, d), arena.ule(eight, e));
-        let mut both = facts(&[after, before]);
+        let mut both = facts(&arena, &[after, before]);
         let (reach, span) = (arena.add_const(d, 3), arena.bv(64, 11));
         let overlap = arena.ult(reach, span);
         assert_eq!(both.decide(&mut arena, overlap), Some(false));
@@ -89,19 +139,18 @@ mod tests {
         let far = arena.bv(64, 9);
         let near = arena.ult(d, far);
         assert_eq!(both.decide(&mut arena, near), None);
-        let mut only_one_side = facts(&[after]);
+        let mut only_one_side = facts(&arena, &[after]);
         assert_eq!(only_one_side.decide(&mut arena, overlap), None);
     }
 
     #[test]
     fn a_literal_decides_itself() {
         let mut arena = Arena::new();
-        let (a, b) = (arena.var("a", Sort::Bool), arena.var("b", Sort::Bool));
+        let (a, b, c) = (arena.var("a", Sort::Bool), arena.var("b", Sort::Bool), arena.var("c", Sort::Bool));
         let not_b = arena.bool_not(b);
-        let mut facts = facts(&[a, not_b]);
+        let mut facts = facts(&arena, &[a, not_b]);
         assert_eq!(facts.decide(&mut arena, a), Some(true));
         assert_eq!(facts.decide(&mut arena, b), Some(false));
-        let c = arena.var("c", Sort::Bool);
         assert_eq!(facts.decide(&mut arena, c), None);
     }
 }

@@ -28,16 +28,20 @@
 
 mod backend;
 mod basis;
+mod counting;
 mod dump;
 mod facts;
 mod memory;
 mod model;
+mod oracle;
 mod pool;
 mod process;
 mod query;
+mod ranges;
 mod sexpr;
 mod smt;
 mod solver;
+mod store;
 
 pub use pool::SolverPool;
 pub use query::{Answer, Query, Why};

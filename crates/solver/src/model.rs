@@ -6,7 +6,7 @@
 use crate::Query;
 use crate::smt::{Meaning, Question};
 use term::eval::{Evaluator, Model, Value};
-use term::{Arena, Op, Sort};
+use term::{Arena, Op, Sort, TermId};
 
 /// The model that a solver's values describe.
 pub(crate) fn model_of(arena: &Arena, question: &Question, values: &[Value]) -> Model {
@@ -39,14 +39,14 @@ pub(crate) fn model_of(arena: &Arena, question: &Question, values: &[Value]) -> 
     model
 }
 
-/// Can the evaluator compute the question? It has no value for a memory that an opaque function returns.
-pub(crate) fn is_evaluable(arena: &Arena, query: &Query) -> bool {
-    let mut roots = query.hypotheses.clone();
-    roots.push(query.goal);
-    arena
-        .topological(&roots)
-        .iter()
-        .all(|term| !(matches!(arena.op(*term), Op::Apply(_)) && arena.sort(*term) == Sort::Memory))
+/// Can the evaluator compute the terms? It has no value for a memory that an opaque function returns, and does not
+/// compare memories.
+pub(crate) fn is_evaluable(arena: &Arena, roots: &[TermId]) -> bool {
+    arena.topological(roots).iter().all(|term| match arena.op(*term) {
+        Op::Apply(_) => arena.sort(*term) != Sort::Memory,
+        Op::Eq => arena.sort(arena.arg(*term, 0)) != Sort::Memory,
+        _ => true,
+    })
 }
 
 /// Does the model satisfy the hypotheses and falsify the goal?

@@ -15,6 +15,7 @@
 //! What would go wrong if this module were wrong: false proofs. The tests compare it with the evaluator.
 
 use crate::basis::Basis;
+use crate::counting;
 use crate::memory::is_base;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -220,10 +221,6 @@ impl Printer<'_> {
         name
     }
 
-    fn define_bits(&mut self, width: u16, text: &str) -> String {
-        self.define(Sort::Bv(width), text)
-    }
-
     fn arg(&self, term: TermId, i: usize) -> &str {
         &self.texts[&self.arena.arg(term, i)]
     }
@@ -278,18 +275,15 @@ impl Printer<'_> {
             Op::Concat => self.fold("concat", term),
             Op::Zext(to) => self.extend("zero_extend", to, term),
             Op::Sext(to) => self.extend("sign_extend", to, term),
-            Op::Popcount => {
+            Op::Popcount | Op::TrailingZeros | Op::LeadingZeros => {
                 let x = self.arg(term, 0).to_string();
-                self.popcount(width, &x)
+                let mut define = |width: u16, text: &str| self.define(Sort::Bv(width), text);
+                match op {
+                    Op::Popcount => counting::ones(width, &x, &mut define),
+                    Op::TrailingZeros => counting::trailing_zeros(width, &x, &mut define),
+                    _ => counting::leading_zeros(width, &x, &mut define),
+                }
             }
-            Op::TrailingZeros => {
-                // The bits below the lowest one; all of them for zero.
-                let x = self.arg(term, 0).to_string();
-                let one = const_text(Bits::new(width, 1));
-                let below = self.define_bits(width, &format!("(bvand (bvnot {x}) (bvsub {x} {one}))"));
-                self.popcount(width, &below)
-            }
-            Op::LeadingZeros => self.leading_zeros(width, term),
             Op::Apply(func) => self.application(func, term),
             Op::Load(count) if is_base(self.arena, self.arena.arg(term, 0)) => self.load(count, term),
             Op::Load(_) | Op::Store(_) | Op::Fill | Op::Copy => {
@@ -366,7 +360,7 @@ impl Printer<'_> {
         let name = match self.arena.op(memory) {
             Op::Var(var) => {
                 let bytes = self.declare(Symbol::Bytes(var), &[Sort::Bv(64)], Sort::Bv(8));
-                let name = self.define_bits(8, &format!("({bytes} {at})"));
+                let name = self.define(Sort::Bv(8), &format!("({bytes} {at})"));
                 let first = self.values.len();
                 self.values.push((at, Sort::Bv(64)));
                 self.values.push((name.clone(), Sort::Bv(8)));
@@ -380,59 +374,20 @@ impl Printer<'_> {
                 let bytes = self.declare(symbol, &sorts, Sort::Bv(8));
                 let args: Vec<&str> = self.arena.args(memory).iter().map(|arg| self.texts[arg].as_str()).collect();
                 let text = format!("({bytes} {} {at})", args.join(" "));
-                self.define_bits(8, &text)
+                self.define(Sort::Bv(8), &text)
             }
             other => unreachable!("{other:?} is no base memory"),
         };
         self.reads.insert((memory, address), name.clone());
         name
     }
-
-    /// Sums of neighbouring fields of 1, 2, 4, … bits.
-    fn popcount(&mut self, width: u16, x: &str) -> String {
-        let wide = width.next_power_of_two();
-        let mut sum = if wide == width { x.to_string() } else { format!("((_ zero_extend {}) {x})", wide - width) };
-        let mut field = 1;
-        while field < wide {
-            let whole = self.define_bits(wide, &sum);
-            let mask = const_text(field_mask(wide, field));
-            let amount = const_text(Bits::new(wide, u64::from(field)));
-            sum = format!("(bvadd (bvand {whole} {mask}) (bvand (bvlshr {whole} {amount}) {mask}))");
-            field *= 2;
-        }
-        if wide == width { sum } else { format!("((_ extract {} 0) {sum})", width - 1) }
-    }
-
-    /// Number of zeros left after every one has been copied to all lower places.
-    fn leading_zeros(&mut self, width: u16, term: TermId) -> String {
-        let mut smeared = self.arg(term, 0).to_string();
-        let mut step = 1;
-        while step < width {
-            let amount = const_text(Bits::new(width, u64::from(step)));
-            smeared = self.define_bits(width, &format!("(bvor {smeared} (bvlshr {smeared} {amount}))"));
-            step *= 2;
-        }
-        let zeros = self.define_bits(width, &format!("(bvnot {smeared})"));
-        self.popcount(width, &zeros)
-    }
-}
-
-/// Ones in every other field of that many bits, beginning with the lowest.
-fn field_mask(width: u16, field: u16) -> Bits {
-    let mut limbs = [0u64; 8];
-    for i in (0..width).filter(|i| i / field % 2 == 0) {
-        limbs[usize::from(i) / 64] |= 1 << (i % 64);
-    }
-    Bits::from_limbs(width, &limbs)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{Answer, Query, Solver, SolverOptions};
     use expect_test::{Expect, expect};
     use term::FloatOp;
-    use term::eval::{Model, Value, eval};
 
     /// The question that asserts these terms.
     pub(crate) fn text_of(arena: &mut Arena, assertions: &[TermId]) -> String {
@@ -545,66 +500,5 @@ pub(crate) mod tests {
         let goal = arena.raw(Op::Eq, &[term, y]);
         let text = text_of(&mut arena, &[goal]);
         assert!(text.len() < 50_000 * 200);
-    }
-
-    /// Each operator means to the solver what it means to the evaluator.
-    #[test]
-    fn operators_agree_with_the_evaluator() {
-        let mut arena = Arena::new();
-        let mut solver = Solver::new(SolverOptions::default());
-        let binary = [
-            Op::Eq, Op::Ult, Op::Slt, Op::Add, Op::Mul, Op::Udiv, Op::Urem, Op::Sdiv, Op::Srem, Op::BvAnd, Op::BvOr,
-            Op::BvXor, Op::Shl, Op::Lshr, Op::Ashr, Op::Concat,
-        ];
-        let unary = [Op::BvNot, Op::Popcount, Op::TrailingZeros, Op::LeadingZeros];
-        let mut seed = 0;
-        for width in [1, 2, 5, 8, 17, 32, 64, 100] {
-            let x = arena.var(&format!("x{width}"), Sort::Bv(width));
-            let y = arena.var(&format!("y{width}"), Sort::Bv(width));
-            let mut terms: Vec<TermId> = binary.iter().map(|op| arena.raw(*op, &[x, y])).collect();
-            terms.extend(unary.iter().map(|op| arena.raw(*op, &[x])));
-            terms.push(arena.raw(Op::Add, &[x, y, x]));
-            terms.push(arena.raw(Op::Concat, &[x, y, x]));
-            terms.push(arena.raw(Op::Zext(width + 3), &[x]));
-            terms.push(arena.raw(Op::Sext(width + 3), &[x]));
-            terms.push(arena.raw(Op::Extract { hi: width - 1, lo: width / 2 }, &[x]));
-            let minus_one = arena.constant(Bits::ones(width));
-            terms.push(arena.raw(Op::Mul, &[x, minus_one]));
-            let less = arena.raw(Op::Ult, &[x, y]);
-            terms.push(arena.raw(Op::Ite, &[less, x, y]));
-            let same = arena.raw(Op::Eq, &[x, y]);
-            let either = arena.raw(Op::Or, &[same, less]);
-            let not = arena.raw(Op::Not, &[either]);
-            terms.push(arena.raw(Op::And, &[not, either]));
-            for round in 0..6 {
-                seed += 1;
-                let model = Model::seeded(seed);
-                let (a, b) = match round {
-                    0 => (Bits::zero(width), Bits::zero(width)),
-                    _ => (eval(&arena, x, &model).bits(), eval(&arena, y, &model).bits()),
-                };
-                let mut fixed = Model::default();
-                fixed.set_bits(arena.as_var(x).unwrap(), a);
-                fixed.set_bits(arena.as_var(y).unwrap(), b);
-                let (a, b) = (arena.constant(a), arena.constant(b));
-                let hypotheses = vec![arena.raw(Op::Eq, &[x, a]), arena.raw(Op::Eq, &[y, b])];
-                let goals: Vec<TermId> = terms
-                    .iter()
-                    .map(|term| match eval(&arena, *term, &fixed) {
-                        Value::Bool(true) => *term,
-                        Value::Bool(false) => arena.raw(Op::Not, &[*term]),
-                        Value::Bits(bits) => {
-                            let value = arena.constant(bits);
-                            arena.raw(Op::Eq, &[*term, value])
-                        }
-                        Value::Memory(_) => unreachable!("no memories here"),
-                    })
-                    .collect();
-                // Not rewritten: the solver has to understand the operators themselves.
-                let goal = arena.raw(Op::And, &goals);
-                let query = Query::new(hypotheses, goal);
-                assert!(matches!(solver.ask(&mut arena, &query), Answer::Proved), "{}", arena.text(goal));
-            }
-        }
     }
 }

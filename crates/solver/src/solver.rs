@@ -5,8 +5,10 @@
 
 use crate::backend::{Backend, Limits, Reply};
 use crate::basis::{self, Basis};
+use crate::facts::Facts;
 use crate::memory::Flattener;
 use crate::model::{is_evaluable, model_of, refutes};
+use crate::oracle::{AddressMemory, Oracle};
 use crate::pool::Shared;
 use crate::smt::Question;
 use crate::{Answer, Query, Why, dump};
@@ -21,10 +23,13 @@ use term::eval::{Batch, Column, Model, Value};
 use term::{Arena, TermId};
 
 /// How many states that refuted something are kept.
-const KNOWN_STATES: usize = 128;
+const KNOWN_STATES: usize = 64;
 
 /// How many known states are evaluated at a time.
 const CHUNK: usize = 16;
+
+/// Z3 does not count everything it does: the time of the first tier is limited, too.
+const QUICK_TIME: Duration = Duration::from_secs(1);
 
 /// How solvers are run.
 #[derive(Clone, Debug)]
@@ -73,6 +78,8 @@ pub struct SolverStatistics {
     pub known_state: u64,
     /// Found in the cache.
     pub cached: u64,
+    /// Small questions about addresses, asked on the way.
+    pub address_calls: u64,
     /// Sent to the first tier.
     pub quick_calls: u64,
     /// Sent to the second tier.
@@ -90,6 +97,7 @@ impl SolverStatistics {
         self.trivial += other.trivial;
         self.known_state += other.known_state;
         self.cached += other.cached;
+        self.address_calls += other.address_calls;
         self.quick_calls += other.quick_calls;
         self.full_calls += other.full_calls;
         self.solver_time += other.solver_time;
@@ -103,6 +111,7 @@ pub struct Solver {
     backends: Vec<Backend>,
     cache: FxHashMap<u128, Result<Reply, Why>>,
     known: VecDeque<Model>,
+    addresses: AddressMemory,
     statistics: SolverStatistics,
     home: Option<Arc<Shared>>,
 }
@@ -120,6 +129,7 @@ impl Solver {
             backends,
             cache: FxHashMap::default(),
             known: VecDeque::new(),
+            addresses: AddressMemory::default(),
             statistics: SolverStatistics::default(),
             home,
         }
@@ -163,14 +173,16 @@ impl Solver {
         if Instant::now() >= self.options.deadline {
             return Answer::Unknown(Why::Timeout);
         }
-        let evaluable = is_evaluable(arena, query);
+        let mut roots = query.hypotheses.clone();
+        roots.push(query.goal);
+        let evaluable = is_evaluable(arena, &roots);
         if evaluable && let Some(state) = self.known_refutation(arena, query) {
             self.statistics.known_state += 1;
             return Answer::Refuted(state);
         }
         // What rewrites while flattening is no business of whoever logs the rules.
         let log = arena.log.take();
-        let basis = assertions(arena, query, self.options.expansion_budget);
+        let basis = self.assertions(arena, query);
         let question = basis.map(|basis| Question::new(arena, &basis));
         arena.log = log;
         let Some(question) = question else {
@@ -216,18 +228,35 @@ impl Solver {
         }
     }
 
-    fn known_refutation(&mut self, arena: &Arena, query: &Query) -> Option<Model> {
+    /// The flat assertions whose conjunction has to be refuted; `None` if one of them is false.
+    fn assertions(&mut self, arena: &mut Arena, query: &Query) -> Option<Basis> {
         let mut terms = query.hypotheses.clone();
-        terms.push(query.goal);
-        let batch = Batch::new(arena, &terms);
+        terms.push(arena.bool_not(query.goal));
+        let oracle = self.backends.iter_mut().find(|backend| backend.has_quick()).map(|backend| Oracle {
+            backend,
+            options: &self.options,
+            memory: &mut self.addresses,
+            statistics: &mut self.statistics,
+            fruitless: 0,
+        });
+        let mut flattener = Flattener::new(arena, Facts::new(oracle), self.options.expansion_budget);
+        let flat = flattener.conjunction(&terms);
+        let distances = flattener.into_distances();
+        let mut basis = basis::change(arena, &flat, &distances);
+        basis.assertions.retain(|term| arena.as_bool(*term) != Some(true));
+        (!basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(basis)
+    }
+
+    fn known_refutation(&mut self, arena: &Arena, query: &Query) -> Option<Model> {
+        let batch = Batch::new(arena, &[query.goal]);
         let states = self.known.make_contiguous();
         for chunk in states.chunks(CHUNK) {
+            // Most states satisfy the goal: the hypotheses need not be evaluated there.
             let columns = batch.run(chunk);
-            let holds = |column: &Column, row: usize| matches!(column, Column::Narrow(values) if values[row] == 1);
-            let (goal, hypotheses) = columns.split_last()?;
-            let found = (0..chunk.len()).find(|row| !holds(goal, *row) && hypotheses.iter().all(|h| holds(h, *row)));
-            if let Some(row) = found {
-                return Some(chunk[row].clone());
+            let [Column::Narrow(goal)] = &columns[..] else { return None };
+            let candidates = chunk.iter().zip(goal).filter(|(_, goal)| **goal == 0);
+            if let Some((state, _)) = candidates.into_iter().find(|(state, _)| refutes(arena, query, state)) {
+                return Some(state.clone());
             }
         }
         None
@@ -241,11 +270,13 @@ impl Solver {
         let stop = AtomicBool::new(false);
         if let Some(backend) = self.backends.iter_mut().find(|backend| backend.has_quick()) {
             self.statistics.quick_calls += 1;
-            let limits = Limits { resources: self.options.quick_resources, until, stop: &stop };
-            match backend.ask_quick(question, &self.options, limits) {
-                Ok(reply) => return Ok(reply),
-                Err(Why::Timeout) => return Err(Why::Timeout),
-                Err(_) => {}
+            let quick_until = until.min(Instant::now() + QUICK_TIME);
+            let limits = Limits { resources: self.options.quick_resources, until: quick_until, stop: &stop };
+            if let Ok(reply) = backend.ask_quick(question, &self.options, limits) {
+                return Ok(reply);
+            }
+            if Instant::now() >= until {
+                return Err(Why::Timeout);
             }
         }
         self.statistics.full_calls += 1;
@@ -276,20 +307,8 @@ fn decided(arena: &Arena, query: &Query) -> Option<Answer> {
     (vacuous && is(&query.goal, false)).then(|| Answer::Refuted(Model::default()))
 }
 
-/// The flat assertions whose conjunction has to be refuted; `None` if one of them is false.
-fn assertions(arena: &mut Arena, query: &Query, budget: usize) -> Option<Basis> {
-    let mut terms = query.hypotheses.clone();
-    terms.push(arena.bool_not(query.goal));
-    let mut flattener = Flattener::new(arena, budget);
-    let flat = flattener.conjunction(&terms);
-    let distances = flattener.into_distances();
-    let mut basis = basis::change(arena, &flat, &distances);
-    basis.assertions.retain(|term| arena.as_bool(*term) != Some(true));
-    (!basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(basis)
-}
-
 /// 128 bits: two questions never share a key by accident.
-fn key_of(question: &Question) -> u128 {
+pub(crate) fn key_of(question: &Question) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, &question.text).hash(&mut hasher);

@@ -6,6 +6,8 @@
 
 use solver::{Answer, Query, Solver, SolverOptions, Why};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use term::generate::Generator;
 use term::{Arena, Firing, Func, Op, Sort};
@@ -17,11 +19,13 @@ const MAX_TERMS: usize = 24;
 
 /// Rules that solvers do not prove, and what stands in for the proof.
 const EXEMPT: &[(&str, &str)] = &[
-    ("extract-quotient", "theorem in division.rs, exhaustive tests there"),
-    ("sum-signed-quotient", "theorem in division.rs, exhaustive tests there"),
+    ("extract-quotient", "theorem in magic.rs, exhaustive tests there"),
+    ("sum-signed-quotient", "theorem in magic.rs, exhaustive tests there"),
+    ("ult-divisible", "theorem in magic.rs, exhaustive tests there"),
+    ("and-divisible", "theorem in magic.rs, exhaustive tests there"),
 ];
 
-/// Rules about floating-point functions, which are uninterpreted in questions: they are proved in float arithmetic.
+/// Rules about floating-point functions, which are uninterpreted in questions; [`FLOAT_PROOFS`] has their proofs.
 fn is_float(rule: &str) -> bool {
     rule.starts_with("float-")
 }
@@ -54,11 +58,76 @@ fn width(arena: &Arena, firing: Firing) -> u16 {
     arena.sort(first).width().unwrap_or(0)
 }
 
+/// The floating-point rules in the solver's own float arithmetic, at a small format. That theory has a single NaN, so it
+/// proves them up to a NaN's payload and sign, which is what `nan-payload` allows. `fp` is a small format and `big` a
+/// larger one that contains it; `x` and `y` are floats, `i` is an integer that `big` represents.
+const FLOAT_PROOFS: &[(&str, &str)] = &[
+    ("float-order", "(= (fp.add RNE x y) (fp.add RNE y x))"),
+    ("float-order", "(= (fp.mul RNE x y) (fp.mul RNE y x))"),
+    ("float-order", "(= (fp.eq x y) (fp.eq y x))"),
+    // Intel SDM vol. 2, MINSD and MAXSD: the definition is the choice.
+    ("float-minimum", "true"),
+    ("float-double", "(= (fp.mul RNE x two) (fp.add RNE x x))"),
+    ("float-one", "(= (fp.mul RNE x one) x)"),
+    ("float-one", "(= (fp.mul RNE x (fp.neg one)) (fp.neg x))"),
+    ("float-one", "(= (fp.add RNE x (_ -zero 4 5)) x)"),
+    ("float-divide-power", "(=> (and (= ((_ extract 3 0) c) #x0) (bvult #x0 exponent) (bvult exponent #xe))
+        (= (fp.div RNE x ((_ to_fp 4 5) c)) (fp.mul RNE x (fp.div RNE one ((_ to_fp 4 5) c)))))"),
+    ("float-divide-power", "(=> (and (= ((_ extract 3 0) c) #x0) (bvult #x0 exponent) (bvult exponent #xe))
+        (= (fp.div RNE one ((_ to_fp 4 5) c)) ((_ to_fp 4 5) (concat ((_ extract 8 8) c) (bvsub #xe exponent) #x0))))"),
+    ("float-subtract-constant", "(= (fp.sub RNE x y) (fp.add RNE x (fp.neg y)))"),
+    ("float-add-negated", "(= (fp.add RNE x (fp.neg y)) (fp.sub RNE x y))"),
+    ("float-add-negated", "(= (fp.sub RNE x (fp.neg y)) (fp.add RNE x y))"),
+    ("float-compare-same", "(not (fp.lt x x))"),
+    ("float-compare-same", "(= (fp.eq x x) (not (fp.isNaN x)))"),
+    ("float-compare-constant", "(=> (not (fp.isNaN y)) (= (or (fp.isNaN x) (fp.isNaN y)) (fp.isNaN x)))"),
+    ("float-compare-converted", "(= (fp.lt ((_ to_fp 5 11) RNE x) ((_ to_fp 5 11) RNE y)) (fp.lt x y))"),
+    ("float-compare-converted", "(= (fp.eq ((_ to_fp 5 11) RNE x) ((_ to_fp 5 11) RNE y)) (fp.eq x y))"),
+    ("float-compare-converted", "(= (fp.isNaN ((_ to_fp 5 11) RNE x)) (fp.isNaN x))"),
+    ("float-convert", "(= ((_ to_fp 4 5) RNE ((_ to_fp 5 11) RNE x)) x)"),
+    ("float-convert", "(= ((_ to_fp 4 5) RNE ((_ to_fp 5 11) RNE i)) ((_ to_fp 4 5) RNE i))"),
+    ("float-from-extended", "(= ((_ to_fp 5 11) RNE ((_ sign_extend 8) i)) ((_ to_fp 5 11) RNE i))"),
+    // The outcomes of a comparison exclude each other and are all there are.
+    ("and-pair", "(not (and (fp.lt x y) (or (fp.eq x y) (fp.lt y x) (fp.isNaN x) (fp.isNaN y))))"),
+    ("and-pair", "(not (and (fp.eq x y) (or (fp.isNaN x) (fp.isNaN y))))"),
+    ("and-pair", "(or (fp.lt x y) (fp.eq x y) (fp.lt y x) (fp.isNaN x) (fp.isNaN y))"),
+];
+
+#[test]
+fn every_float_rule_is_proved() {
+    let mut text = String::from(
+        "(define-sort fp () (_ FloatingPoint 4 5)) (declare-const x fp) (declare-const y fp)
+         (declare-const i (_ BitVec 8)) (declare-const c (_ BitVec 9))
+         (define-fun exponent () (_ BitVec 4) ((_ extract 7 4) c))
+         (define-fun one () fp ((_ to_fp 4 5) RNE 1.0)) (define-fun two () fp ((_ to_fp 4 5) RNE 2.0))\n",
+    );
+    for (_, claim) in FLOAT_PROOFS {
+        text.push_str(&format!("(push) (assert (not {claim})) (check-sat) (pop)\n"));
+    }
+    let mut z3 = Command::new("z3")
+        .args(["-in", "-T:50"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("z3 runs");
+    z3.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("z3 reads");
+    let output = z3.wait_with_output().expect("z3 ends");
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    let answers: Vec<&str> = output.lines().collect();
+    assert_eq!(answers.len(), FLOAT_PROOFS.len(), "{output}");
+    for ((rule, claim), answer) in FLOAT_PROOFS.iter().zip(answers) {
+        assert_eq!(answer, "unsat", "{rule}: {claim}");
+    }
+    for rule in term::rules::all().iter().map(|rule| rule.name).filter(|rule| is_float(rule)) {
+        assert!(FLOAT_PROOFS.iter().any(|(name, _)| *name == rule), "{rule} has no proof");
+    }
+}
+
 #[test]
 fn every_rule_is_proved() {
     let mut solver = Solver::new(SolverOptions {
         deadline: Instant::now() + Duration::from_secs(600),
-        question_time: Duration::from_secs(5),
+        question_time: Duration::from_secs(2),
         ..SolverOptions::default()
     });
     let mut proved: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
@@ -76,8 +145,11 @@ fn every_rule_is_proved() {
         for firing in firings {
             let done = proved.entry(firing.rule).or_default();
             let width = width(&arena, firing);
+            // Truth values and memories have no width: several firings then.
+            let enough = if width == 0 { SAMPLE } else { 1 };
+            let repeated = done.iter().filter(|w| **w == width).count() >= enough;
             let exempt = EXEMPT.iter().any(|(rule, _)| *rule == firing.rule) || is_float(firing.rule);
-            if exempt || done.len() >= SAMPLE || done.contains(&width) || mentions_float(&arena, firing) {
+            if exempt || done.len() >= SAMPLE || repeated || mentions_float(&arena, firing) {
                 continue;
             }
             let (mut before, mut after) = (firing.before, firing.after);

@@ -313,7 +313,7 @@ impl Arena {
     pub fn make(&mut self, op: Op, args: &[TermId]) -> TermId {
         let before = self.raw(op, args);
         match self.normal[before.index()] {
-            Normal::Is(term) => return term,
+            Normal::Is(term) => return self.settled(term),
             Normal::Pending => return before,
             Normal::Unknown => {}
         }
@@ -335,6 +335,14 @@ impl Arena {
         };
         self.normal[before.index()] = Normal::Is(after);
         after
+    }
+
+    /// A normal form that was noted while its own rewriting was under way may have been rewritten since.
+    fn settled(&self, term: TermId) -> TermId {
+        match self.normal[term.index()] {
+            Normal::Is(later) => later,
+            Normal::Unknown | Normal::Pending => term,
+        }
     }
 
     /// Runs a part of a rule that calls itself, counted like nested rewriting; `None` if that is too deep already.

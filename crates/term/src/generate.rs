@@ -198,7 +198,48 @@ impl Generator {
         let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
         let c = self.pick(arena, Sort::Bool);
         let compare = [Op::Eq, Op::Ult, Op::Slt][self.below(3) as usize];
-        match self.below(8) {
+        match self.below(13) {
+            12 => {
+                // A set as the bits of a constant, with and without a bound.
+                let x = arena.var("x32", Sort::Bv(32));
+                let bound = arena.bv(32, 64);
+                let bound = arena.ult(x, bound);
+                let low = arena.truncate(x, 6);
+                let amount = arena.zext(low, 64);
+                let mask = arena.bv(64, [0x2a00, 0x1_0000_3e00, 0xff0, 1 << 40][self.below(4) as usize]);
+                let one = arena.bv(64, 1);
+                let test = if self.below(2) == 0 {
+                    let shifted = arena.lshr(mask, amount);
+                    arena.bit(shifted, self.below(2) as u16)
+                } else {
+                    let shifted = arena.shl(one, amount);
+                    let masked = arena.and(shifted, mask);
+                    let zero = arena.bv(64, 0);
+                    arena.ne(masked, zero)
+                };
+                if self.below(2) == 0 { test } else { arena.bool_and(bound, test) }
+            }
+            8 => self.divisible(arena, a),
+            9 => {
+                let k = arena.bv(width, self.below(u64::from(width)));
+                let back = arena.bv(width, u64::from(width));
+                let back = arena.sub(back, k);
+                let (high, low) = (arena.shl(a, k), arena.lshr(a, back));
+                arena.or(high, low)
+            }
+            10 => {
+                // Minimum, maximum, clamp.
+                let less = [Op::Ult, Op::Slt][self.below(2) as usize];
+                let (x, y) = if self.below(2) == 0 { (a, b) } else { (a, self.constant(arena, width)) };
+                let less = if self.below(2) == 0 { arena.make(less, &[x, y]) } else { arena.make(less, &[y, x]) };
+                if self.below(2) == 0 { arena.ite(less, x, y) } else { arena.ite(less, y, x) }
+            }
+            11 => {
+                let (x, y) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
+                let op = [Op::BvAnd, Op::BvOr, Op::BvXor][self.below(3) as usize];
+                let (left, right) = (arena.make(op, &[a, b]), arena.make(op, &[x, y]));
+                arena.make(op, &[left, right])
+            }
             0 => {
                 let extend = [Op::Zext(wide), Op::Sext(wide)][self.below(2) as usize];
                 let (x, y) = (arena.make(extend, &[a]), arena.make(extend, &[b]));
@@ -319,7 +360,9 @@ impl Generator {
                 }
             }
             9 => {
-                // Division at double width, as the instruction does it.
+                // Division at double width, as the instruction does it; narrow ones are within a solver's reach.
+                let width = [4, width][self.below(2) as usize];
+                let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
                 let wide = 2 * width;
                 let signed = self.below(2) == 0;
                 let (x, y) = if signed {
@@ -407,9 +450,39 @@ impl Generator {
         arena.lshr(sum, shift)
     }
 
+    /// `x mod d = r` as a product with the inverse of the odd part, rotated and compared.
+    fn divisible(&mut self, arena: &mut Arena, x: TermId) -> TermId {
+        let n = arena.width(x);
+        let k = self.below(3) as u16;
+        let odd = 3 + 2 * self.below(4);
+        let d = Bits::new(n, odd << k);
+        let mut m = Bits::new(n, odd);
+        for _ in 0..8 {
+            m = m.mul(Bits::new(n, 2).sub(m.mul(Bits::new(n, odd))));
+        }
+        let (r, signed) = (Bits::new(n, self.below(odd << k)), self.below(2) == 0);
+        let multiple = Bits::ones(n).lshr(Bits::new(n, 1)).udiv(d);
+        let (offset, last) = match signed {
+            true => (multiple.shl(Bits::new(16, u64::from(k))), multiple.add(multiple)),
+            false => (r.mul(m).neg(), Bits::ones(n).sub(r).udiv(d)),
+        };
+        let (m, offset, last) = (arena.constant(m), arena.constant(offset), arena.constant(last));
+        let product = arena.mul(x, m);
+        let product = arena.add(product, offset);
+        let rotated = match k {
+            0 => product,
+            _ => {
+                let (low, high) = (arena.truncate(product, k), arena.extract(product, n - 1, k));
+                arena.concat(low, high)
+            }
+        };
+        arena.ule(rotated, last)
+    }
+
     fn signed_magic(&mut self, arena: &mut Arena, x: TermId) -> TermId {
         let n = arena.width(x);
         let d = 3 + self.below(if n > 8 { 500 } else { 30 });
+        let negative = self.below(4) == 0;
         let s = 64 - (d - 1).leading_zeros() as u16 - 1;
         let (one, l) = (Bits::new(256, 1), n + s);
         let m = one.shl(Bits::new(16, u64::from(l))).udiv(Bits::new(256, d)).add(one);
@@ -417,6 +490,7 @@ impl Generator {
         let wide = arena.sext(x, 2 * n);
         let corrected = m.bit(n - 1);
         let m = arena.constant(if corrected { m.resize(n).sext(2 * n) } else { m.resize(2 * n) });
+        let m = if negative { arena.neg(m) } else { m };
         let product = arena.mul(wide, m);
         let high = arena.extract(product, 2 * n - 1, n);
         let high = if corrected { arena.add(high, x) } else { high };
@@ -436,7 +510,15 @@ impl Generator {
         let near = arena.add_const(base, self.below(12) as i64 - 6);
         let address = if self.below(6) == 0 { self.pick(arena, Sort::Bv(64)) } else { near };
         let bytes = [1u16, 2, 4, 8][self.below(4) as usize];
-        match self.below(10) {
+        match self.below(11) {
+            10 => {
+                // Both branches store to one place.
+                let c = self.pick(arena, Sort::Bool);
+                let (x, y) = (self.pick(arena, Sort::Bv(8 * bytes)), self.pick(arena, Sort::Bv(8 * bytes)));
+                let base = arena.var("m", Sort::Memory);
+                let (then, other) = (arena.store(base, near, x), arena.store(base, near, y));
+                arena.ite(c, then, other)
+            }
             0 => {
                 let byte = self.pick(arena, Sort::Bv(8));
                 let length = arena.bv(64, [0, 3, 5, 70, 100][self.below(5) as usize]);

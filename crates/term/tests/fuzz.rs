@@ -48,6 +48,24 @@ fn check(arena: &mut Arena, firing: Firing, seed: u64) {
     }
 }
 
+/// What a rule returns is in normal form: making it again changes nothing.
+fn check_stable(arena: &mut Arena, firing: Firing) {
+    let (op, args) = (arena.op(firing.after), arena.args(firing.after).to_vec());
+    if args.is_empty() {
+        return;
+    }
+    let again = arena.make(op, &args);
+    assert_eq!(
+        again,
+        firing.after,
+        "{}: {} gives {} which becomes {}",
+        firing.rule,
+        arena.text(firing.before),
+        arena.text(firing.after),
+        arena.text(again)
+    );
+}
+
 /// Fires rules on random terms and checks each firing; returns how often each rule fired.
 fn fuzz(seeds: std::ops::Range<u64>, steps: u32) -> BTreeMap<&'static str, u32> {
     let mut fired = BTreeMap::new();
@@ -60,6 +78,7 @@ fn fuzz(seeds: std::ops::Range<u64>, steps: u32) -> BTreeMap<&'static str, u32> 
         }
         for firing in arena.log.take().unwrap_or_default() {
             *fired.entry(firing.rule).or_insert(0) += 1;
+            check_stable(&mut arena, firing);
             check(&mut arena, firing, seed);
         }
     }

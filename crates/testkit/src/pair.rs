@@ -160,10 +160,9 @@ impl Pair {
         if answer.verdict == Verdict::Unknown && self.reason.is_some() && answer.reason != self.reason {
             return Err(format!("unknown because of {}, expected {:?}", answer.detail, self.reason));
         }
-        if answer.verdict == Verdict::Equivalent {
-            if let Some(missing) = self.assumes.iter().find(|a| !answer.assumptions.contains(a)) {
-                return Err(format!("assumes {:?}, expected {missing} too", answer.assumptions));
-            }
+        let missing = self.assumes.iter().find(|a| !answer.assumptions.contains(a));
+        if let Some(missing) = missing.filter(|_| answer.verdict == Verdict::Equivalent) {
+            return Err(format!("assumes {:?}, expected {missing} too", answer.assumptions));
         }
         Ok(())
     }

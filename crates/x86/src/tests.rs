@@ -124,31 +124,21 @@ fn lea_leaves_flags_alone() {
 #[test]
 fn results_are_assigned_as_if_at_once() {
     lifts_to(
-        "48 87 d9  00 c4  48 0f c1 c3",
+        "48 87 d9  48 f7 d8",
         expect![[r#"
-        xchg rcx, rbx
-            t64.0 := rbx
-            rbx := rcx
-            rcx := t64.0
-        add ah, al
-            zf := rax[15:8] + rax[7:0] == 0
-            sf := rax[15:8] + rax[7:0] <s 0
-            pf := popcount(rax[15:8] + rax[7:0])[0] != 1
-            af := (rax[12:8] + rax[4:0])[4] ^ (rax[12] ^ rax[4]) == 1
-            cf := rax[15:8] + rax[7:0] <u rax[15:8]
-            of := (rax[15:8] + rax[7:0] <s 0) != (sext9(rax[15:8]) + sext9(rax[7:0]) <s 0)
-            rax := rax[63:16] ++ rax[15:8] + rax[7:0] ++ rax[7:0]
-        xadd rbx, rax
-            zf := rax + rbx == 0
-            sf := rax + rbx <s 0
-            pf := popcount(rax[7:0] + rbx[7:0])[0] != 1
-            af := (rax[4:0] + rbx[4:0])[4] ^ (rax[4] ^ rbx[4]) == 1
-            cf := rax + rbx <u rbx
-            of := (rax + rbx <s 0) != (sext65(rbx) + sext65(rax) <s 0)
-            t64.0 := rbx
-            rbx := rax + rbx
-            rax := t64.0
-    "#]],
+            xchg rcx, rbx
+                t64.0 := rbx
+                rbx := rcx
+                rcx := t64.0
+            neg rax
+                sf := rax - 1 <u 0x8000000000000000
+                pf := popcount(-rax[7:0])[0] != 1
+                af := rax[4] ^ (-rax[4:0])[4] == 1
+                cf := rax != 0
+                zf := rax == 0
+                of := (rax - 1 <u 0x8000000000000000) == (rax <s 1)
+                rax := -rax
+        "#]],
     );
 }
 
@@ -403,27 +393,26 @@ fn vex_clears_the_upper_half() {
 #[test]
 fn undefined_results_are_unknown() {
     lifts_to(
-        "0f bc c7  f7 e7",
+        "0f bc c7  21 c7",
         expect![[r#"
-        bsf eax, edi
-            t64.0 := ?
-            zf := rdi[31:0] == 0
-            rax := rdi[31:0] == 0 ? t64.0 : zext64(trailing_zeros(rdi[31:0]))
-            cf := ?
-            of := ?
-            sf := ?
-            af := ?
-            pf := ?
-        mul edi
-            cf := zext64(rax[31:0])*zext64(rdi[31:0]) != zext64(rdi[31:0]*rax[31:0])
-            of := zext64(rax[31:0])*zext64(rdi[31:0]) != zext64(rdi[31:0]*rax[31:0])
-            rdx := zext64((zext64(rax[31:0])*zext64(rdi[31:0]))[63:32])
-            rax := zext64(rdi[31:0]*rax[31:0])
-            sf := ?
-            zf := ?
-            af := ?
-            pf := ?
-    "#]],
+            bsf eax, edi
+                t64.0 := ?
+                zf := rdi[31:0] == 0
+                rax := rdi[31:0] == 0 ? t64.0 : zext64(trailing_zeros(rdi[31:0]))
+                cf := ?
+                of := ?
+                sf := ?
+                af := ?
+                pf := ?
+            and edi, eax
+                zf := rax[31:0] & rdi[31:0] == 0
+                sf := rax[31:0] & rdi[31:0] <s 0
+                pf := popcount(rax[7:0] & rdi[7:0])[0] != 1
+                cf := false
+                of := false
+                rdi := zext64(rax[31:0] & rdi[31:0])
+                af := ?
+        "#]],
     );
 }
 

@@ -57,6 +57,8 @@ struct ObjectPair {
 /// Flags of the sample: those under which a compiler keeps to the calling convention inside one file.
 const FLAGS: [&str; 6] = ["-g", "-w", "-fno-inline", "-fwrapv", "-fno-strict-aliasing", "-ffunction-sections"];
 const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];
+/// Seconds for each function: enough for a slow proof, short enough that the sample stays quick.
+const TIMEOUT: &str = "10";
 
 /// Measures, prints, compares. An error if a verdict of the baseline is lost.
 pub fn run(request: Request) -> Result<(), String> {
@@ -132,7 +134,7 @@ fn measure(lockstep: &Path, pair: &ObjectPair) -> Result<Vec<Case>, String> {
     let output = Command::new(lockstep)
         .arg("check")
         .args([&pair.original, &pair.candidate])
-        .args(["--format", "json", "--stats", "--jobs", "1"])
+        .args(["--format", "json", "--stats", "--jobs", "1", "--timeout", TIMEOUT])
         .output()
         .map_err(|e| failed(e.to_string()))?;
     let report: Value = serde_json::from_slice(&output.stdout).map_err(|_| {

@@ -1,6 +1,6 @@
 //! Sums and products: one canonical linear form ([`Linear`]), and the few idioms in which sums hide something else.
 
-use super::{FOLD, Rule, division, rule, view};
+use super::{FOLD, Rule, magic, rule, view};
 use crate::{Arena, Bits, Linear, Op, TermId};
 use smallvec::SmallVec;
 
@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 pub(super) const ADD: &[Rule] = &[
     FOLD,
     rule("sum", sum),
+    rule("sum-rotated", sum_rotated),
     rule("sum-pieces", sum_pieces),
     rule("sum-aligned", sum_aligned),
     rule("sum-choice", sum_choice),
-    rule("sum-signed-quotient", division::sum_signed_quotient),
+    rule("sum-signed-quotient", magic::sum_signed_quotient),
 ];
 
 /// Rules for products.
@@ -110,6 +111,25 @@ fn sum_pieces(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
         parts.push(arena.constant(Bits::zero(end)));
     }
     Some(arena.concat_all(&parts))
+}
+
+/// `2^k·x + (x >> (w − k))` is a rotation.
+fn sum_rotated(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let [a, b] = *args else { return None };
+    for (shifted, rest) in [(a, b), (b, a)] {
+        if arena.op(shifted) != Op::Mul {
+            continue;
+        }
+        let Some(factor) = arena.as_const(arena.arg(shifted, 1)).filter(|c| c.count_ones() == 1) else { continue };
+        let (x, k, width) = (arena.arg(shifted, 0), factor.trailing_zeros(), factor.width());
+        let high = arena.extract(x, width - 1, width - k);
+        if arena.zext(high, width) != rest {
+            continue;
+        }
+        let low = arena.extract(x, width - 1 - k, 0);
+        return Some(arena.concat(low, high));
+    }
+    None
 }
 
 /// `y − 2^k·(y >> k)` is the low part of `y`, also when `y`'s terms are spread over the sum.

@@ -5,6 +5,10 @@
 
 use super::{FOLD, Rule, rule, view};
 use crate::{Arena, Bits, Linear, Op, TermId};
+use smallvec::SmallVec;
+
+/// Longer chains of one operation are not sorted any further.
+const MAX_CHAIN: usize = 8;
 
 /// Rules for the complement.
 pub(super) const NOT: &[Rule] = &[
@@ -22,7 +26,7 @@ pub(super) const AND: &[Rule] = &[
     rule("bits-order", order),
     rule("bits-same", same),
     rule("bits-neutral", neutral),
-    rule("bits-nested", nested),
+    rule("bits-chain", chain),
     rule("bits-absorb", absorb),
     rule("and-run", and_run),
     rule("and-extended", and_extended),
@@ -37,7 +41,7 @@ pub(super) const OR: &[Rule] = &[
     rule("bits-order", order),
     rule("bits-same", same),
     rule("bits-neutral", neutral),
-    rule("bits-nested", nested),
+    rule("bits-chain", chain),
     rule("bits-absorb", absorb),
     rule("bits-extended", extended),
     rule("bits-choice", choice),
@@ -51,9 +55,8 @@ pub(super) const XOR: &[Rule] = &[
     rule("bits-order", order),
     rule("bits-same", same),
     rule("bits-neutral", neutral),
-    rule("bits-nested", nested),
+    rule("bits-chain", chain),
     rule("xor-complement", xor_complement),
-    rule("xor-cancel", xor_cancel),
     rule("bits-extended", extended),
     rule("bits-choice", choice),
     rule("bits-pieces", pieces),
@@ -110,8 +113,11 @@ fn complement_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermI
     Some(arena.ite(parts[0], a, b))
 }
 
-/// Operands sorted by handle, constant last.
+/// Operands sorted by handle, constant last; in chains see [`chain`].
 fn order(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if args.iter().any(|arg| arena.op(*arg) == op) {
+        return None;
+    }
     let wrong = match (arena.as_const(args[0]), arena.as_const(args[1])) {
         (Some(_), _) => true,
         (None, None) => args[1] < args[0],
@@ -145,38 +151,65 @@ fn neutral(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     }
 }
 
-/// `(x ∘ c) ∘ d = x ∘ (c ∘ d)`; constants of nested operations move outwards.
-fn nested(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    for (inner, other) in [(args[0], args[1]), (args[1], args[0])] {
-        if arena.op(inner) != op {
-            continue;
-        }
-        let (x, c) = (arena.arg(inner, 0), arena.arg(inner, 1));
-        if arena.as_const(c).is_none() {
-            continue;
-        }
-        return Some(if arena.as_const(other).is_some() {
-            let c = arena.make(op, &[c, other]);
-            arena.make(op, &[x, c])
-        } else {
-            let rest = arena.make(op, &[x, other]);
-            arena.make(op, &[rest, c])
-        });
+/// Chains of one operation: operands sorted, constant last, repeated operands merged or cancelled.
+fn chain(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if !args.iter().any(|arg| arena.op(*arg) == op) {
+        return None;
     }
-    None
+    let mut leaves: SmallVec<[TermId; 8]> = SmallVec::new();
+    let mut todo: SmallVec<[TermId; 8]> = args.into();
+    let mut constant: Option<Bits> = None;
+    while let Some(term) = todo.pop() {
+        if arena.op(term) == op && leaves.len() + todo.len() < MAX_CHAIN {
+            todo.extend_from_slice(arena.args(term));
+        } else if let Some(c) = arena.as_const(term) {
+            constant = Some(match (constant, op) {
+                (None, _) => c,
+                (Some(d), Op::BvAnd) => d.and(c),
+                (Some(d), Op::BvOr) => d.or(c),
+                (Some(d), _) => d.xor(c),
+            });
+        } else {
+            leaves.push(term);
+        }
+    }
+    leaves.sort_unstable();
+    let mut kept: SmallVec<[TermId; 8]> = SmallVec::new();
+    for leaf in leaves {
+        match (kept.last() == Some(&leaf), op) {
+            (false, _) => kept.push(leaf),
+            (true, Op::BvXor) => {
+                kept.pop();
+            }
+            (true, _) => {}
+        }
+    }
+    if op != Op::BvXor && kept.iter().any(|t| arena.op(*t) == Op::BvNot && kept.contains(&arena.arg(*t, 0))) {
+        let width = arena.width(args[0]);
+        return Some(arena.constant(if op == Op::BvAnd { Bits::zero(width) } else { Bits::ones(width) }));
+    }
+    if let Some(c) = constant {
+        kept.push(arena.constant(c));
+    }
+    let Some((first, rest)) = kept.split_first() else {
+        return Some(arena.constant(Bits::zero(arena.width(args[0]))));
+    };
+    if let Some((last, middle)) = rest.split_last()
+        && args[1] == *last
+        && middle.iter().try_fold(*first, |term, leaf| arena.lookup(op, &[term, *leaf])) == Some(args[0])
+    {
+        return None;
+    }
+    Some(rest.iter().fold(*first, |term, leaf| arena.make(op, &[term, *leaf])))
 }
 
-/// `a & (a | b) = a`, `a & (a & b) = a & b`, and the duals.
+/// `a & (a | b) = a` and the dual.
 fn absorb(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let dual = if op == Op::BvAnd { Op::BvOr } else { Op::BvAnd };
-    for (a, whole) in [(args[0], args[1]), (args[1], args[0])] {
-        let kind = arena.op(whole);
-        if (kind != dual && kind != op) || !arena.args(whole).contains(&a) {
-            continue;
-        }
-        return Some(if kind == dual { a } else { whole });
-    }
-    None
+    [(args[0], args[1]), (args[1], args[0])]
+        .into_iter()
+        .find(|(a, whole)| arena.op(*whole) == dual && arena.args(*whole).contains(a))
+        .map(|(a, _)| a)
 }
 
 /// A mask with a single run of ones takes a part of the term.
@@ -339,19 +372,74 @@ fn xor_complement(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> 
     None
 }
 
-/// `a ^ (a ^ b) = b`.
-fn xor_cancel(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    for (a, whole) in [(args[0], args[1]), (args[1], args[0])] {
-        if arena.op(whole) != op {
-            continue;
-        }
-        let (x, y) = (arena.arg(whole, 0), arena.arg(whole, 1));
-        if x == a {
-            return Some(y);
-        }
-        if y == a {
-            return Some(x);
-        }
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, words};
+    use crate::Sort;
+    use expect_test::expect;
+
+    #[test]
+    fn masks_take_parts() {
+        gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xff)); a.and(x, m) }, expect!["zext32(x[7:0])"]);
+        gives(|a| { let (x, m) = (words(a).0, a.bv_i64(32, -16)); a.and(x, m) }, expect!["16*zext32(x[31:4])"]);
+        gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xf0f)); a.and(x, m) }, expect!["x & 0xf0f"]);
     }
-    None
+
+    #[test]
+    fn chains_are_sorted_and_cancel() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let z = a.var("z", Sort::Bv(32));
+                let (left, right) = (a.xor(z, y), a.xor(x, z));
+                a.xor(left, right)
+            },
+            expect!["x ^ y"],
+        );
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let z = a.var("z", Sort::Bv(32));
+                let left = a.and(z, y);
+                let both = a.and(left, x);
+                a.and(y, both)
+            },
+            expect!["(x & y) & z"],
+        );
+    }
+
+    #[test]
+    fn disjoint_or_is_a_sum() {
+        gives(
+            |a| {
+                let (x, one) = (words(a).0, a.bv(32, 1));
+                let twice = a.shl(x, one);
+                a.or(twice, one)
+            },
+            expect!["2*x + 1"],
+        );
+        gives(
+            |a| {
+                let x = words(a).0;
+                let (left, right) = (a.bv(32, 7), a.bv(32, 25));
+                let (high, low) = (a.shl(x, left), a.lshr(x, right));
+                a.or(high, low)
+            },
+            expect!["x[24:0] ++ x[31:25]"],
+        );
+    }
+
+    #[test]
+    fn masks_of_conditions_choose() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let below = a.ult(x, y);
+                let bit = a.bool_to_bv(below, 32);
+                let mask = a.neg(bit);
+                a.and(mask, y)
+            },
+            expect!["x <u y ? y : 0"],
+        );
+    }
 }

@@ -6,7 +6,7 @@
 //! opposite become the condition before the branch.
 
 use super::interval::{self, Set};
-use super::{FOLD, Rule, float, rule};
+use super::{FOLD, Rule, bit_set, float, magic, rule};
 use crate::{Arena, Op, TermId};
 use smallvec::SmallVec;
 
@@ -33,6 +33,8 @@ pub(super) const AND: &[Rule] = &[
     rule("and-pair", pairs),
     rule("and-factor", factor),
     rule("and-choice", choice),
+    rule("and-divisible", magic::and_divisible),
+    rule("and-low-part", bit_set::and_low_part),
 ];
 
 /// Rules for disjunctions.
@@ -322,4 +324,68 @@ fn choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         return Some(if op == Op::Or { arena.ite(*c, a, b) } else { arena.ite(*c, b, a) });
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, truths};
+    use crate::Sort;
+    use expect_test::expect;
+
+    #[test]
+    fn both_ways_of_a_branch_meet() {
+        gives(
+            |a| {
+                let (p, c) = truths(a);
+                let not_c = a.bool_not(c);
+                let (yes, no) = (a.bool_and(p, c), a.bool_and(p, not_c));
+                a.bool_or(yes, no)
+            },
+            expect!["p"],
+        );
+        gives(
+            |a| {
+                let (c, d) = truths(a);
+                let p = a.var("r", Sort::Bool);
+                let (not_c, not_d) = (a.bool_not(c), a.bool_not(d));
+                let (first, second) = (a.bool_and_all(&[p, c, d]), a.bool_and_all(&[p, c, not_d]));
+                let third = a.bool_and(p, not_c);
+                a.bool_or_all(&[first, third, second])
+            },
+            expect!["r"],
+        );
+    }
+
+    #[test]
+    fn known_operands_simplify_their_neighbours() {
+        gives(
+            |a| {
+                let (p, q) = truths(a);
+                let not_p = a.bool_not(p);
+                let both = a.bool_and(not_p, q);
+                a.bool_or(p, both)
+            },
+            expect!["p || q"],
+        );
+        gives(
+            |a| {
+                let (p, q) = truths(a);
+                let r = a.var("r", Sort::Bool);
+                let choice = a.ite(p, q, r);
+                a.bool_and(p, choice)
+            },
+            expect!["p && q"],
+        );
+        gives(
+            |a| {
+                let (p, q) = truths(a);
+                let r = a.var("r", Sort::Bool);
+                let not_p = a.bool_not(p);
+                let (yes, no) = (a.bool_and(p, q), a.bool_and(not_p, r));
+                let choice = a.bool_or(yes, no);
+                a.bool_not(choice)
+            },
+            expect!["p ? !q : !r"],
+        );
+    }
 }

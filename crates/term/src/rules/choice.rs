@@ -4,7 +4,7 @@
 //! choices with a common branch are one choice. Extensions and common parts of the branches move outside; a choice
 //! between two constants by a bit is that bit times a constant.
 
-use super::{FOLD, Rule, rule, view};
+use super::{FOLD, Rule, interval, rule, view};
 use crate::{Arena, Bits, Linear, Op, Sort, TermId};
 
 /// Rules for choices.
@@ -17,6 +17,8 @@ pub(super) const ITE: &[Rule] = &[
     rule("ite-repeated", repeated),
     rule("ite-merge", merge),
     rule("ite-equal", equal),
+    rule("ite-extremum", extremum),
+    rule("ite-clamp", clamp),
     rule("ite-bit", bit),
     rule("ite-extended", extended),
     rule("ite-offset", offset),
@@ -115,6 +117,33 @@ fn equal(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     ((args[1], args[2]) == (x, y) || (args[1], args[2]) == (y, x)).then_some(args[2])
 }
 
+/// Minimum and maximum: `ite(a < b, a, b) = ite(b < a, b, a)`; the operand that was made first stands first.
+fn extremum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let less = arena.op(args[0]);
+    if !matches!(less, Op::Ult | Op::Slt) {
+        return None;
+    }
+    let (a, b) = (arena.arg(args[0], 0), arena.arg(args[0], 1));
+    let of_both = [args[1], args[2]] == [a, b] || [args[1], args[2]] == [b, a];
+    if !of_both || a < b || arena.as_const(b).is_some() {
+        return None;
+    }
+    let greater = arena.make(less, &[b, a]);
+    Some(arena.make(op, &[greater, args[2], args[1]]))
+}
+
+/// `ite(x ∈ S, x, k)` does not depend on whether k is in S: it is taken out where that leaves an interval.
+fn clamp(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (x, k, inside) = match (arena.as_const(args[1]), arena.as_const(args[2])) {
+        (None, Some(k)) => (args[1], k, true),
+        (Some(k), None) => (args[2], k, false),
+        _ => return None,
+    };
+    let condition = if inside { args[0] } else { arena.bool_not(args[0]) };
+    let without = interval::without(arena, condition, x, k)?;
+    Some(if inside { arena.make(op, &[without, args[1], args[2]]) } else { arena.make(op, &[without, args[2], args[1]]) })
+}
+
 /// A choice between constants by the value of a bit (a sign included) is linear in that bit.
 fn bit(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (a, b) = (arena.as_const(args[1])?, arena.as_const(args[2])?);
@@ -207,4 +236,86 @@ fn store(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let memory = arena.make(op, &[args[0], a[0], b[0]]);
     let value = arena.make(op, &[args[0], a[2], b[2]]);
     Some(arena.store(memory, a[1], value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, truths, words};
+    use expect_test::expect;
+
+    #[test]
+    fn nested_choices_that_share_a_branch_are_one() {
+        gives(
+            |a| {
+                let ((p, q), (x, y)) = (truths(a), words(a));
+                let inner = a.ite(q, x, y);
+                a.ite(p, inner, y)
+            },
+            expect!["p && q ? x : y"],
+        );
+        gives(
+            |a| {
+                let ((p, q), (x, y)) = (truths(a), words(a));
+                let inner = a.ite(q, x, y);
+                a.ite(p, x, inner)
+            },
+            expect!["p || q ? x : y"],
+        );
+    }
+
+    #[test]
+    fn minimum_has_one_form() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let greater = a.slt(y, x);
+                a.ite(greater, y, x)
+            },
+            expect!["x <s y ? x : y"],
+        );
+        gives(
+            |a| {
+                let (x, five) = (words(a).0, a.bv(32, 5));
+                let at_most = a.sle(x, five);
+                a.ite(at_most, x, five)
+            },
+            expect!["x <s 5 ? x : 5"],
+        );
+    }
+
+    #[test]
+    fn conditional_increment_meets_added_carry() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let below = a.ult(x, y);
+                let more = a.add_const(x, 1);
+                a.ite(below, more, x)
+            },
+            expect!["x + (x <u y ? 1 : 0)"],
+        );
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let not_below = a.ule(y, x);
+                let bit = a.bool_to_bv(not_below, 32);
+                let more = a.add_const(x, 1);
+                a.sub(more, bit)
+            },
+            expect!["x + (x <u y ? 1 : 0)"],
+        );
+    }
+
+    #[test]
+    fn absolute_value_has_one_form() {
+        gives(
+            |a| {
+                let (x, shift) = (words(a).0, a.bv(32, 31));
+                let sign = a.ashr(x, shift);
+                let flipped = a.xor(x, sign);
+                a.sub(flipped, sign)
+            },
+            expect!["x <s 0 ? -x : x"],
+        );
+    }
 }

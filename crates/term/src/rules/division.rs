@@ -1,21 +1,11 @@
 //! Quotients and remainders.
 //!
 //! Remainders by a constant are written as the dividend minus the divisor times the quotient. Quotients by a power of
-//! two are shifts. What compilers emit for other constant divisors is recognised as the quotient it computes; solvers
-//! do not find these equalities, so they are admitted with a theorem whose condition is evaluated at each use.
-//!
-//! Theorem (unsigned). Let d ≥ 1, M·d = 2^L + e with 0 ≤ e and e·2^n ≤ 2^L. Then ⌊x·M / 2^L⌋ = ⌊x / d⌋ for 0 ≤ x < 2^n.
-//! Proof: with x = q·d + r, x·M / 2^L = q + (r + x·e / 2^L) / d, and x·e / 2^L < 1, r ≤ d − 1.
-//!
-//! Theorem (signed). Let d ≥ 2, M·d = 2^L + e with 0 < e and e·2^(n−1) ≤ 2^L. Then ⌊x·M / 2^L⌋ + [x < 0] is x / d rounded
-//! towards zero for −2^(n−1) ≤ x < 2^(n−1). Proof: for x ≥ 0 as above. For x = −(q·d + r) < 0,
-//! x·M / 2^L = −q − (r + |x|·e / 2^L) / d, and 0 < r + |x|·e / 2^L ≤ d.
-//!
-//! (Granlund and Montgomery, Division by Invariant Integers using Multiplication, PLDI 1994.)
+//! two are shifts. What compilers emit for other constant divisors is recognised in the module `magic`.
 
 use super::interval::signed_min;
 use super::{FOLD, Rule, rule, view};
-use crate::{Arena, Bits, Linear, Op, TermId};
+use crate::{Arena, Bits, Op, TermId};
 
 /// Rules for unsigned quotients.
 pub(super) const UDIV: &[Rule] = &[
@@ -44,13 +34,6 @@ pub(super) const SREM: &[Rule] = &[
     rule("srem-nonnegative", signed_nonnegative),
     rule("srem-narrow", srem_narrow),
 ];
-
-/// Width in which the conditions of the theorems are evaluated: enough for any product of two numbers below 2^160.
-const WIDE: u16 = 512;
-
-fn power(exponent: u16) -> Bits {
-    Bits::new(WIDE, 1).shl(Bits::new(16, u64::from(exponent)))
-}
 
 fn exact_log(c: Bits) -> Option<u16> {
     (c.count_ones() == 1).then(|| c.trailing_zeros())
@@ -88,7 +71,7 @@ fn udiv_nested(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     }
     let (x, a) = (arena.arg(args[0], 0), arena.as_const(arena.arg(args[0], 1))?);
     let width = a.width();
-    if 2 * width > WIDE || a.is_zero() || b.is_zero() {
+    if 2 * width > Bits::MAX_WIDTH || a.is_zero() || b.is_zero() {
         return None;
     }
     let product = a.zext(2 * width).mul(b.zext(2 * width));
@@ -248,181 +231,89 @@ pub(super) fn eq_quotient_fits(arena: &mut Arena, _: Op, args: &[TermId]) -> Opt
     None
 }
 
-/// The divisor d of the unsigned theorem for M, L and dividends of n bits.
-fn unsigned_divisor(m: Bits, l: u16, n: u16) -> Option<Bits> {
-    if m.is_zero() || l + 2 >= WIDE {
-        return None;
-    }
-    let limit = power(l);
-    let d = limit.add(m).sub(Bits::new(WIDE, 1)).udiv(m);
-    let e = m.mul(d).sub(limit);
-    let holds = e.mul(power(n)).ule(limit);
-    (holds && d.count_ones() > 1 && WIDE - d.leading_zeros() <= n).then(|| d.resize(n))
-}
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, words};
+    use crate::Sort;
+    use expect_test::expect;
 
-/// The divisor d of the signed theorem for M, L and dividends of n bits.
-fn signed_divisor(m: Bits, l: u16, n: u16) -> Option<Bits> {
-    if m.is_zero() || l + 2 >= WIDE {
-        return None;
+    #[test]
+    fn signed_quotient_by_a_power_of_two_is_what_compilers_emit() {
+        gives(|a| { let (x, four) = (words(a).0, a.bv(32, 4)); a.sdiv(x, four) }, expect!["sext32((x + 3*zext32(x[31]))[31:2])"]);
+        // lea edx, [x + 3]; test x, x; cmovs; sar 2
+        gives(
+            |a| {
+                let (x, two) = (words(a).0, a.bv(32, 2));
+                let (zero, more) = (a.bv(32, 0), a.add_const(x, 3));
+                let negative = a.slt(x, zero);
+                let biased = a.ite(negative, more, x);
+                a.ashr(biased, two)
+            },
+            expect!["sext32((x + 3*zext32(x[31]))[31:2])"],
+        );
+        // sar 31; shr 30; add; sar 2
+        gives(
+            |a| {
+                let (x, two) = (words(a).0, a.bv(32, 2));
+                let (last, thirty) = (a.bv(32, 31), a.bv(32, 30));
+                let sign = a.ashr(x, last);
+                let bias = a.lshr(sign, thirty);
+                let biased = a.add(x, bias);
+                a.ashr(biased, two)
+            },
+            expect!["sext32((x + 3*zext32(x[31]))[31:2])"],
+        );
     }
-    let limit = power(l);
-    let d = limit.udiv(m).add(Bits::new(WIDE, 1));
-    let e = m.mul(d).sub(limit);
-    let holds = e.mul(power(n - 1)).ule(limit);
-    (holds && d.count_ones() > 1 && WIDE - d.leading_zeros() < n).then(|| d.resize(n))
-}
 
-/// `Mul(zext(x), M)` without overflow: x and M.
-fn unsigned_product(arena: &Arena, term: TermId) -> Option<(TermId, Bits)> {
-    if arena.op(term) != Op::Mul {
-        return None;
+    #[test]
+    fn signed_remainder_by_a_power_of_two_has_one_form() {
+        gives(|a| { let (x, four) = (words(a).0, a.bv(32, 4)); a.srem(x, four) }, expect!["-3*zext32(x[31]) + zext32(x[1:0] + sext2(x[31]))"]);
+        gives(
+            |a| {
+                let x = words(a).0;
+                let (zero, more, mask) = (a.bv(32, 0), a.add_const(x, 3), a.bv_i64(32, -4));
+                let negative = a.slt(x, zero);
+                let biased = a.ite(negative, more, x);
+                let aligned = a.and(biased, mask);
+                a.sub(x, aligned)
+            },
+            expect!["-3*zext32(x[31]) + zext32(x[1:0] + sext2(x[31]))"],
+        );
     }
-    let m = arena.as_const(arena.arg(term, 1))?;
-    let Op::Zext(width) = arena.op(arena.arg(term, 0)) else { return None };
-    let x = arena.arg(arena.arg(term, 0), 0);
-    (width <= 160 && m.leading_zeros() >= arena.width(x)).then(|| (x, m.zext(WIDE)))
-}
 
-/// `Mul(sext(x), M)` without overflow: x and M, which may be negative.
-fn signed_product(arena: &Arena, term: TermId) -> Option<(TermId, Bits)> {
-    if arena.op(term) != Op::Mul {
-        return None;
+    #[test]
+    fn the_divide_instruction_narrows() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let (wide_x, wide_y) = (a.sext(x, 64), a.sext(y, 64));
+                let quotient = a.sdiv(wide_x, wide_y);
+                a.truncate(quotient, 32)
+            },
+            expect!["x /s y"],
+        );
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let (wide_x, wide_y) = (a.sext(x, 64), a.sext(y, 64));
+                let quotient = a.sdiv(wide_x, wide_y);
+                let low = a.truncate(quotient, 32);
+                let back = a.sext(low, 64);
+                a.ne(back, quotient)
+            },
+            expect!["x == 0x80000000 && y == -1"],
+        );
     }
-    let m = arena.as_const(arena.arg(term, 1))?;
-    let Op::Sext(width) = arena.op(arena.arg(term, 0)) else { return None };
-    let x = arena.arg(arena.arg(term, 0), 0);
-    let fits = m.resize(width - arena.width(x) + 1).sext(width) == m;
-    (width <= 160 && fits).then(|| (x, m.sext(WIDE)))
-}
 
-/// High bits of a product with a magic number are a quotient.
-pub(super) fn extract_quotient(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    let Op::Extract { hi, lo } = op else { return None };
-    let (x, d) = match unsigned_product(arena, args[0]) {
-        Some((x, m)) => (x, unsigned_divisor(m, lo, arena.width(x))?),
-        None => {
-            let (x, m, l) = averaged_product(arena, args[0])?;
-            if hi + 1 != arena.width(args[0]) {
-                return None;
-            }
-            (x, unsigned_divisor(m, l + lo, arena.width(x))?)
-        }
-    };
-    let d = arena.constant(d);
-    let quotient = arena.udiv(x, d);
-    let (n, width) = (arena.width(x), hi - lo + 1);
-    Some(if width >= n { arena.zext(quotient, width) } else { arena.truncate(quotient, width) })
-}
-
-/// `((x − t) >> 1) + t` with t = ⌊x·M' / 2^n⌋: that is ⌊x·(2^n + M') / 2^(n+1)⌋, without overflow since t ≤ x.
-/// Returns x, 2^n + M' and n + 1.
-fn averaged_product(arena: &Arena, term: TermId) -> Option<(TermId, Bits, u16)> {
-    let [a, b] = *arena.args(term) else { return None };
-    if arena.op(term) != Op::Add {
-        return None;
+    #[test]
+    fn remainders_by_constants_are_differences() {
+        gives(
+            |a| {
+                let (c, ten) = (a.var("c", Sort::Bv(8)), a.bv(32, 10));
+                let wide = a.zext(c, 32);
+                a.srem(wide, ten)
+            },
+            expect!["zext32(c) - 10*zext32(c /u 10)"],
+        );
     }
-    let n = arena.width(term);
-    for (t, half) in [(a, b), (b, a)] {
-        let Op::Extract { hi, lo } = arena.op(t) else { continue };
-        let Some((x, m)) = unsigned_product(arena, arena.arg(t, 0)) else { continue };
-        let whole = lo == n && hi + 1 == 2 * n && arena.width(x) == n;
-        let Op::Zext(_) = arena.op(half) else { continue };
-        let shifted = arena.arg(half, 0);
-        let Op::Extract { hi, lo: 1 } = arena.op(shifted) else { continue };
-        let difference = arena.arg(shifted, 0);
-        if !whole || hi + 1 != n || arena.width(difference) != n {
-            continue;
-        }
-        let difference = Linear::of(arena, difference);
-        let mut expected = Linear::zero(n);
-        expected.add_scaled(arena, x, Bits::new(n, 1));
-        expected.add_scaled(arena, t, Bits::ones(n));
-        if difference == expected {
-            return Some((x, m.add(power(n)), n + 1));
-        }
-    }
-    None
-}
-
-/// A term that is ⌊x·M / 2^L⌋ as a signed number of its width, M > 0: x, M, L.
-fn signed_scaled(arena: &Arena, term: TermId) -> Option<(TermId, Bits, u16)> {
-    let high = if let Op::Sext(_) = arena.op(term) { arena.arg(term, 0) } else { term };
-    let Op::Extract { hi, lo } = arena.op(high) else { return None };
-    let inner = arena.arg(high, 0);
-    if hi + 1 != arena.width(inner) {
-        return None;
-    }
-    match signed_product(arena, inner) {
-        Some((x, m)) => (!m.sign()).then_some((x, m, lo)),
-        None => {
-            let (x, m, l) = corrected_product(arena, inner)?;
-            Some((x, m, l + lo))
-        }
-    }
-}
-
-/// `x + ⌊x·M' / 2^n⌋` with −2^n < M' < 0: that is ⌊x·(2^n + M') / 2^n⌋, without overflow. Returns x, 2^n + M', n.
-fn corrected_product(arena: &Arena, term: TermId) -> Option<(TermId, Bits, u16)> {
-    let [a, b] = *arena.args(term) else { return None };
-    if arena.op(term) != Op::Add {
-        return None;
-    }
-    let n = arena.width(term);
-    for (t, other) in [(a, b), (b, a)] {
-        let Op::Extract { hi, lo } = arena.op(t) else { continue };
-        let Some((x, m)) = signed_product(arena, arena.arg(t, 0)) else { continue };
-        let sum = m.add(power(n));
-        if lo == n && hi + 1 == 2 * n && x == other && m.sign() && !sum.sign() && !sum.is_zero() {
-            return Some((x, sum, n));
-        }
-    }
-    None
-}
-
-/// `⌊x·M / 2^L⌋ + [x < 0]` in a sum is a signed quotient.
-pub(super) fn sum_signed_quotient(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    let candidate = |arena: &Arena, t: TermId| {
-        let t = if arena.op(t) == Op::Mul { arena.arg(t, 0) } else { t };
-        matches!(arena.op(t), Op::Sext(_) | Op::Extract { .. })
-    };
-    if !args.iter().any(|arg| candidate(arena, *arg)) {
-        return None;
-    }
-    let whole = Linear::of(arena, arena.lookup(op, args)?);
-    let width = whole.constant.width();
-    for (term, c) in whole.terms.iter() {
-        let Some((x, m, l)) = signed_scaled(arena, *term) else { continue };
-        let n = arena.width(x);
-        if n > width {
-            continue;
-        }
-        let Some(d) = signed_divisor(m, l, n) else { continue };
-        let sign = arena.extract(x, n - 1, n - 1);
-        let sign = arena.zext(sign, width);
-        if !whole.terms.iter().any(|(t, e)| *t == sign && e == c) {
-            continue;
-        }
-        let d = arena.constant(d);
-        let quotient = arena.sdiv(x, d);
-        let quotient = arena.sext(quotient, width);
-        let mut out = whole.clone();
-        out.terms.retain(|(t, _)| t != term && *t != sign);
-        out.add_scaled(arena, quotient, *c);
-        return Some(out.build(arena));
-    }
-    None
-}
-
-/// The sign of a product with a positive constant is the sign of the other factor.
-pub(super) fn extract_product_sign(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    let Op::Extract { hi, lo } = op else { return None };
-    if hi != lo || hi + 1 != arena.width(args[0]) {
-        return None;
-    }
-    let x = match signed_product(arena, args[0]) {
-        Some((x, m)) => (!m.sign()).then_some(x)?,
-        None => corrected_product(arena, args[0])?.0,
-    };
-    let top = arena.width(x) - 1;
-    Some(arena.extract(x, top, top))
 }

@@ -5,7 +5,7 @@
 //! linear form that is compared with zero; its terms with negative coefficients and its constant stand on the right.
 
 use super::interval::{self, Set};
-use super::{FOLD, Rule, division, rule, view};
+use super::{FOLD, Rule, bit_set, division, rule, view};
 use crate::{Arena, Bits, Linear, Op, Sort, TermId};
 use smallvec::SmallVec;
 
@@ -22,6 +22,7 @@ pub(super) const EQ: &[Rule] = &[
     rule("eq-extended", eq_extended),
     rule("eq-xor", eq_xor),
     rule("eq-or-zero", eq_or_zero),
+    rule("eq-no-bit", bit_set::eq_no_bit),
     rule("eq-concat", eq_concat),
     rule("eq-choice", eq_choice),
     rule("eq-quotient-fits", division::eq_quotient_fits),
@@ -278,4 +279,89 @@ pub(super) fn inverse(odd: Bits) -> Bits {
         inverse = inverse.mul(two.sub(odd.mul(inverse)));
     }
     inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, truths, words};
+    use crate::Sort;
+    use expect_test::expect;
+
+    #[test]
+    fn sums_are_compared_in_one_linear_form() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let (left, right) = (a.add_const(x, 3), a.add_const(y, 5));
+                a.eq(right, left)
+            },
+            expect!["x == y + 2"],
+        );
+        gives(
+            |a| {
+                let (x, six) = (words(a).0, a.bv(32, 6));
+                let three = a.bv(32, 3);
+                let left = a.mul(x, three);
+                a.eq(left, six)
+            },
+            expect!["x == 2"],
+        );
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let eight = a.bv(32, 8);
+                let (left, right) = (a.mul(x, eight), a.mul(y, eight));
+                a.eq(left, right)
+            },
+            expect!["x[28:0] == y[28:0]"],
+        );
+        gives(
+            |a| {
+                let (x, four) = (words(a).0, a.bv(32, 4));
+                let (left, one) = (a.mul(x, four), a.bv(32, 1));
+                a.eq(left, one)
+            },
+            expect!["false"],
+        );
+    }
+
+    #[test]
+    fn bits_have_one_test() {
+        gives(
+            |a| {
+                let (x, mask) = (words(a).0, a.bv(32, 8));
+                let (masked, zero) = (a.and(x, mask), a.bv(32, 0));
+                a.ne(masked, zero)
+            },
+            expect!["x[3] == 1"],
+        );
+        gives(
+            |a| {
+                let x = words(a).0;
+                a.bit(x, 31)
+            },
+            expect!["x <s 0"],
+        );
+        gives(
+            |a| {
+                let c = a.var("c", Sort::Bv(8));
+                let (wide, k) = (a.zext(c, 32), a.bv(32, 300));
+                a.eq(wide, k)
+            },
+            expect!["false"],
+        );
+    }
+
+    #[test]
+    fn equivalences_cancel() {
+        gives(
+            |a| {
+                let (p, q) = truths(a);
+                let not_q = a.bool_not(q);
+                let inner = a.bool_xor(p, not_q);
+                a.bool_xor(inner, p)
+            },
+            expect!["!q"],
+        );
+    }
 }

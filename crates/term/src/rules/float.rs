@@ -76,8 +76,9 @@ fn order(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
 
 /// x86's minimum and maximum are choices.
 fn minimum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    let (a, b) = (args[0], args[1 % args.len().max(1)]);
-    let less = match float(arena, op)? {
+    let operation = float(arena, op)?;
+    let &[a, b] = args else { return None };
+    let less = match operation {
         FloatOp::Min(w) => arena.float(FloatOp::Lt(w), &[a, b]),
         FloatOp::Max(w) => arena.float(FloatOp::Lt(w), &[b, a]),
         _ => return None,
@@ -323,7 +324,9 @@ pub(super) fn both(arena: &mut Arena, p: TermId, q: TermId) -> Option<TermId> {
             }
             let mut neither = both.map(|t| arena.bool_not(t));
             neither.sort_unstable();
-            Some(arena.raw(Op::And, &neither))
+            let mut given = [p, q];
+            given.sort_unstable();
+            (neither != given).then(|| arena.raw(Op::And, &neither))
         }
     }
 }
@@ -331,4 +334,68 @@ pub(super) fn both(arena: &mut Arena, p: TermId, q: TermId) -> Option<TermId> {
 /// Is this a condition that [`both`] understands?
 pub(super) fn is_condition(arena: &Arena, term: TermId) -> bool {
     outcomes(arena, term).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::gives;
+    use crate::{Arena, Bits, FloatOp, Sort, TermId};
+    use expect_test::expect;
+
+    fn doubles(arena: &mut Arena) -> (TermId, TermId) {
+        (arena.var("x", Sort::Bv(64)), arena.var("y", Sort::Bv(64)))
+    }
+
+    fn number(arena: &mut Arena, value: f64) -> TermId {
+        arena.constant(Bits::new(64, value.to_bits()))
+    }
+
+    #[test]
+    fn conditions_after_ucomisd() {
+        // ja: neither CF (unordered or less) nor ZF (unordered or equal).
+        gives(
+            |a| {
+                let (x, y) = doubles(a);
+                let unordered = a.float(FloatOp::Unordered(64), &[x, y]);
+                let (less, equal) = (a.float(FloatOp::Lt(64), &[x, y]), a.float(FloatOp::Eq(64), &[x, y]));
+                let (carry, zero) = (a.bool_or(unordered, less), a.bool_or(unordered, equal));
+                let either = a.bool_or(carry, zero);
+                a.bool_not(either)
+            },
+            expect!["flt64(y, x)"],
+        );
+        // jae
+        gives(
+            |a| {
+                let (x, y) = doubles(a);
+                let unordered = a.float(FloatOp::Unordered(64), &[x, y]);
+                let less = a.float(FloatOp::Lt(64), &[x, y]);
+                let carry = a.bool_or(unordered, less);
+                a.bool_not(carry)
+            },
+            expect!["flt64(y, x) || feq64(x, y)"],
+        );
+    }
+
+    #[test]
+    fn arithmetic_has_one_form() {
+        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 1.5)); a.float(FloatOp::Sub(64), &[x, c]) }, expect!["fadd64(x, 0xbff8000000000000)"]);
+        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 2.0)); a.float(FloatOp::Mul(64), &[c, x]) }, expect!["fadd64(x, x)"]);
+        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 8.0)); a.float(FloatOp::Div(64), &[x, c]) }, expect!["fmul64(x, 0x3fc0000000000000)"]);
+        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 3.0)); a.float(FloatOp::Div(64), &[x, c]) }, expect!["fdiv64(x, 0x4008000000000000)"]);
+        gives(|a| { let (x, y) = doubles(a); a.float(FloatOp::Min(64), &[x, y]) }, expect!["flt64(x, y) ? x : y"]);
+    }
+
+    #[test]
+    fn only_payload_sensitive_swaps_are_noted() {
+        let mut arena = Arena::new();
+        let (x, y) = doubles(&mut arena);
+        let c = number(&mut arena, 1.5);
+        arena.float(FloatOp::Add(64), &[c, x]);
+        arena.float(FloatOp::Eq(64), &[y, x]);
+        arena.float(FloatOp::Add(64), &[x, y]);
+        assert!(!arena.used_nan_payload());
+        arena.float(FloatOp::Add(64), &[y, x]);
+        assert!(arena.used_nan_payload());
+    }
 }

@@ -11,6 +11,7 @@
 //! Constants added to `x`, extensions, choices between constants and parts that the set does not depend on are
 //! removed from `x` first.
 
+use super::view;
 use crate::{Arena, Bits, Linear, Op, TermId};
 
 /// A set of bit vectors of one width.
@@ -135,7 +136,20 @@ pub(super) fn statement(arena: &mut Arena, literal: TermId) -> Option<(TermId, S
 }
 
 /// `x ∈ set` as a statement about `x` without added constants and leading minus sign.
-fn strip_offset(arena: &mut Arena, x: TermId, set: Set) -> (TermId, Set) {
+pub(super) fn strip_offset(arena: &mut Arena, x: TermId, set: Set) -> (TermId, Set) {
+    let mut stripped = (x, set);
+    // What is left of a sum may turn out to be another sum when it is built.
+    for _ in 0..3 {
+        let next = strip_once(arena, stripped.0, stripped.1);
+        if next.0 == stripped.0 {
+            break;
+        }
+        stripped = next;
+    }
+    stripped
+}
+
+fn strip_once(arena: &mut Arena, x: TermId, set: Set) -> (TermId, Set) {
     if !Linear::is_sum(arena, x) {
         return (x, set);
     }
@@ -166,9 +180,25 @@ pub(super) fn both(arena: &mut Arena, x: TermId, p: (TermId, Set), q: (TermId, S
     Some(member(arena, x, both))
 }
 
+/// If `condition` says that `x` lies in an interval with `k` at one end: the condition for the rest of the interval.
+pub(super) fn without(arena: &mut Arena, condition: TermId, x: TermId, k: Bits) -> Option<TermId> {
+    let (base, set) = statement(arena, condition)?;
+    let Set::Range { lo, hi } = set else { return None };
+    // The statement is about x without constant and sign; k moves along.
+    let (own, at) = strip_offset(arena, x, Set::Range { lo: k, hi: k });
+    let Set::Range { lo: k, .. } = at else { return None };
+    if own != base || lo == hi || (k != lo && k != hi) {
+        return None;
+    }
+    let one = one(k.width());
+    let rest = if k == lo { Set::Range { lo: lo.add(one), hi } } else { Set::Range { lo, hi: hi.sub(one) } };
+    Some(member(arena, base, rest))
+}
+
 /// The canonical term for `x ∈ set`.
 pub(super) fn member(arena: &mut Arena, x: TermId, set: Set) -> TermId {
     let (x, set) = strip_offset(arena, x, set);
+    let set = possible(arena, x, set);
     let (lo, hi) = match set {
         Set::Empty => return arena.bool(false),
         Set::Full => return arena.bool(true),
@@ -176,6 +206,9 @@ pub(super) fn member(arena: &mut Arena, x: TermId, set: Set) -> TermId {
     };
     if let Some(narrower) = arena.nested(|arena| narrow(arena, x, set)) {
         return narrower;
+    }
+    if let Some(opposite) = arena.nested(|arena| narrow(arena, x, set.complement())) {
+        return arena.bool_not(opposite);
     }
     let width = lo.width();
     let one = one(width);
@@ -188,7 +221,11 @@ pub(super) fn member(arena: &mut Arena, x: TermId, set: Set) -> TermId {
     }
     let compare = |arena: &mut Arena, op: Op, x: TermId, c: Bits| {
         let c = arena.constant(c);
-        if op == Op::Eq { arena.make(op, &[x, c]) } else { arena.raw(op, &[x, c]) }
+        // Order atoms are final as they are, but products may be divisibility tests, and a sum may turn out to be
+        // something else when it is built.
+        let product = |t: TermId| arena.op(t) == Op::Mul || arena.args(t).iter().any(|t| arena.op(*t) == Op::Mul);
+        let rebuilt = Linear::is_sum(arena, x) && arena.op(x) != Op::Add;
+        if op == Op::Eq || product(x) || rebuilt { arena.make(op, &[x, c]) } else { arena.raw(op, &[x, c]) }
     };
     let not = |arena: &mut Arena, t: TermId| arena.bool_not(t);
     let (min, max) = (signed_min(width), signed_max(width));
@@ -240,6 +277,22 @@ pub(super) fn member(arena: &mut Arena, x: TermId, set: Set) -> TermId {
     if smaller { inside } else { not(arena, inside) }
 }
 
+/// The set without values that `x` cannot have because its high bits are zero; what `x` cannot have is left in where
+/// that gives a set that ends at the maximum.
+fn possible(arena: &Arena, x: TermId, set: Set) -> Set {
+    let zeros = view::leading_zeros(arena, x);
+    if zeros == 0 {
+        return set;
+    }
+    let width = arena.width(x);
+    let last = if zeros == width { Bits::zero(width) } else { Bits::ones(width - zeros).zext(width) };
+    match set.intersect(Set::Range { lo: Bits::zero(width), hi: last }) {
+        None => set,
+        Some(Set::Range { lo, hi }) if hi == last => Set::range(lo, Bits::ones(width)),
+        Some(inside) => inside,
+    }
+}
+
 /// Number of low bits that the set `[from, from + length)` does not depend on, if it is one aligned block.
 fn block(from: Bits, length: Bits) -> Option<u16> {
     let n = length.trailing_zeros();
@@ -284,6 +337,16 @@ fn narrow(arena: &mut Arena, x: TermId, set: Set) -> Option<TermId> {
             let (a, b) = (set.contains(factor), set.contains(Bits::zero(width)));
             let (a, b) = (arena.bool(a), arena.bool(b));
             Some(arena.ite(c, a, b))
+        }
+        Op::Concat if lo.is_zero() && hi.leading_zeros() >= arena.width(arena.arg(x, 0)) => {
+            // The high part must be zero.
+            let high = arena.arg(x, 0);
+            let n = width - arena.width(high);
+            let low = arena.truncate(x, n);
+            let zero = Bits::zero(arena.width(high));
+            let high = member(arena, high, Set::range(zero, zero));
+            let low = member(arena, low, Set::range(lo.resize(n), hi.resize(n)));
+            Some(arena.bool_and(high, low))
         }
         Op::Concat => {
             // The low part does not matter when the set consists of whole blocks.

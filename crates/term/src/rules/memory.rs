@@ -185,3 +185,126 @@ fn copy_short(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
 
 /// A store beyond the address space's end wraps; the largest access is far below that, so bytes stay distinct.
 const _: () = assert!(Bits::MAX_WIDTH as u64 / 8 <= MAX_SHORT);
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::gives;
+    use crate::{Arena, Sort, TermId};
+    use expect_test::expect;
+
+    fn place(arena: &mut Arena) -> (TermId, TermId) {
+        (arena.var("mem", Sort::Memory), arena.var("p", Sort::Bv(64)))
+    }
+
+    fn at(arena: &mut Arena, p: TermId, offset: i64) -> TermId {
+        arena.add_const(p, offset)
+    }
+
+    fn var(arena: &mut Arena, name: &str, width: u16) -> TermId {
+        arena.var(name, Sort::Bv(width))
+    }
+
+    #[test]
+    fn loads_see_stores() {
+        gives(
+            |a| {
+                let ((m, p), v) = (place(a), var(a, "v", 64));
+                let m = a.store(m, p, v);
+                let inside = at(a, p, 4);
+                a.load(m, inside, 4)
+            },
+            expect!["v[63:32]"],
+        );
+        gives(
+            |a| {
+                let ((m, p), v) = (place(a), var(a, "v", 32));
+                let beyond = at(a, p, 4);
+                let m = a.store(m, beyond, v);
+                a.load(m, p, 4)
+            },
+            expect!["mem[p, 4]"],
+        );
+        gives(
+            |a| {
+                let ((m, p), v) = (place(a), var(a, "v", 16));
+                let middle = at(a, p, 1);
+                let m = a.store(m, middle, v);
+                a.load(m, p, 4)
+            },
+            expect!["mem[p + 3, 1] ++ v ++ mem[p, 1]"],
+        );
+        // Near miss: the distance is not constant.
+        gives(
+            |a| {
+                let ((m, p), v) = (place(a), var(a, "v", 32));
+                let q = var(a, "q", 64);
+                let m = a.store(m, q, v);
+                a.load(m, p, 4)
+            },
+            expect!["mem{q, 4 := v}[p, 4]"],
+        );
+    }
+
+    #[test]
+    fn stores_are_sorted_and_merged() {
+        gives(
+            |a| {
+                let ((m, p), v, w) = (place(a), var(a, "v", 32), var(a, "w", 32));
+                let next = at(a, p, 4);
+                let m = a.store(m, next, w);
+                a.store(m, p, v)
+            },
+            expect!["mem{p, 4 := v}{p + 4, 4 := w}"],
+        );
+        gives(
+            |a| {
+                let ((m, p), v, w) = (place(a), var(a, "v", 64), var(a, "w", 16));
+                let m = a.store(m, p, v);
+                let inside = at(a, p, 2);
+                a.store(m, inside, w)
+            },
+            expect!["mem{p, 8 := v[63:32] ++ w ++ v[15:0]}"],
+        );
+        gives(
+            |a| {
+                let ((m, p), v, w) = (place(a), var(a, "v", 64), var(a, "w", 16));
+                let inside = at(a, p, 2);
+                let m = a.store(m, inside, w);
+                a.store(m, p, v)
+            },
+            expect!["mem{p, 8 := v}"],
+        );
+        gives(
+            |a| {
+                let (m, p) = place(a);
+                let v = a.load(m, p, 8);
+                a.store(m, p, v)
+            },
+            expect!["mem"],
+        );
+    }
+
+    #[test]
+    fn blocks_are_seen_through_when_lengths_are_known() {
+        gives(
+            |a| {
+                let ((m, p), byte) = (place(a), var(a, "b", 8));
+                let length = a.bv(64, 100);
+                let m = a.fill(m, p, byte, length);
+                let inside = at(a, p, 98);
+                a.load(m, inside, 2)
+            },
+            expect!["b ++ b"],
+        );
+        gives(
+            |a| {
+                let (m, p) = place(a);
+                let (source, length) = (var(a, "q", 64), a.bv(64, 100));
+                let m = a.copy(m, p, m, source, length);
+                let inside = at(a, p, 8);
+                a.load(m, inside, 4)
+            },
+            expect!["mem[q + 8, 4]"],
+        );
+    }
+}

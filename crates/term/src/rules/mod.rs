@@ -10,6 +10,7 @@
 //! Trust: full. The tests prove every rule by the solver at several widths and fuzz it against the evaluator.
 
 mod arithmetic;
+mod bit_set;
 mod bitwise;
 mod boolean;
 mod choice;
@@ -17,11 +18,15 @@ mod division;
 mod equality;
 mod float;
 mod interval;
+mod magic;
 mod memory;
 mod order;
 mod shift;
 mod slice;
 mod view;
+
+#[cfg(test)]
+mod testing;
 
 use crate::eval::{self, Value};
 use crate::{Arena, Func, Op, Sort, TermId};

@@ -4,13 +4,14 @@
 //! of the terms before extension.
 
 use super::interval::{self, Set, signed_min};
-use super::{FOLD, Rule, rule, view};
+use super::{FOLD, Rule, magic, rule, view};
 use crate::{Arena, Bits, Op, TermId};
 
 /// Rules for unsigned less-than.
 pub(super) const ULT: &[Rule] = &[
     FOLD,
     rule("less-same", less_same),
+    rule("ult-divisible", magic::ult_divisible),
     rule("less-constant", less_constant),
     rule("ult-offset", ult_offset),
     rule("ult-extended", ult_extended),
@@ -90,8 +91,7 @@ fn slt_nonnegative(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> 
     both.then(|| arena.make(Op::Ult, args))
 }
 
-/// Comparison of choices by the same condition, and of a choice between two constants with a third number when that
-/// decides one side.
+/// Comparison of choices by the same condition.
 fn less_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (a, b) = (args[0], args[1]);
     if arena.op(a) == Op::Ite && arena.op(b) == Op::Ite && arena.arg(a, 0) == arena.arg(b, 0) {
@@ -101,4 +101,131 @@ fn less_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         return Some(arena.ite(c, yes, no));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, words};
+    use crate::{Arena, Sort, TermId};
+    use expect_test::expect;
+
+    /// CF, ZF, SF, OF of `cmp a, b` as the instruction semantics emit them.
+    fn flags(arena: &mut Arena, a: TermId, b: TermId) -> [TermId; 4] {
+        let zero = arena.bv(arena.width(a), 0);
+        let difference = arena.sub(a, b);
+        let (carry, equal) = (arena.ult(a, b), arena.eq(difference, zero));
+        let (less, sign) = (arena.slt(a, b), arena.slt(difference, zero));
+        let overflow = arena.bool_xor(less, sign);
+        [carry, equal, sign, overflow]
+    }
+
+    fn jl(arena: &mut Arena, a: TermId, b: TermId) -> TermId {
+        let [_, _, sign, overflow] = flags(arena, a, b);
+        arena.bool_xor(sign, overflow)
+    }
+
+    #[test]
+    fn conditions_of_a_comparison_fold_back() {
+        gives(|a| { let (x, y) = words(a); jl(a, x, y) }, expect!["x <s y"]);
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let less = jl(a, x, y);
+                let [_, equal, ..] = flags(a, x, y);
+                a.bool_or(equal, less)
+            },
+            expect!["y >=s x"],
+        );
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let [carry, equal, ..] = flags(a, x, y);
+                let not_above = a.bool_or(carry, equal);
+                a.bool_not(not_above)
+            },
+            expect!["y <u x"],
+        );
+        gives(
+            |a| {
+                let (x, five) = (words(a).0, a.bv(32, 5));
+                let less = jl(a, x, five);
+                let [_, equal, ..] = flags(a, x, five);
+                a.bool_or(equal, less)
+            },
+            expect!["x <s 6"],
+        );
+    }
+
+    #[test]
+    fn setcc_and_test_fold_to_the_condition() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let less = jl(a, x, y);
+                let al = a.bool_to_bv(less, 8);
+                let rax = a.var("rax", Sort::Bv(64));
+                let high = a.extract(rax, 63, 8);
+                let rax = a.concat(high, al);
+                let al = a.truncate(rax, 8);
+                let eax = a.zext(al, 32);
+                let zero = a.bv(32, 0);
+                let masked = a.and(eax, eax);
+                a.ne(masked, zero)
+            },
+            expect!["x <s y"],
+        );
+    }
+
+    #[test]
+    fn comparisons_narrow_to_the_operand_before_extension() {
+        gives(
+            |a| {
+                let c = a.var("c", Sort::Bv(8));
+                let (wide, low, nine) = (a.zext(c, 32), a.bv(32, 48), a.bv(32, 9));
+                let moved = a.sub(wide, low);
+                a.ult(nine, moved)
+            },
+            expect!["c - 48 >=u 10"],
+        );
+        gives(
+            |a| {
+                let (c, d) = (a.var("c", Sort::Bv(8)), a.var("d", Sort::Bv(16)));
+                let (c, d) = (a.sext(c, 32), a.sext(d, 32));
+                a.slt(c, d)
+            },
+            expect!["sext16(c) <s d"],
+        );
+    }
+
+    #[test]
+    fn bounds_of_one_term_are_one_comparison() {
+        gives(
+            |a| {
+                let x = words(a).0;
+                let (low, high) = (a.bv(32, 48), a.bv(32, 57));
+                let (below, above) = (a.slt(x, low), a.slt(high, x));
+                a.bool_or(below, above)
+            },
+            expect!["x - 48 >=u 10"],
+        );
+        gives(
+            |a| {
+                let x = words(a).0;
+                let (five, six) = (a.bv(32, 5), a.bv(32, 6));
+                let (p, q) = (a.eq(x, five), a.eq(x, six));
+                a.bool_and(p, q)
+            },
+            expect!["false"],
+        );
+        // Near miss: different terms.
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let (five, six) = (a.bv(32, 5), a.bv(32, 6));
+                let (p, q) = (a.ult(x, five), a.ult(y, six));
+                a.bool_and(p, q)
+            },
+            expect!["x <u 5 && y <u 6"],
+        );
+    }
 }

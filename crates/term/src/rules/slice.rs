@@ -4,7 +4,7 @@
 //! for. Concatenations are flat; adjacent pieces of one term are one piece. A zero high part is a zero extension, a
 //! zero low part a product with a power of two.
 
-use super::{FOLD, Rule, division, rule, view};
+use super::{FOLD, Rule, bit_set, division, magic, rule, view};
 use crate::{Arena, Bits, Linear, Op, TermId};
 use smallvec::SmallVec;
 
@@ -18,12 +18,13 @@ pub(super) const EXTRACT: &[Rule] = &[
     rule("extract-choice", extract_choice),
     rule("extract-bitwise", extract_bitwise),
     rule("extract-shifted", extract_shifted),
-    rule("extract-quotient", division::extract_quotient),
+    rule("extract-quotient", magic::extract_quotient),
     rule("extract-quotient-narrow", division::extract_quotient_narrow),
-    rule("extract-product-sign", division::extract_product_sign),
+    rule("extract-product-sign", magic::extract_product_sign),
     rule("extract-sum", extract_sum),
     rule("extract-two-valued", extract_two_valued),
     rule("extract-load", extract_load),
+    rule("extract-constant-bit", bit_set::extract_of_shifted_constant),
 ];
 
 /// Rules for concatenation.
@@ -404,4 +405,83 @@ fn zext_sum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         out.add_scaled(arena, term, c.zext(width));
     }
     Some(out.build(arena))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, words};
+    use crate::Sort;
+    use expect_test::expect;
+
+    #[test]
+    fn thirty_two_bit_arithmetic_in_wide_registers() {
+        gives(
+            |a| {
+                let (rdi, rsi) = (a.var("rdi", Sort::Bv(64)), a.var("rsi", Sort::Bv(64)));
+                let sum = a.add(rdi, rsi);
+                let sum = a.add_const(sum, 1 << 40 | 7);
+                let low = a.truncate(sum, 32);
+                a.zext(low, 64)
+            },
+            expect!["zext64(rdi[31:0] + rsi[31:0] + 7)"],
+        );
+    }
+
+    #[test]
+    fn pieces_join() {
+        gives(
+            |a| {
+                let x = words(a).0;
+                let (high, low) = (a.extract(x, 31, 16), a.extract(x, 15, 0));
+                a.concat(high, low)
+            },
+            expect!["x"],
+        );
+        gives(
+            |a| {
+                let x = words(a).0;
+                let shift = a.bv(32, 31);
+                let sign = a.ashr(x, shift);
+                a.concat(sign, x)
+            },
+            expect!["sext64(x)"],
+        );
+        gives(
+            |a| {
+                let (memory, rdi) = (a.var("mem", Sort::Memory), a.var("rdi", Sort::Bv(64)));
+                let mut value = a.bv(32, 0);
+                for i in 0..4 {
+                    let address = a.add_const(rdi, i);
+                    let byte = a.load(memory, address, 1);
+                    let (byte, shift) = (a.zext(byte, 32), a.bv(32, 8 * i as u64));
+                    let byte = a.shl(byte, shift);
+                    value = a.or(value, byte);
+                }
+                value
+            },
+            expect!["mem[rdi, 4]"],
+        );
+    }
+
+    #[test]
+    fn extensions_move_outside_or_vanish() {
+        gives(
+            |a| {
+                let x = words(a).0;
+                let wide = a.zext(x, 64);
+                a.sext(wide, 128)
+            },
+            expect!["zext128(x)"],
+        );
+        gives(
+            |a| {
+                let c = a.var("c", Sort::Bv(8));
+                let word = a.zext(c, 32);
+                let four = a.bv(32, 4);
+                let index = a.mul(word, four);
+                a.sext(index, 64)
+            },
+            expect!["4*zext64(c)"],
+        );
+    }
 }

@@ -73,26 +73,21 @@ fn fused(arena: &mut Arena, operands: [TermId; 3], product: Sign, addend: Sign) 
 }
 
 fn scalar(s: &mut Step, width: u16, signs: Signs, order: [usize; 3]) -> Lifted {
-    let mut operands = Vec::with_capacity(3);
-    for i in order {
-        operands.push(s.read_low(i, width)?);
-    }
-    let value = fused(s.arena, [operands[0], operands[1], operands[2]], signs.product, signs.addend[0]);
+    let [x, y, z] = order;
+    let operands = [s.read_low(x, width)?, s.read_low(y, width)?, s.read_low(z, width)?];
+    let value = fused(s.arena, operands, signs.product, signs.addend[0]);
     let old = s.read_full(0)?;
     let whole = s.insert(old, 0, value);
     s.write(0, whole)
 }
 
 fn packed(s: &mut Step, width: u16, signs: Signs, order: [usize; 3]) -> Lifted {
-    let mut operands = Vec::with_capacity(3);
-    for i in order {
-        let value = s.read_full(i)?;
-        operands.push(split(s.arena, value, width));
-    }
+    let [x, y, z] = order;
+    let (x, y, z) = (s.read_full(x)?, s.read_full(y)?, s.read_full(z)?);
+    let [x, y, z] = [x, y, z].map(|value| split(s.arena, value, width));
     let mut lanes = Vec::with_capacity(8);
-    for i in 0..operands[0].len() {
-        let lane = [operands[0][i], operands[1][i], operands[2][i]];
-        lanes.push(fused(s.arena, lane, signs.product, signs.addend[i % 2]));
+    for (i, ((x, y), z)) in x.into_iter().zip(y).zip(z).enumerate() {
+        lanes.push(fused(s.arena, [x, y, z], signs.product, signs.addend[i % 2]));
     }
     let value = join(s.arena, &lanes);
     s.write(0, value)

@@ -17,7 +17,7 @@ const fn integer(name: &'static str, feature: Feature, lift: fn(&mut Step) -> Li
 }
 
 pub(crate) const ROWS: &[Row] = &[
-    integer("pshufd", Sse2, |s| permute(s, 32, |imm, i| two_bits(imm, i))),
+    integer("pshufd", Sse2, |s| permute(s, 32, two_bits)),
     integer("pshuflw", Sse2, |s| permute(s, 16, |imm, i| if i < 4 { two_bits(imm, i) } else { i })),
     integer("pshufhw", Sse2, |s| permute(s, 16, |imm, i| if i < 4 { i } else { 4 + two_bits(imm, i - 4) })),
     integer("pshufb", Ssse3, |s| s.halves(shuffle_bytes)),

@@ -1,0 +1,514 @@
+//! Contracts of local functions: what a compiler can see about a function that nobody outside its file can call.
+//!
+//! A local function whose address is never taken is called from the visible call sites only, so compilers drop
+//! arguments that are constant or unread, propagate constant results, ignore unused ones, and delete calls without an
+//! effect, even with inlining off. The contract is computed from all functions of both files:
+//! - from the original: the constants that all its call sites pass, its constant result or the argument it returns,
+//!   and what it does to memory;
+//! - from the candidate: which argument registers its body reads, and whether any call site reads the result.
+//!
+//! The function is then compared under the contract, and every call of it against the contract: an argument that the
+//! candidate's body does not read need not be passed, a result that no call site reads need not be returned. If the
+//! candidate dropped arguments, the later ones move up (LLVM does that); which register carries which argument is a guess
+//! that is safe because the body and all call sites are held to the same one. Printed as `callers(f)`.
+//!
+//! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
+
+use crate::library;
+use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use term::{Arena, Linear, TermId, VarId};
+
+/// A value that does not depend on an arena.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Fixed {
+    /// A number.
+    Number(u64),
+    /// An address: variable and offset.
+    Address(String, i64),
+}
+
+/// What a function always returns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FixedResult {
+    /// This value.
+    Value(Fixed),
+    /// What it was given in this register.
+    Argument(Register),
+}
+
+/// What a local function does besides returning a result.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LocalEffect {
+    /// Nothing, whatever memory holds: its result is a function of the arguments.
+    Pure,
+    /// Nothing: its result is a function of the arguments and memory.
+    Reads,
+    /// It writes no memory outside its frame and calls nobody, but may not return.
+    Preserves,
+    /// Anything.
+    Unknown,
+}
+
+/// The contract of one local function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalContract {
+    /// Argument registers whose value is one of these at every call site of the original.
+    pub arguments: BTreeMap<Register, BTreeSet<Fixed>>,
+    /// Where the candidate expects what the original takes in a register; `None` if nowhere.
+    pub moved: BTreeMap<Register, Option<Register>>,
+    /// Does no call site of the candidate read the result?
+    pub result_unused: bool,
+    /// What the original always returns.
+    pub result: Option<FixedResult>,
+    /// What the original does.
+    pub effect: LocalEffect,
+}
+
+/// Contracts by name of the function.
+pub type Contracts = BTreeMap<String, LocalContract>;
+
+/// All functions of one file, lifted into one arena.
+pub struct File<'a> {
+    /// Owner of the functions' terms.
+    pub arena: &'a mut Arena,
+    /// The functions that could be lifted.
+    pub functions: &'a [Function],
+    /// Could all functions be lifted? Otherwise there may be call sites that nobody saw.
+    pub complete: bool,
+    /// Names of local functions whose address is never taken.
+    pub private: BTreeSet<String>,
+}
+
+/// Argument registers: the six general ones and eight vector ones.
+fn argument_registers() -> impl Iterator<Item = Register> {
+    Register::ARGUMENTS.into_iter().chain((0..8).map(Register::Vector))
+}
+
+/// Distinct constants of an argument that are worth knowing.
+const MOST_VALUES: usize = 16;
+
+/// The contracts of the functions that are private in both files.
+pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
+    let private: Vec<String> = original.private.intersection(&candidate.private).cloned().collect();
+    if private.is_empty() {
+        return Contracts::new();
+    }
+    let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
+    let effects = effects(original);
+    let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
+    let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
+    let mut read_results: FxHashSet<String> = FxHashSet::default();
+    let mut live: FxHashMap<String, u64> = FxHashMap::default();
+    for function in candidate.functions {
+        let live_in = liveness(candidate.arena, function);
+        live.insert(function.name.clone(), live_in[Function::ENTRY.index()]);
+        read_results.extend(results_read(function, &live_in));
+    }
+    let mut out = Contracts::new();
+    for name in private {
+        let (Some(before), Some(_)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
+        let arguments = passed.get(&name).cloned().unwrap_or_default();
+        let live_in = live.get(&name).copied().unwrap_or(u64::MAX);
+        let Some(moved) = moved(before, live_in, &arguments) else { continue };
+        let result_unused = candidate.complete && !read_results.contains(&name);
+        let result = fixed_result(original.arena, before);
+        let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
+        out.insert(name, LocalContract { arguments, moved, result_unused, result, effect });
+    }
+    out
+}
+
+/// Where the candidate's body, which reads the registers `live_in`, expects the original's arguments. `None` if the
+/// original's are not known or go over the stack.
+fn moved(
+    original: &Function,
+    live_in: u64,
+    constants: &BTreeMap<Register, BTreeSet<Fixed>>,
+) -> Option<BTreeMap<Register, Option<Register>>> {
+    let signature = original.signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic)?;
+    let mut places = Vec::new();
+    for value in &signature.arguments {
+        match value.place {
+            Place::Register(register) => places.push(register),
+            Place::Stack(_) => return None,
+        }
+    }
+    let reads = |register: Register| live_in & 1 << register.index() != 0;
+    let general: Vec<Register> = places.iter().copied().filter(|r| Register::ARGUMENTS.contains(r)).collect();
+    let gone = |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1);
+    let left: Vec<Register> = general.iter().copied().filter(|r| !gone(r)).collect();
+    let shifted = left.len() < general.len() && !Register::ARGUMENTS[left.len()..].iter().any(|r| reads(*r));
+    let mut out = BTreeMap::new();
+    for register in places {
+        let to = match left.iter().position(|r| *r == register) {
+            Some(i) if shifted => Some(Register::ARGUMENTS[i]),
+            None if shifted && general.contains(&register) => None,
+            _ => Some(register),
+        };
+        out.insert(register, to.filter(|r| reads(*r)));
+    }
+    Some(out)
+}
+
+/// Values of registers at the end of a point, as far as the point itself fixes them.
+fn block_values(arena: &mut Arena, function: &Function, id: PointId) -> FxHashMap<VarId, TermId> {
+    let mut values: FxHashMap<VarId, TermId> = FxHashMap::default();
+    for (_, op) in &function.point(id).ops {
+        match op {
+            Op::Set { var, value } => {
+                let mut memo = FxHashMap::default();
+                let new = arena.substitute(*value, &mut |v| values.get(&v).copied(), &mut memo);
+                values.insert(*var, new);
+            }
+            Op::Load { var, .. } | Op::Unknown { var } => {
+                let sort = arena.var_sort(*var);
+                let unknown = arena.fresh("unknown", sort);
+                values.insert(*var, unknown);
+            }
+            Op::Store { .. } | Op::Fault { .. } => {}
+        }
+    }
+    values
+}
+
+fn fixed(arena: &Arena, function: &Function, value: TermId) -> Option<Fixed> {
+    if let Some(number) = arena.as_u64(value) {
+        return Some(Fixed::Number(number));
+    }
+    if arena.sort(value).width() != Some(64) {
+        return None;
+    }
+    let linear = Linear::of(arena, value);
+    let [(base, one)] = linear.terms[..] else { return None };
+    let var = arena.as_var(base).filter(|_| one.to_u64() == Some(1))?;
+    let object = function.objects.get(&var).filter(|o| o.kind != ObjectKind::Section)?;
+    Some(Fixed::Address(arena.var_name(object.var).to_string(), linear.constant.low() as i64))
+}
+
+/// Constants that all call sites pass, by callee.
+fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
+    let mut out: FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> = FxHashMap::default();
+    let mut seen: FxHashSet<String> = FxHashSet::default();
+    for function in file.functions {
+        for (i, point) in function.points.iter().enumerate() {
+            let Next::Call(call) = &point.next else { continue };
+            let Callee::Named(name) = &call.callee else { continue };
+            if !file.private.contains(name) {
+                continue;
+            }
+            let values = block_values(file.arena, function, PointId(i as u32));
+            let mut here = BTreeMap::new();
+            for register in Register::ARGUMENTS {
+                let value = values.iter().find(|(var, _)| var.index() == register.index()).map(|(_, v)| *v);
+                if let Some(value) = value.and_then(|v| fixed(file.arena, function, v)) {
+                    here.insert(register, BTreeSet::from([value]));
+                }
+            }
+            if seen.insert(name.clone()) {
+                out.insert(name.clone(), here);
+                continue;
+            }
+            let all = out.entry(name.clone()).or_default();
+            all.retain(|register, _| here.contains_key(register));
+            for (register, values) in here {
+                if let Some(known) = all.get_mut(&register) {
+                    known.extend(values);
+                }
+            }
+            all.retain(|_, values| values.len() <= MOST_VALUES);
+        }
+    }
+    out
+}
+
+/// Registers that are read before they are written, at the start of each point.
+fn liveness(arena: &Arena, function: &Function) -> Vec<u64> {
+    let mut memo: FxHashMap<TermId, u64> = FxHashMap::default();
+    let mut reads = |term: TermId| -> u64 {
+        *memo.entry(term).or_insert_with(|| {
+            let vars = arena.free_vars(term);
+            vars.iter().filter(|v| v.index() < Register::COUNT).fold(0, |mask, v| mask | 1 << v.index())
+        })
+    };
+    let bit = |var: VarId| if var.index() < Register::COUNT { 1u64 << var.index() } else { 0 };
+    let mask = |registers: &mut dyn Iterator<Item = Register>| registers.fold(0u64, |m, r| m | 1 << r.index());
+    let results = match &function.signature {
+        Some(signature) if signature.unsupported.is_none() => {
+            mask(&mut signature.results.iter().filter_map(|v| match v.place {
+                Place::Register(register) => Some(register),
+                Place::Stack(_) => None,
+            }))
+        }
+        _ => mask(&mut [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].into_iter()),
+    };
+    let kept = mask(&mut Register::CALLEE_SAVED.into_iter().chain([Register::RSP, Register::FsBase, Register::GsBase]));
+    let called = |callee: &Callee| match callee {
+        Callee::Named(name) => {
+            let known = function.callees.get(name).filter(|s| s.unsupported.is_none() && !s.variadic);
+            match known {
+                Some(signature) => mask(&mut signature.arguments.iter().filter_map(|v| match v.place {
+                    Place::Register(register) => Some(register),
+                    Place::Stack(_) => None,
+                })),
+                None => mask(&mut argument_registers().chain([Register::General(0)])),
+            }
+        }
+        Callee::Pointer(_) => mask(&mut argument_registers().chain([Register::General(0)])),
+    };
+    let mut live_in = vec![0u64; function.points.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, point) in function.points.iter().enumerate().rev() {
+            let mut live = match &point.next {
+                Next::Edges(edges) => edges.iter().fold(0, |l, e| l | reads(e.guard) | live_in[e.target.index()]),
+                Next::Call(call) => {
+                    let after = match call.returns {
+                        Some(next) => live_in[next.index()],
+                        None => results | kept,
+                    };
+                    let target = if let Callee::Pointer(term) = &call.callee { reads(*term) } else { 0 };
+                    after & kept | called(&call.callee) | target | 1 << Register::RSP.index()
+                }
+                Next::Return => results | kept,
+                Next::Fault(_) => 0,
+            };
+            for (_, op) in point.ops.iter().rev() {
+                live = match op {
+                    Op::Set { var, value } => live & !bit(*var) | reads(*value),
+                    Op::Load { var, address, .. } => live & !bit(*var) | reads(*address),
+                    Op::Store { address, value } => live | reads(*address) | reads(*value),
+                    Op::Unknown { var } => live & !bit(*var),
+                    Op::Fault { condition, .. } => live | reads(*condition),
+                };
+            }
+            changed |= live_in[i] != live;
+            live_in[i] = live;
+        }
+    }
+    live_in
+}
+
+/// Callees whose result some call site of the function reads.
+fn results_read(function: &Function, live_in: &[u64]) -> Vec<String> {
+    let result = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)]
+        .iter()
+        .fold(0u64, |mask, r| mask | 1 << r.index());
+    let returns_nothing =
+        function.signature.as_ref().is_some_and(|s| s.unsupported.is_none() && s.results.is_empty());
+    let calls = function.points.iter().filter_map(|point| match &point.next {
+        Next::Call(call) => match &call.callee {
+            Callee::Named(name) => Some((name, call.returns)),
+            Callee::Pointer(_) => None,
+        },
+        _ => None,
+    });
+    let read = calls.filter(|(_, returns)| match returns {
+        Some(next) => live_in[next.index()] & result != 0,
+        None => !returns_nothing,
+    });
+    read.map(|(name, _)| name.clone()).collect()
+}
+
+/// What the function returns on every path, if one value fits all.
+fn fixed_result(arena: &mut Arena, function: &Function) -> Option<FixedResult> {
+    let signature = function.signature.as_ref().filter(|s| s.unsupported.is_none())?;
+    let [result] = signature.results[..] else { return None };
+    if result.place != Place::Register(Register::General(0)) {
+        return None;
+    }
+    let mut predecessors: Vec<Vec<PointId>> = vec![Vec::new(); function.points.len()];
+    let mut work: Vec<PointId> = Vec::new();
+    for (i, point) in function.points.iter().enumerate() {
+        match &point.next {
+            Next::Edges(edges) => edges.iter().for_each(|e| predecessors[e.target.index()].push(PointId(i as u32))),
+            Next::Call(call) if call.tail => return None,
+            Next::Return => work.push(PointId(i as u32)),
+            Next::Call(_) | Next::Fault(_) => {}
+        }
+    }
+    let after_call: FxHashSet<PointId> = function.points.iter().filter_map(|p| match &p.next {
+        Next::Call(call) => call.returns,
+        _ => None,
+    }).collect();
+    let rax = Register::General(0).index();
+    let mut seen: FxHashSet<PointId> = work.iter().copied().collect();
+    let mut found: Option<FixedResult> = None;
+    while let Some(point) = work.pop() {
+        let values = block_values(arena, function, point);
+        let value = match values.iter().find(|(var, _)| var.index() == rax).map(|(_, v)| *v) {
+            Some(value) => Some(value),
+            None if after_call.contains(&point) || point == Function::ENTRY => return None,
+            None => None,
+        };
+        let Some(value) = value else {
+            for p in &predecessors[point.index()] {
+                if seen.insert(*p) {
+                    work.push(*p);
+                }
+            }
+            continue;
+        };
+        let here = match fixed(arena, function, value) {
+            Some(value) => FixedResult::Value(value),
+            None => slot_result(arena, function, point)?,
+        };
+        if found.as_ref().is_some_and(|f| *f != here) {
+            return None;
+        }
+        found = Some(here);
+    }
+    found
+}
+
+/// The function returns a frame slot to which only one value is ever stored.
+fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
+    let rax = Register::General(0).index();
+    let loaded = function.point(point).ops.iter().rev().find_map(|(_, op)| match op {
+        Op::Load { var, address, .. } if !matches!(Register::of_var(*var), Some(Register::General(5))) => Some(*address),
+        _ => None,
+    })?;
+    // The last load must be what reaches rax: a copy of it, nothing else.
+    let sets_rax = function.point(point).ops.iter().rev().find_map(|(_, op)| match op {
+        Op::Set { var, value } if var.index() == rax => Some(*value),
+        Op::Load { var, address, .. } if var.index() == rax => Some(*address),
+        _ => None,
+    })?;
+    let plain = arena.free_vars(sets_rax).len() == 1;
+    if !plain || !is_frame_address(arena, loaded) {
+        return None;
+    }
+    // Nobody else may know the slot's address.
+    let escapes = |op: &Op| match op {
+        Op::Set { var, value } => {
+            let frame_register = matches!(Register::of_var(*var), Some(Register::General(4 | 5)));
+            !frame_register && arena.sort(*value).width() == Some(64) && is_frame_address(arena, *value)
+        }
+        _ => false,
+    };
+    if function.points.iter().flat_map(|p| &p.ops).any(|(_, op)| escapes(op)) {
+        return None;
+    }
+    let mut stored = None;
+    for (i, p) in function.points.iter().enumerate() {
+        for (n, (_, op)) in p.ops.iter().enumerate() {
+            let Op::Store { address, value } = op else { continue };
+            let overlap = arena.difference(*address, loaded).map(|d| d.low() as i64);
+            if *address != loaded {
+                if overlap.is_some_and(|d| d.unsigned_abs() < 64) && overlap.is_some_and(|d| near(arena, *value, d)) {
+                    return None;
+                }
+                continue;
+            }
+            let here = match fixed(arena, function, *value) {
+                Some(value) => FixedResult::Value(value),
+                None => {
+                    let var = arena.as_var(*value)?;
+                    let register = Register::of_var(var).filter(|r| Register::ARGUMENTS.contains(r))?;
+                    let untouched = i == Function::ENTRY.index()
+                        && !p.ops[..n].iter().any(|(_, o)| matches!(o, Op::Set { var: v, .. } | Op::Load { var: v, .. } if *v == var));
+                    if !untouched {
+                        return None;
+                    }
+                    FixedResult::Argument(register)
+                }
+            };
+            if stored.as_ref().is_some_and(|s| *s != here) {
+                return None;
+            }
+            stored = Some(here);
+        }
+    }
+    stored
+}
+
+/// Could a store of this value at distance `d` touch the 8 bytes at distance 0?
+fn near(arena: &Arena, value: TermId, d: i64) -> bool {
+    let bytes = i64::from(arena.width(value) / 8);
+    d < 8 && d + bytes > 0
+}
+
+/// `rbp + constant` or `rsp + constant`.
+fn is_frame_address(arena: &Arena, address: TermId) -> bool {
+    let linear = Linear::of(arena, address);
+    let [(base, one)] = linear.terms[..] else { return false };
+    let register = arena.as_var(base).and_then(Register::of_var);
+    one.to_u64() == Some(1) && matches!(register, Some(Register::General(4 | 5)))
+}
+
+/// What each function of the original does, calls included.
+fn effects(file: &File) -> FxHashMap<String, LocalEffect> {
+    let mut out: FxHashMap<String, LocalEffect> = FxHashMap::default();
+    let defined: FxHashSet<&str> = file.functions.iter().map(|f| f.name.as_str()).collect();
+    // Callees first would be best; a few rounds do the same. A cycle of calls stays unknown.
+    for _ in 0..4 {
+        for function in file.functions {
+            let effect = effect(file.arena, function, &out, &defined);
+            out.insert(function.name.clone(), effect);
+        }
+    }
+    out
+}
+
+fn effect(
+    arena: &Arena,
+    function: &Function,
+    known: &FxHashMap<String, LocalEffect>,
+    defined: &FxHashSet<&str>,
+) -> LocalEffect {
+    let rbp = Register::RBP.index();
+    let rsp = Register::RSP.index();
+    let mut effect = LocalEffect::Pure;
+    for point in &function.points {
+        for (_, op) in &point.ops {
+            match op {
+                Op::Store { address, .. } if !is_frame_address(arena, *address) => return LocalEffect::Unknown,
+                Op::Load { var, address, .. } => {
+                    if !is_frame_address(arena, *address) {
+                        effect = effect.max(LocalEffect::Reads);
+                    }
+                    let restores = matches!(point.next, Next::Return) || matches!(&point.next, Next::Call(c) if c.tail);
+                    if var.index() == rbp && !restores {
+                        return LocalEffect::Unknown;
+                    }
+                }
+                Op::Set { var, value } if var.index() == rbp || var.index() == rsp => {
+                    let restored = matches!(point.next, Next::Return);
+                    if !is_frame_address(arena, *value) && !restored {
+                        return LocalEffect::Unknown;
+                    }
+                }
+                Op::Fault { .. } => return LocalEffect::Unknown,
+                Op::Store { .. } | Op::Set { .. } | Op::Unknown { .. } => {}
+            }
+        }
+        match &point.next {
+            Next::Edges(_) | Next::Return => {}
+            Next::Fault(_) => return LocalEffect::Unknown,
+            Next::Call(call) => {
+                let Callee::Named(name) = &call.callee else { return LocalEffect::Unknown };
+                let callee = if defined.contains(name.as_str()) {
+                    known.get(name).copied().unwrap_or(LocalEffect::Unknown)
+                } else {
+                    match library::contract(name).map(|c| c.effect) {
+                        Some(library::Effect::Pure { reads_memory: false, .. }) => LocalEffect::Pure,
+                        Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => LocalEffect::Reads,
+                        _ => LocalEffect::Unknown,
+                    }
+                };
+                if call.tail || call.returns.is_none() {
+                    return LocalEffect::Unknown;
+                }
+                effect = effect.max(callee);
+            }
+        }
+    }
+    if has_cycle(function) { effect.max(LocalEffect::Preserves) } else { effect }
+}
+
+fn has_cycle(function: &Function) -> bool {
+    let none = FxHashSet::default();
+    crate::order::Region::explore(function, Function::ENTRY, &none, |_| true).is_err()
+}
