@@ -255,6 +255,7 @@ impl<'a> Context<'a> {
         }
         state.world = world;
         state.call_target = None;
+        state.renamed = None;
     }
 
     /// Caller-saved registers and flags become unknown.

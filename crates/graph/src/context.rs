@@ -109,6 +109,8 @@ pub struct Context<'a> {
     pub(crate) undefined: FxHashSet<VarId>,
     /// Results of allocation functions, with the clock of their birth.
     pub(crate) allocations: FxHashMap<VarId, u32>,
+    /// Registers live at each point, by side; made when first needed.
+    pub(crate) live: [Option<Vec<u64>>; 2],
     /// When to give up.
     pub deadline: Option<std::time::Instant>,
 }
@@ -152,6 +154,7 @@ impl<'a> Context<'a> {
             read_memo: FxHashMap::default(),
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
+            live: [None, None],
             deadline: None,
         }
     }

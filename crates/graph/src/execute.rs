@@ -7,8 +7,10 @@
 
 use crate::context::unsupported;
 use crate::known::Known;
-use crate::order::Region as Piece;
-use crate::{Assumption, Callee, Context, FaultKind, Next, Op, PointId, Register, Side, State, Stuck};
+use crate::library;
+use crate::order::{Passing, Region as Piece};
+use crate::renaming::Outcome;
+use crate::{Assumption, Call, Callee, Context, FaultKind, Next, Op, PointId, Register, Side, State, Stuck};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use term::{Op as TermOp, TermId, VarId};
@@ -157,7 +159,7 @@ type Incoming = Vec<(TermId, State)>;
 impl Executor<'_, '_> {
     fn piece(&mut self, from: PointId, state: State, heads: &FxHashSet<PointId>, joins: Joins) -> Result<(), Stuck> {
         let function = self.context.functions[self.side.index()];
-        let inner = |point: PointId| self.passes_through(point);
+        let inner = |point: PointId| self.passing(point);
         let piece = Piece::explore(function, from, heads, inner)
             .map_err(|point| Stuck::Loop { side: self.side, address: function.point(point).address })?;
         if joins == Joins::Split && piece.paths <= FEW_PATHS {
@@ -214,11 +216,19 @@ impl Executor<'_, '_> {
     }
 
     /// Does execution go on after the call at this point, without an event?
-    fn passes_through(&self, point: PointId) -> bool {
+    fn passing(&self, point: PointId) -> Passing {
         let function = self.context.functions[self.side.index()];
         match &function.point(point).next {
-            Next::Call(call) => !call.tail && matches!(&call.callee, Callee::Named(name) if self.context.is_silent(name)),
-            _ => false,
+            Next::Call(Call { callee: Callee::Named(name), tail: false, .. }) => {
+                if self.context.is_silent(name) {
+                    Passing::Goes
+                } else if self.context.contract(name).is_some() && library::may_vanish(name) {
+                    Passing::Perhaps
+                } else {
+                    Passing::Stops
+                }
+            }
+            _ => Passing::Stops,
         }
     }
 
@@ -264,13 +274,21 @@ impl Executor<'_, '_> {
                     let target = self.value(&state, &temporaries, *target);
                     state.call_target = Some(target);
                 }
-                if self.passes_through(id) {
-                    self.silent_call(last, call, guard, &mut state)?;
+                let silent = self.passing(id) == Passing::Goes;
+                let renamed = if silent { Outcome::AsWritten } else { self.rename_call(last, id, call, guard, &mut state)? };
+                if silent || matches!(renamed, Outcome::Done) {
+                    if silent {
+                        self.silent_call(last, call, guard, &mut state)?;
+                    }
                     match call.returns {
+                        _ if call.tail => self.run.arrivals.push(Arrival { event: Event::Return(id), guard, state }),
                         Some(next) => return Ok(vec![(next, guard, state)]),
                         None => self.run.faults.push(Fault { guard, kind: FaultKind::OffTheEnd, place: last }),
                     }
                 } else {
+                    if let Outcome::Event(renamed) = renamed {
+                        state.renamed = Some(renamed);
+                    }
                     self.run.arrivals.push(Arrival { event: Event::Call(id), guard, state });
                 }
             }
@@ -298,6 +316,7 @@ impl Executor<'_, '_> {
         let (var, value) = match op {
             Op::Set { var, value } => {
                 let value = self.value(state, temporaries, *value);
+                let value = self.known.settle(self.context.arena, value);
                 (*var, self.aligned(value))
             }
             Op::Load { var, address, bytes } => {
@@ -396,6 +415,7 @@ impl Executor<'_, '_> {
         bytes: u16,
         write: bool,
     ) -> Result<Spot, Stuck> {
+        let address = self.known.settle(self.context.arena, address);
         if let Some((offset, rest)) = self.context.frame_offset(address) {
             let local = self.context.local_at(self.side, offset);
             if let Some(local) = local {

@@ -1,13 +1,79 @@
-//! Simplification under what is known to hold: the literals of a path condition.
+//! Simplification under what is known to hold: the literals of a path condition, and the ranges that they give to
+//! terms compared with constants.
 
 use crate::Context;
 use rustc_hash::{FxHashMap, FxHashSet};
-use term::{Arena, Op, Sort, TermId};
+use term::{Arena, Bits, Op, Sort, TermId};
 
 /// Truth values of conditions that are known at a point.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
     literals: FxHashMap<TermId, TermId>,
+    ranges: FxHashMap<TermId, Range>,
+}
+
+/// Bounds of a term of up to 64 bits, inclusive.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    signed: (i128, i128),
+    unsigned: (i128, i128),
+}
+
+impl Range {
+    fn full(width: u16) -> Range {
+        let half = 1i128 << (width - 1);
+        Range { signed: (-half, half - 1), unsigned: (0, 2 * half - 1) }
+    }
+
+    /// Excludes one value at either end.
+    fn exclude(&mut self, signed: i128, unsigned: i128) {
+        for (range, value) in [(&mut self.signed, signed), (&mut self.unsigned, unsigned)] {
+            if range.0 == value {
+                range.0 += 1;
+            }
+            if range.1 == value {
+                range.1 -= 1;
+            }
+        }
+    }
+}
+
+/// `x + k < c` (unsigned): the term x, k and c.
+fn offset_bound(arena: &Arena, term: TermId) -> Option<(TermId, Bits, Bits)> {
+    if arena.op(term) != Op::Ult {
+        return None;
+    }
+    let (sum, limit) = (arena.arg(term, 0), arena.arg(term, 1));
+    let limit = arena.as_const(limit).filter(|c| c.width() <= 64 && !c.is_zero())?;
+    match arena.args(sum) {
+        [x, k] if arena.op(sum) == Op::Add => Some((*x, arena.as_const(*k)?, limit)),
+        _ => None,
+    }
+}
+
+/// The signed and unsigned intervals of x with `x + k < c`, each if it does not wrap.
+fn offset_interval(k: Bits, limit: Bits) -> [Option<(i128, i128)>; 2] {
+    let low = k.neg();
+    let size = i128::from(limit.low());
+    let full = Range::full(k.width());
+    let interval = |start: i128, end: i128| Some((start, start + size - 1)).filter(|(_, last)| *last <= end);
+    [interval(number(low, true), full.signed.1), interval(number(low, false), full.unsigned.1)]
+}
+
+/// `x < c`: the term, the constant, and whether the comparison is signed.
+fn bound(arena: &Arena, term: TermId) -> Option<(TermId, Bits, bool)> {
+    let signed = match arena.op(term) {
+        Op::Slt => true,
+        Op::Ult => false,
+        _ => return None,
+    };
+    let (a, b) = (arena.arg(term, 0), arena.arg(term, 1));
+    let constant = arena.as_const(b).filter(|c| c.width() <= 64)?;
+    arena.as_const(a).is_none().then_some((a, constant, signed))
+}
+
+fn number(constant: Bits, signed: bool) -> i128 {
+    if signed { i128::from(constant.to_i64().unwrap_or(0)) } else { i128::from(constant.low()) }
 }
 
 impl Known {
@@ -32,6 +98,7 @@ impl Known {
                             stack.push(negated);
                         }
                     }
+                    self.learn_range(arena, inner, false);
                     let no = arena.bool(false);
                     self.literals.insert(inner, no);
                 }
@@ -40,11 +107,77 @@ impl Known {
                     if arena.op(term) == Op::Eq {
                         self.learn_equality(arena, term);
                     }
+                    self.learn_range(arena, term, true);
                     let yes = arena.bool(true);
                     self.literals.insert(term, yes);
                 }
             }
         }
+    }
+
+    fn learn_range(&mut self, arena: &Arena, term: TermId, holds: bool) {
+        if let (Some((x, k, limit)), true) = (offset_bound(arena, term), holds) {
+            let [signed, unsigned] = offset_interval(k, limit);
+            let range = self.ranges.entry(x).or_insert_with(|| Range::full(k.width()));
+            for (ends, known) in [(&mut range.signed, signed), (&mut range.unsigned, unsigned)] {
+                if let Some((low, high)) = known {
+                    *ends = (ends.0.max(low), ends.1.min(high));
+                }
+            }
+        }
+        if let Some((x, constant, signed)) = bound(arena, term) {
+            let range = self.ranges.entry(x).or_insert_with(|| Range::full(constant.width()));
+            let ends = if signed { &mut range.signed } else { &mut range.unsigned };
+            let c = number(constant, signed);
+            if holds {
+                ends.1 = ends.1.min(c - 1);
+            } else {
+                ends.0 = ends.0.max(c);
+            }
+        } else if arena.op(term) == Op::Eq && !holds {
+            let (x, c) = (arena.arg(term, 0), arena.arg(term, 1));
+            if let Some(c) = arena.as_const(c).filter(|c| c.width() <= 64 && arena.as_const(x).is_none()) {
+                let range = self.ranges.entry(x).or_insert_with(|| Range::full(c.width()));
+                range.exclude(number(c, true), number(c, false));
+            }
+        }
+    }
+
+    /// What the ranges say about a comparison with a constant.
+    fn decide(&self, arena: &Arena, term: TermId) -> Option<bool> {
+        if let Some((x, k, limit)) = offset_bound(arena, term)
+            && let Some(range) = self.ranges.get(&x)
+        {
+            for (ends, interval) in [range.signed, range.unsigned].into_iter().zip(offset_interval(k, limit)) {
+                let Some((low, high)) = interval else { continue };
+                if ends.0 >= low && ends.1 <= high {
+                    return Some(true);
+                }
+                if ends.1 < low || ends.0 > high {
+                    return Some(false);
+                }
+            }
+        }
+        if let Some((x, constant, signed)) = bound(arena, term) {
+            let range = self.ranges.get(&x)?;
+            let ends = if signed { range.signed } else { range.unsigned };
+            let c = number(constant, signed);
+            return if ends.1 < c {
+                Some(true)
+            } else if ends.0 >= c {
+                Some(false)
+            } else {
+                None
+            };
+        }
+        if arena.op(term) != Op::Eq {
+            return None;
+        }
+        let range = self.ranges.get(&arena.arg(term, 0))?;
+        let constant = arena.as_const(arena.arg(term, 1)).filter(|c| c.width() <= 64)?;
+        let outside = |ends: (i128, i128), value: i128| value < ends.0 || value > ends.1;
+        let impossible = outside(range.signed, number(constant, true)) || outside(range.unsigned, number(constant, false));
+        impossible.then_some(false)
     }
 
     /// `x = constant` lets `x` be replaced.
@@ -68,6 +201,9 @@ impl Known {
         if let Some(value) = self.literals.get(&term).or_else(|| memo.get(&term)) {
             return *value;
         }
+        if let Some(value) = self.decide(arena, term) {
+            return arena.bool(value);
+        }
         let node = arena.node(term).clone();
         let boolean = |arena: &Arena, t: TermId| arena.sort(t) == Sort::Bool;
         let descend = match node.op {
@@ -88,9 +224,48 @@ impl Known {
         out
     }
 
+    /// A value whose outermost choices are decided, looking through a few operators only.
+    pub fn settle(&self, arena: &mut Arena, term: TermId) -> TermId {
+        if self.literals.is_empty() { term } else { self.settle_within(arena, term, 4) }
+    }
+
+    fn settle_within(&self, arena: &mut Arena, term: TermId, depth: usize) -> TermId {
+        match arena.op(term) {
+            Op::Ite => {
+                let (condition, then, other) = (arena.arg(term, 0), arena.arg(term, 1), arena.arg(term, 2));
+                let decided = self.simplify(arena, condition);
+                match arena.as_bool(decided) {
+                    Some(true) => self.settle_within(arena, then, depth),
+                    Some(false) => self.settle_within(arena, other, depth),
+                    None => term,
+                }
+            }
+            Op::Zext(_) | Op::Sext(_) | Op::Extract { .. } | Op::Concat | Op::Add | Op::Mul if depth > 0 => {
+                let node = arena.node(term).clone();
+                let args: Vec<TermId> = node.args.iter().map(|a| self.settle_within(arena, *a, depth - 1)).collect();
+                if args[..] == node.args[..] { term } else { arena.make(node.op, &args) }
+            }
+            _ => term,
+        }
+    }
+
     /// Any term, with known conditions and values replaced everywhere inside.
     pub fn rewrite(&self, arena: &mut Arena, term: TermId) -> TermId {
-        if self.literals.is_empty() { term } else { arena.replace(term, &self.literals) }
+        if self.literals.is_empty() {
+            return term;
+        }
+        if self.ranges.is_empty() {
+            return arena.replace(term, &self.literals);
+        }
+        // Comparisons that only the ranges decide are replaced too.
+        let mut known = self.literals.clone();
+        for part in arena.topological(&[term]) {
+            if let Some(value) = self.decide(arena, part) {
+                let value = arena.bool(value);
+                known.entry(part).or_insert(value);
+            }
+        }
+        arena.replace(term, &known)
     }
 }
 

@@ -24,6 +24,7 @@ mod known;
 mod order;
 mod calls;
 mod execute;
+mod renaming;
 pub mod interpreter;
 
 pub use assumption::Assumption;
@@ -38,6 +39,7 @@ pub use liveness::drop_dead_flags;
 pub use memory::Alias;
 pub use object::{Content, Member, Object, ObjectKind};
 pub use point::{Call, Callee, Edge, FaultKind, Next, Op, Point, PointId};
+pub use renaming::RenamedCall;
 pub use registers::{Flag, Register};
 pub use side::Side;
 pub use signature::{Narrow, Place, Signature, Value};

@@ -102,6 +102,12 @@ pub fn contract(name: &str) -> Option<&'static Contract> {
     BY_NAME.get(name).copied()
 }
 
+/// May a call of this function, with the right arguments, become moves or a call that is no event?
+pub fn may_vanish(name: &str) -> bool {
+    let plain = name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")).unwrap_or(name);
+    ["str", "stp", "mem", "sprintf", "snprintf", "bzero", "bcopy"].iter().any(|family| plain.starts_with(family))
+}
+
 /// All rows of the table.
 pub fn contracts() -> impl Iterator<Item = &'static Contract> {
     [

@@ -3,6 +3,17 @@
 use crate::{Function, Next, PointId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Does execution go on after a call, without an event?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passing {
+    /// Always.
+    Goes,
+    /// It depends on the arguments.
+    Perhaps,
+    /// Never.
+    Stops,
+}
+
 /// The points between a start and the next events, in an order in which every point follows its predecessors.
 pub(crate) struct Region {
     /// Topological order, the start first.
@@ -20,12 +31,12 @@ impl Region {
         function: &Function,
         from: PointId,
         heads: &FxHashSet<PointId>,
-        passes: impl Fn(PointId) -> bool,
+        passes: impl Fn(PointId) -> Passing,
     ) -> Result<Region, PointId> {
         let successors = |point: PointId| -> Vec<PointId> {
             let all: Vec<PointId> = match &function.point(point).next {
                 Next::Edges(edges) => edges.iter().map(|e| e.target).collect(),
-                Next::Call(call) if passes(point) => call.returns.into_iter().collect(),
+                Next::Call(call) if passes(point) != Passing::Stops => call.returns.into_iter().collect(),
                 Next::Call(_) | Next::Return | Next::Fault(_) => Vec::new(),
             };
             all.into_iter().filter(|p| !heads.contains(p)).collect()
@@ -81,7 +92,7 @@ impl Region {
             let next: Vec<PointId> = successors(*point).into_iter().filter(|p| !faults.contains(p)).collect();
             let ends = match &function.point(*point).next {
                 Next::Edges(edges) => edges.iter().any(|e| heads.contains(&e.target)),
-                Next::Call(_) => !passes(*point),
+                Next::Call(_) => passes(*point) != Passing::Goes,
                 Next::Return => true,
                 Next::Fault(_) => {
                     faults.insert(*point);

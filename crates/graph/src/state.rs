@@ -1,7 +1,7 @@
 //! The symbolic state of one side.
 
 use crate::frame::Frame;
-use crate::{Context, Register};
+use crate::{Context, Register, RenamedCall};
 use term::{Arena, TermId};
 
 /// Registers, frame, and memories of one side, as terms over the inputs.
@@ -16,13 +16,15 @@ pub struct State {
     pub locals: Vec<TermId>,
     /// At a call through a pointer: the address called.
     pub call_target: Option<TermId>,
+    /// At a library call: its general form, if it has another one.
+    pub renamed: Option<RenamedCall>,
 }
 
 impl State {
     /// A state from its parts; `registers` in the order of [`Register::all`].
     pub fn new(registers: Vec<TermId>, frame: Frame, world: TermId, locals: Vec<TermId>) -> State {
         debug_assert_eq!(registers.len(), Register::COUNT);
-        State { registers, frame, world, locals, call_target: None }
+        State { registers, frame, world, locals, call_target: None, renamed: None }
     }
 
     /// Value of a register.
@@ -46,7 +48,7 @@ impl State {
         let registers = then.registers.iter().zip(&other.registers).map(|(a, b)| pick(arena, *a, *b)).collect();
         let locals = then.locals.iter().zip(&other.locals).map(|(a, b)| pick(arena, *a, *b)).collect();
         let frame = Frame::merge(arena, condition, &then.frame, &other.frame);
-        State { registers, frame, world: pick(arena, then.world, other.world), locals, call_target: None }
+        State { registers, frame, world: pick(arena, then.world, other.world), locals, call_target: None, renamed: None }
     }
 
     /// The constant distance of `rsp` from its value at entry.

@@ -73,6 +73,14 @@ impl Checker<'_, '_> {
         let place = self.address(Side::Original, event);
         let mut seen = rustc_hash::FxHashSet::default();
         for access in &candidate.accesses {
+            let access = &Access {
+                address: known.rewrite(self.context.arena, access.address),
+                guard: known.simplify(self.context.arena, access.guard),
+                ..*access
+            };
+            if self.context.arena.as_bool(access.guard) == Some(false) {
+                continue;
+            }
             if !seen.insert((access.address, access.bytes, access.write, access.guard)) || self.exists(access) {
                 continue;
             }
@@ -81,8 +89,9 @@ impl Checker<'_, '_> {
             }
             let others = self.originals(original, access.write);
             let what = if access.write { "writes" } else { "reads" };
+            let address = self.context.arena.text(access.address);
             let refuse = |failure| Rejection::Obligation {
-                what: format!("the candidate {what} memory that the original does not"),
+                what: format!("the candidate {what} {address}, which the original does not"),
                 places: [place, access.place],
                 failure,
             };

@@ -11,7 +11,7 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use graph::contract::FixedResult;
 use graph::{
-    Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State, Stuck,
+    Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State, Stuck, Value,
 };
 use rustc_hash::FxHashSet;
 use solver::Solver;
@@ -302,7 +302,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn check_call(&mut self, at: &Point, known: &Known, calls: [PointId; 2]) -> Result<(Shape, String), Rejection> {
         let places = [self.address(Side::Original, calls[0]), self.address(Side::Candidate, calls[1])];
         let callees = Side::BOTH.map(|side| &self.call(side, calls[side.index()]).callee);
-        let names = [0, 1].map(|i| self.context.callee_name(callees[i], &at.states[i]));
+        let renamed = [0, 1].map(|i| at.states[i].renamed.clone());
+        let names = [0, 1].map(|i| match &renamed[i] {
+            Some(renamed) => Some(renamed.callee.to_string()),
+            None => self.context.callee_name(callees[i], &at.states[i]),
+        });
         match (&names[0], &names[1]) {
             (Some(a), Some(b)) if a == b => {}
             (Some(a), Some(b)) => {
@@ -323,7 +327,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             let stuck = Stuck::Unsupported { side: Side::Original, address: places[0], what: format!("call of {hint}: {what}") };
             return Err(stuck.into());
         }
-        let shape = self.context.shape(name.as_deref(), &at.states[0]);
+        let mut shape = self.context.shape(name.as_deref(), &at.states[0]);
+        if renamed.iter().flatten().any(|r| !r.keeps_result) {
+            // Nobody looks at it: that is when a call may be renamed so.
+            shape.results.clear();
+        }
         self.context.assume(Assumption::about("signature", hint.clone()));
         let arguments = self.call_arguments(at, &shape, places)?;
         for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
@@ -366,6 +374,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             let one = Shape { arguments: vec![*argument], ..shape.clone() };
             for side in Side::BOTH {
                 let i = side.index();
+                if let Some(given) = self.renamed_argument(at, argument, side, places[i])? {
+                    out[i].push(given);
+                    continue;
+                }
                 match self.context.arguments(side, places[i], &at.states[i], &one) {
                     Ok(values) => out[i].extend(values),
                     Err(Stuck::Unbound { .. }) if offsets.iter().all(Option::is_some) => {
@@ -377,6 +389,19 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         Ok(out)
+    }
+
+    /// An argument of a call under another name.
+    fn renamed_argument(&mut self, at: &Point, argument: &Value, side: Side, place: u64) -> Result<Option<TermId>, Rejection> {
+        let Some(renamed) = &at.states[side.index()].renamed else { return Ok(None) };
+        let position = Register::ARGUMENTS.iter().position(|r| argument.place == graph::Place::Register(*r));
+        let Some(given) = position.and_then(|i| renamed.arguments.get(i)).copied() else {
+            let what = format!("arguments of {} under another name", renamed.callee);
+            return Err(Stuck::Unsupported { side, address: place, what }.into());
+        };
+        let value = self.context.arena.truncate(given, 8 * argument.bytes);
+        let value = self.context.canonical_value(value);
+        Ok(Some(self.context.outward(side, place, value, true)?))
     }
 
     /// `al` bounds the vector registers that a variadic callee saves; the candidate may not pass less.

@@ -15,10 +15,11 @@ use crate::code::{Code, Exit};
 use crate::container::Place;
 use crate::layout::{Base, Location};
 use crate::labels::Reference;
+use crate::paths::{MAX_WORK, Predecessors, bound_on_all, is_narrow};
 use crate::values::{self, Values};
 use crate::{Error, Image};
 use graph::{Op, Register};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use term::{Arena, Bits, Linear, Op as TermOp, TermId, VarId};
@@ -29,10 +30,6 @@ const MAX_ENTRIES: u64 = 1 << 14;
 const MAX_EDGES: usize = 1 << 18;
 /// Labels of a function whose addresses are taken, at most.
 const MAX_LABELS: usize = 1 << 10;
-/// Blocks that are executed to find where table addresses come from, per function and round.
-const MAX_WORK: usize = 1 << 16;
-/// Blocks before the jump that are looked at for bounds.
-const MAX_CHAIN: usize = 6;
 
 /// Where a computed jump goes.
 #[derive(Clone, PartialEq, Debug)]
@@ -73,38 +70,6 @@ pub(crate) struct Dispatcher<'a, 'b> {
 }
 
 impl Dispatcher<'_, '_> {
-    /// Blocks that control comes from, with the condition under which it comes.
-    fn predecessors(&self) -> FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>> {
-        let mut out: FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>> = FxHashMap::default();
-        for (leader, block) in self.blocks {
-            let mut edge = |to: Place, condition| out.entry(to).or_default().push((*leader, condition));
-            match &block.end {
-                End::Fall(next) => edge(*next, None),
-                End::Off(_) => {}
-                End::Exit { exit, next, term } => match exit {
-                    Exit::Next | Exit::Return | Exit::Trap | Exit::Leave(_) => {}
-                    Exit::Jump(to) => edge(*to, None),
-                    Exit::Branch(to) => {
-                        edge(*to, term.map(|t| (t, true)));
-                        edge(*next, term.map(|t| (t, false)));
-                    }
-                    Exit::LeaveIf(_) => edge(*next, term.map(|t| (t, false))),
-                    Exit::Call(target) if self.image.never_returns(&target.name) => {}
-                    Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) => edge(*next, None),
-                    Exit::Repeat => edge(*next, None),
-                    Exit::Computed => {
-                        let places = self.known.get(leader).map_or_else(Vec::new, Dispatch::places);
-                        places.into_iter().collect::<FxHashSet<Place>>().into_iter().for_each(|to| edge(to, None));
-                    }
-                },
-            }
-        }
-        for list in out.values_mut() {
-            list.sort_by_key(|(from, _)| *from);
-        }
-        out
-    }
-
     /// Analyses all computed jumps.
     pub fn run(&self, arena: &mut Arena) -> Result<BTreeMap<Place, Dispatch>, Error> {
         let mut out = BTreeMap::new();
@@ -187,10 +152,12 @@ impl Dispatcher<'_, '_> {
             Some(_) => Err(self.code.gap(block.last, "jump table", format!("a jump table {what}"))),
             None => Ok(None),
         };
-        // The state at the start of the block, as far as the blocks before it decide it.
-        let chain = self.chain(predecessors, leader);
-        let mut count = None;
-        let (before, bounds) = self.before(arena, &chain, &inside, block);
+        // The state at the start of the block, on each way to it as far as the blocks before it decide it.
+        let ways = self.ways(arena, predecessors, leader, &inside, block);
+        let before = match &ways[..] {
+            [only] => only.values.clone(),
+            _ => Values::default(),
+        };
         let Some((table, index)) = self.split_address(arena, predecessors, leader, &before, address, scale) else {
             return unknown("at an unknown place");
         };
@@ -201,25 +168,27 @@ impl Dispatcher<'_, '_> {
                 None => return unknown("relative to an unknown place"),
             },
         };
-        let decided = before.get(arena, index);
-        let mut bound = values::implied_bound(arena, decided, &bounds);
+        let mut bound = bound_on_all(arena, &ways, index);
+        let mut count = bound;
         if bound.is_none() {
             // The condition may be about the lower half of a register whose upper half is zero from long before, or at
             // least from the entry's being inside the table.
-            let low = arena.truncate(decided, 32);
-            count = values::implied_bound(arena, low, &bounds).filter(|b| *b < u64::from(u32::MAX));
+            let low = arena.truncate(index, 32);
+            count = bound_on_all(arena, &ways, low).filter(|b| *b < u64::from(u32::MAX));
             if let (Some(_), Some(register)) = (count, arena.as_var(index))
                 && self.reaching(arena, predecessors, leader, register, &is_narrow).is_some()
             {
                 bound = count;
             }
         }
-        let count = bound.or(count);
+        // A bound that only the width gives says nothing about the table's length.
+        let by_width = values::upper_bound(arena, index, &FxHashMap::default());
+        let proved = count.filter(|c| by_width.is_none_or(|width| *c < width));
         let place = self.image.place_of(table);
         let Some(place) = place.filter(|p| self.image.sections[p.section as usize].is_read_only()) else {
             return unknown("in writable data");
         };
-        let entries = self.entries(block, place, origin, scale, count)?;
+        let entries = self.entries(block, place, origin, scale, [count, proved])?;
         if entries.is_empty() {
             return unknown("without entries");
         }
@@ -248,56 +217,6 @@ impl Dispatcher<'_, '_> {
             Some((_, Some(_))) => Err(self.code.gap(block.last, "jump table", "a jump table read in an earlier block")),
             _ => Ok(None),
         }
-    }
-
-    /// Blocks from which control inevitably comes to the leader, the farthest first, with the condition of each
-    /// step.
-    fn chain(&self, predecessors: &Predecessors, leader: Place) -> Vec<(Place, Option<(TermId, bool)>)> {
-        let mut chain: Vec<(Place, Option<(TermId, bool)>)> = Vec::new();
-        let mut at = leader;
-        while chain.len() < MAX_CHAIN && at != self.code.entry() {
-            let Some([(from, condition)]) = predecessors.get(&at).map(|p| &p[..]) else { break };
-            if *from == leader || chain.iter().any(|(known, _)| known == from) {
-                break;
-            }
-            // Nothing is known across a call.
-            let ends_in_call = matches!(
-                self.blocks[from].end,
-                End::Exit { exit: Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) | Exit::Repeat, .. }
-            );
-            if ends_in_call {
-                break;
-            }
-            chain.push((*from, *condition));
-            at = *from;
-        }
-        chain.reverse();
-        chain
-    }
-
-    /// Values at the start of the block and bounds that hold there and at the jump.
-    fn before(
-        &self,
-        arena: &mut Arena,
-        chain: &[(Place, Option<(TermId, bool)>)],
-        inside: &Values,
-        block: &Block,
-    ) -> (Values, FxHashMap<TermId, u64>) {
-        let mut values = Values::default();
-        let mut bounds = FxHashMap::default();
-        for (from, condition) in chain {
-            values.run(arena, &self.blocks[from].ops);
-            if let Some((condition, holds)) = condition {
-                let mut term = values.get(arena, *condition);
-                if !holds {
-                    term = arena.bool_not(term);
-                }
-                values::collect_bounds(arena, term, &mut bounds);
-            }
-        }
-        // Loads inside the block that repeat a load before it have the same value.
-        values.adopt(arena, inside, &block.ops);
-        (values, bounds)
     }
 
     /// Splits the address of a table entry into the table's constant address and the index.
@@ -338,99 +257,15 @@ impl Dispatcher<'_, '_> {
         Some((Location { offset, ..location }, rest.build(arena)))
     }
 
-    /// The constant address that a term over the state at the start of a block always has.
-    fn constant(
-        &self,
-        arena: &mut Arena,
-        predecessors: &Predecessors,
-        leader: Place,
-        before: &Values,
-        term: TermId,
-    ) -> Option<Location> {
-        let known = before.get(arena, term);
-        if let Some(location) = self.location(arena, known) {
-            return Some(location);
-        }
-        let register = arena.as_var(term).filter(|var| matches!(Register::of_var(*var), Some(Register::General(_))))?;
-        let values = self.reaching(arena, predecessors, leader, register, &|arena, value| {
-            self.location(arena, value).is_some()
-        })?;
-        // All definitions must agree.
-        let (first, rest) = values.split_first()?;
-        let location = self.location(arena, *first)?;
-        rest.iter().all(|value| self.location(arena, *value) == Some(location)).then_some(location)
-    }
-
-    /// Reads an address back out of a term.
-    fn location(&self, arena: &Arena, term: TermId) -> Option<Location> {
-        let linear = Linear::of(arena, term);
-        let offset = linear.constant.low() as i64;
-        match linear.terms[..] {
-            [(base, factor)] if factor.to_u64() == Some(1) => {
-                let base = *self.bases.get(&arena.as_var(base)?)?;
-                Some(Location { base, offset })
-            }
-            _ => None,
-        }
-    }
-
-    /// The values that a register can have at the start of a block, copies of other registers followed back, if all
-    /// of them are wanted ones.
-    fn reaching(
-        &self,
-        arena: &mut Arena,
-        predecessors: &Predecessors,
-        leader: Place,
-        register: VarId,
-        wanted: &dyn Fn(&Arena, TermId) -> bool,
-    ) -> Option<Vec<TermId>> {
-        let mut found: Vec<TermId> = Vec::new();
-        let mut seen: FxHashSet<(Place, VarId)> = FxHashSet::default();
-        let mut todo = vec![(leader, register)];
-        while let Some((at, var)) = todo.pop() {
-            if !seen.insert((at, var)) {
-                continue;
-            }
-            self.work.set(self.work.get() + 1);
-            if at == self.code.entry() || self.work.get() > MAX_WORK {
-                return None;
-            }
-            // What nothing but a call that never returns leads to is not reached.
-            for (from, _) in predecessors.get(&at).map_or(&[][..], |list| &list[..]) {
-                let block = &self.blocks[from];
-                let clobbers = matches!(block.end, End::Exit { exit: Exit::Call(_) | Exit::ComputedCall, .. });
-                let saved = Register::of_var(var).is_some_and(|r| Register::CALLEE_SAVED.contains(&r));
-                let repeats = matches!(block.end, End::Exit { exit: Exit::Repeat, .. });
-                let string = matches!(Register::of_var(var), Some(Register::General(0 | 1 | 6 | 7)));
-                if clobbers && !saved || repeats && string {
-                    return None;
-                }
-                let mut values = Values::default();
-                values.run(arena, &block.ops);
-                let term = arena.var_term(var);
-                let value = values.get(arena, term);
-                if wanted(arena, value) {
-                    found.push(value);
-                } else {
-                    let source = arena.as_var(value)?;
-                    if !matches!(Register::of_var(source), Some(Register::General(_))) {
-                        return None;
-                    }
-                    todo.push((*from, source));
-                }
-            }
-        }
-        Some(found)
-    }
-
-    /// Targets of a table's entries, up to the bound or as far as the table reaches.
+    /// Targets of a table's entries, up to the bound or as far as the table reaches. Up to a proved bound there must be
+    /// no other entry.
     fn entries(
         &self,
         block: &Block,
         table: Place,
         origin: Option<Location>,
         scale: u64,
-        bound: Option<u64>,
+        [bound, proved]: [Option<u64>; 2],
     ) -> Result<Vec<Place>, Error> {
         let size = self.image.sections[table.section as usize].size;
         let end = match self.image.layout.extent(table) {
@@ -439,7 +274,7 @@ impl Dispatcher<'_, '_> {
         };
         let room = end.saturating_sub(table.offset) / scale;
         // An exact length: a proved bound, or the size that the file gives.
-        let exact = bound.is_some_and(|b| b < room) || end != size;
+        let exact = proved.is_some_and(|b| b < room) || end != size;
         let limit = bound.map_or(room, |b| room.min(b.saturating_add(1))).min(MAX_ENTRIES);
         let mut out = Vec::new();
         for k in 0..limit {
@@ -495,12 +330,6 @@ impl Dispatcher<'_, '_> {
     }
 }
 
-type Predecessors = FxHashMap<Place, Vec<(Place, Option<(TermId, bool)>)>>;
-
-/// Is the upper half of a value zero?
-fn is_narrow(arena: &Arena, value: TermId) -> bool {
-    values::upper_bound(arena, value, &FxHashMap::default()).is_some_and(|bound| bound <= u64::from(u32::MAX))
-}
 
 /// The variable of the loaded table entry in a jump's target, and what is added to it.
 fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(VarId, Option<TermId>)> {

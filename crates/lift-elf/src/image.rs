@@ -50,7 +50,9 @@ impl Image {
 
     /// Takes the bytes of a file apart.
     pub fn parse(bytes: Vec<u8>, name: &str) -> Result<Image, Error> {
-        let Container { kind, map, sections, symbols } = container::parse(name, &bytes)?;
+        let file = container::parse(name, &bytes)?;
+        let layout = Layout::new(&file, &bytes);
+        let Container { kind, map, sections, symbols } = file;
         let debug = Debug::read(&bytes, Addresses { kind, map: &map, sections: &sections, symbols: &symbols });
         let names = functions::unique_names(&symbols, &debug);
         let functions = functions::functions(&sections, &symbols, &names);
@@ -61,7 +63,6 @@ impl Image {
             }
         }
         by_name.extend(functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)));
-        let layout = Layout::new(kind, &sections, &symbols, &bytes);
         Ok(Image {
             name: name.to_string(),
             kind,

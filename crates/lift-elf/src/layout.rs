@@ -9,7 +9,8 @@
 //! (`&array[10]` of a ten-element array, or `&next`): it stays section-relative, unless the first object is too
 //! small to be an array of anything. Accesses are never ambiguous, they must hit the object that starts there.
 
-use crate::container::{Definition, Kind, Place, Section, Symbol};
+use crate::container::{Container, Definition, Kind, Place, Section, Symbol};
+use crate::texts::{references, texts};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -68,7 +69,9 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub fn new(kind: Kind, sections: &[Section], symbols: &[Symbol], bytes: &[u8]) -> Layout {
+    pub fn new(file: &Container, bytes: &[u8]) -> Layout {
+        let Container { kind, sections, symbols, .. } = file;
+        let kind = *kind;
         let mut layout = Layout {
             extents: vec![Vec::new(); sections.len()],
             canonical: (0..symbols.len() as u32).map(|i| (i, 0)).collect(),
@@ -80,7 +83,7 @@ impl Layout {
                 list.push(i as u32);
             }
         }
-        let referred = references(kind, sections, symbols);
+        let referred = references(file, bytes);
         let mut literals = 0;
         for (i, list) in by_section.into_iter().enumerate() {
             layout.place_symbols(i as u32, &sections[i], symbols, list);
@@ -243,60 +246,6 @@ impl Layout {
         }
         within(found)
     }
-}
-
-/// Offsets of each section that relocations point at, as far as they can be told without decoding.
-fn references(kind: Kind, sections: &[Section], symbols: &[Symbol]) -> Vec<BTreeSet<u64>> {
-    let mut out = vec![BTreeSet::new(); sections.len()];
-    if kind != Kind::Relocatable {
-        return out;
-    }
-    let loaded = sections.iter().filter(|s| !s.name.starts_with(".debug"));
-    for relocation in loaded.flat_map(|s| &s.relocations) {
-        let symbol = relocation.symbol.and_then(|i| symbols.get(i as usize));
-        let Some(place) = symbol.and_then(|s| s.place()) else { continue };
-        // The distance from a field of code to the next instruction, which is what relative addends leave out.
-        let skipped = if relocation.is_relative_word() { 4 } else { 0 };
-        let at = (place.offset as i64).wrapping_add(relocation.addend).wrapping_add(skipped);
-        if let (Some(list), Ok(at)) = (out.get_mut(place.section as usize), u64::try_from(at)) {
-            list.insert(at);
-        }
-    }
-    out
-}
-
-/// A string of a plain read-only section, with the padding behind it.
-struct Text {
-    start: u64,
-    /// Behind the NUL.
-    text_end: u64,
-    /// Behind the padding.
-    end: u64,
-}
-
-/// Strings in a range that no symbol covers: printable text that begins where something refers to and is followed by
-/// nothing but zeros up to the next such place. (gcc -O0 keeps its string literals so.)
-fn texts(section: &Section, data: &[u8], range: Range<u64>, referred: &BTreeSet<u64>) -> Vec<Text> {
-    let mut out = Vec::new();
-    if section.has_strings() || section.has_constants() || section.is_code() || range.start >= range.end {
-        return out;
-    }
-    let starts: Vec<u64> = referred.range(range.clone()).copied().collect();
-    for (i, start) in starts.iter().enumerate() {
-        let end = starts.get(i + 1).copied().unwrap_or(range.end);
-        let piece = &data[*start as usize..end as usize];
-        let Some(length) = piece.iter().position(|b| *b == 0) else { continue };
-        let printable = |b: &u8| *b >= 0x20 && *b != 0x7f || (7..=13).contains(b) || *b == 0x1b;
-        // More zeros than any alignment explains are data.
-        if piece.len() - length > if length == 0 { 8 } else { 32 } {
-            continue;
-        }
-        let relocated = !section.relocations_in(*start..end).is_empty();
-        if piece[..length].iter().all(printable) && piece[length..].iter().all(|b| *b == 0) && !relocated {
-            out.push(Text { start: *start, text_end: start + length as u64 + 1, end });
-        }
-    }
-    out
 }
 
 /// Splits a range of bytes that no symbol covers into literals, up to `limit` extents in all.

@@ -302,6 +302,7 @@ mod tests {
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],
             lines: LineTable { rows: vec![(0, line)] },
             contracts: Default::default(),
+            hash: String::new(),
         }
     }
 

@@ -106,11 +106,20 @@ fn behaviour(who: &str, behaviour: &Behaviour, width: usize, colour: Colour) -> 
 mod tests {
     use super::*;
     use crate::row::samples;
-    use expect_test::expect;
+    use expect_test::{Expect, expect};
+
+    /// The first line keeps the indentation of the others: golden texts lose what all lines share.
+    fn renders_to(title: &str, witness: &Witness, expect: Expect) {
+        expect.assert_eq(&format!("report\n{}", render(title, witness, Colour::Plain)));
+    }
 
     #[test]
     fn shows_inputs_bytes_calls_and_both_results() {
-        expect![[r#"
+        renders_to(
+            "count_set",
+            &samples::witness(),
+            expect![[r#"
+            report
               count_set: the two functions disagree on this input (replayed: interpreter, cpu)
                   rdi  bits  = 0x8000000000000000
                   rsi        = 0x7000
@@ -119,8 +128,8 @@ mod tests {
                   where getc(0x7000) gives 0xffffffff
                   original   returns 1   count.c:14
                   candidate  returns 0
-        "#]]
-        .assert_eq(&render("count_set", &samples::witness(), Colour::Plain));
+        "#]],
+        );
     }
 
     #[test]
@@ -131,12 +140,17 @@ mod tests {
         witness.memory.truncate(1);
         witness.memory[0].bytes = vec![7; 40];
         witness.replayed.pop();
-        expect![[r#"
+        renders_to(
+            "f",
+            &witness,
+            expect![[r#"
+            report
               f: the two functions disagree on this input (replayed)
                   [0x7000]  = 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 07 … 8 more bytes
                   original   returns 1   count.c:14
                   candidate  returns 0
-        "#]].assert_eq(&render("f", &witness, Colour::Plain));
+        "#]],
+        );
     }
 
     #[test]

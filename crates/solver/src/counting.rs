@@ -46,7 +46,7 @@ pub(crate) fn leading_zeros(width: u16, x: &str, define: Define<'_>) -> String {
 /// Ones in every other field of that many bits, beginning with the lowest.
 fn field_mask(width: u16, field: u16) -> Bits {
     let mut limbs = [0u64; 8];
-    for i in (0..width).filter(|i| i / field % 2 == 0) {
+    for i in (0..width).filter(|i| (i / field).is_multiple_of(2)) {
         limbs[usize::from(i) / 64] |= 1 << (i % 64);
     }
     Bits::from_limbs(width, &limbs)

@@ -312,6 +312,28 @@ mod tests {
         assert!(!ranges.excludes(&arena, eight_bytes));
     }
 
+    #[test]
+    fn facts_about_a_sum_and_its_negation_meet() {
+        let mut arena = Arena::new();
+        let (x, y) = (arena.var("x", Sort::Bv(64)), arena.var("y", Sort::Bv(64)));
+        let (d, e) = (arena.sub(x, y), arena.sub(y, x));
+        let (ten, four) = (arena.bv(64, 10), arena.bv_i64(64, -4));
+        let mut ranges = Ranges::default();
+        // x − y in [0, 9], y − x in [−4, −1]: together x − y in [1, 4].
+        let facts = [arena.raw(Op::Ult, &[d, ten]), arena.raw(Op::Ult, &[e, four])];
+        ranges.add(&arena, facts[0]);
+        let is = |arena: &mut Arena, value: u64| {
+            let value = arena.bv(64, value);
+            arena.raw(Op::Eq, &[d, value])
+        };
+        let (three, five) = (is(&mut arena, 3), is(&mut arena, 5));
+        assert!(!ranges.excludes(&arena, five));
+        let not = arena.raw(Op::Not, &[facts[1]]);
+        ranges.add(&arena, not);
+        assert!(ranges.excludes(&arena, five));
+        assert!(!ranges.excludes(&arena, three));
+    }
+
     /// A random condition that is excluded by random facts is false in every random state in which they hold.
     #[test]
     fn excluded_conditions_are_false() {
@@ -339,10 +361,18 @@ mod tests {
                 let factor = arena.bv(width, roll(6));
                 let scaled = arena.mul(b, factor);
                 let sum = arena.add(a, scaled);
-                let sum = arena.add_const(sum, roll(16) as i64);
-                let bound = arena.bv(width, roll(64));
-                let op = [Op::Ult, Op::Slt, Op::Eq][roll(3) as usize];
-                let atom = arena.make(op, &[sum, bound]);
+                let mut sum = arena.add_const(sum, roll(16) as i64);
+                if roll(2) == 0 {
+                    sum = arena.neg(sum);
+                }
+                let (lo, bound) = (1 + roll(u64::from(width) - 1) as u16, roll(64));
+                // As written: the arena's normal form would hide some of the cases.
+                let (x, width, op) = match roll(4) {
+                    0 => (arena.raw(Op::Extract { hi: width - 1, lo }, &[sum]), width - lo, Op::Eq),
+                    n => (sum, width, [Op::Ult, Op::Slt, Op::Eq][n as usize - 1]),
+                };
+                let bound = arena.bv(width, bound);
+                let atom = arena.raw(op, &[x, bound]);
                 if roll(2) == 0 { atom } else { arena.bool_not(atom) }
             };
             let facts: Vec<TermId> = (0..3).map(|_| literal(&mut arena, &mut roll)).collect();

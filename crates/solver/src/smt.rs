@@ -149,7 +149,7 @@ fn sort_text(sort: Sort) -> String {
 /// A constant as `#x…` or `#b…`.
 pub(crate) fn const_text(bits: Bits) -> String {
     let width = bits.width();
-    if width % 4 == 0 {
+    if width.is_multiple_of(4) {
         let digit = |i: u16| bits.extract(4 * i + 3, 4 * i).low();
         (0..width / 4).rev().fold("#x".to_string(), |mut text, i| {
             let _ = write!(text, "{:x}", digit(i));

@@ -31,6 +31,7 @@ pub(super) const AND: &[Rule] = &[
     rule("and-canonical", canonical),
     rule("and-absorb", absorb),
     rule("and-pair", pairs),
+    rule("and-range", range),
     rule("and-factor", factor),
     rule("and-choice", choice),
     rule("and-divisible", magic::and_divisible),
@@ -43,6 +44,7 @@ pub(super) const OR: &[Rule] = &[
     rule("or-canonical", canonical),
     rule("or-absorb", absorb),
     rule("or-pair", pairs),
+    rule("or-range", range),
     rule("or-factor", factor),
     rule("or-choice", choice),
 ];
@@ -262,6 +264,38 @@ fn order_and(arena: &mut Arena, said: &Comparison, p: TermId, q: TermId) -> Opti
         (false, true) => Some(q),
         (false, false) => Some(same),
     }
+}
+
+/// `x ∈ S ∧ (x ∈ A ∨ x ∈ B) = x ∈ S ∩ A ∨ x ∈ S ∩ B` where the intersections are intervals, and the dual.
+fn range(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if args.len() > MAX_PAIRS || !args.iter().any(|arg| arena.op(*arg) == dual(op)) {
+        return None;
+    }
+    // The dual is the same statement about complements.
+    let complement = |set: Set| if op == Op::And { set } else { set.complement() };
+    for i in 0..args.len() {
+        let Some((x, bound)) = interval::statement(arena, args[i]) else { continue };
+        for j in 0..args.len() {
+            if arena.op(args[j]) != dual(op) || arena.args(args[j]).len() > MAX_PAIRS {
+                continue;
+            }
+            let parts: List = arena.args(args[j]).into();
+            let both: Option<SmallVec<[Set; 8]>> = parts
+                .iter()
+                .map(|part| {
+                    let (y, set) = interval::statement(arena, *part)?;
+                    if x == y { complement(set).intersect(complement(bound)) } else { None }
+                })
+                .collect();
+            let Some(both) = both else { continue };
+            let members: List = both.iter().map(|set| interval::member(arena, x, complement(*set))).collect();
+            let mut rest: List = args.into();
+            rest[i] = junction(arena, dual(op), &members);
+            rest.remove(j);
+            return Some(junction(arena, op, &rest));
+        }
+    }
+    None
 }
 
 /// `(p ∧ a) ∨ (p ∧ b) = p ∧ (a ∨ b)` and the dual.

@@ -58,7 +58,7 @@ impl Set {
         Set::counted(min, c.sub(min))
     }
 
-    fn complement(self) -> Set {
+    pub(super) fn complement(self) -> Set {
         match self {
             Set::Empty => Set::Full,
             Set::Full => Set::Empty,
@@ -92,7 +92,7 @@ impl Set {
     }
 
     /// The intersection, if it is again one circular interval.
-    fn intersect(self, other: Set) -> Option<Set> {
+    pub(super) fn intersect(self, other: Set) -> Option<Set> {
         let (lo, hi, from, to) = match (self, other) {
             (Set::Empty, _) | (_, Set::Empty) => return Some(Set::Empty),
             (Set::Full, set) | (set, Set::Full) => return Some(set),

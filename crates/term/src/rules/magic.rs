@@ -244,7 +244,11 @@ fn divisible(arena: &mut Arena, product: TermId, set: Set, k: u16, low: Bits) ->
     }
     let (x, m) = (arena.arg(product, 0), arena.as_const(arena.arg(product, 1))?);
     let Set::Range { lo, hi } = set else { return None };
-    let (rest, value) = match divisibility(m, lo, hi, k, low.resize(m.width()))? {
+    let low = low.resize(m.width());
+    // Statements are made about sums whose first coefficient is positive: M or −M.
+    let claim =
+        divisibility(m, lo, hi, k, low).or_else(|| divisibility(m.neg(), hi.neg(), lo.neg(), k, low))?;
+    let (rest, value) = match claim {
         Divisible::Unsigned { d, r } => {
             let d = arena.constant(d);
             (arena.urem(x, d), r)
@@ -431,7 +435,7 @@ mod tests {
                 let product = a.mul(x, m);
                 a.ule(product, most)
             },
-            expect!["0x55555555*x + 0x55555555 <u 0x55555556"],
+            expect!["x == 3*(x /u 3)"],
         );
         gives(
             |a| {
@@ -440,7 +444,7 @@ mod tests {
                 let moved = a.add_const(product, 0x2aaa_aaaa);
                 a.ule(moved, most)
             },
-            expect!["0x55555555*x + 0x2aaaaaaa <u 0x55555555"],
+            expect!["x == 3*(x /s 3)"],
         );
         // x % 10 == 3: multiply, subtract, rotate, compare
         gives(
@@ -452,7 +456,7 @@ mod tests {
                 let rotated = a.concat(high, low);
                 a.ule(rotated, most)
             },
-            expect!["x[0] == 1 && 0x33333333*x - 0x66666666 <u 0x33333334"],
+            expect!["x == 10*(x /u 10) + 3"],
         );
     }
 

@@ -1,0 +1,207 @@
+//! Library calls in their general form (see [`library::rename`]), as symbolic execution meets them.
+
+use crate::context::unsupported;
+use crate::contract::liveness;
+use crate::execute::Executor;
+use crate::library::{self, Action, Argument, Known as Literal, Meaning, Renaming, ResultUse};
+use crate::{Call, Callee, Context, ObjectKind, PointId, Register, Side, State, Stuck};
+use term::{Linear, Sort, TermId};
+
+/// A call under another name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RenamedCall {
+    /// The function that is called in effect.
+    pub callee: &'static str,
+    /// Its arguments, 64 bits each.
+    pub arguments: Vec<TermId>,
+    /// Is the result of the written call that of this one?
+    pub keeps_result: bool,
+}
+
+/// What became of a call.
+pub(crate) enum Outcome {
+    /// It is as written.
+    AsWritten,
+    /// It is done: no event was left.
+    Done,
+    /// It is an event under another name.
+    Event(RenamedCall),
+}
+
+impl Context<'_> {
+    /// Does nothing after the call at this point look at its result?
+    fn result_use(&mut self, side: Side, point: PointId, call: &Call) -> ResultUse {
+        let function = self.functions[side.index()];
+        if self.live[side.index()].is_none() {
+            self.live[side.index()] = Some(liveness(self.arena, function));
+        }
+        let live = self.live[side.index()].as_ref().expect("just made");
+        let result = 1u64 << Register::General(0).index();
+        let used = match call.returns {
+            Some(next) => live[next.index()] & result != 0,
+            None => function.signature.as_ref().is_none_or(|s| s.unsupported.is_some() || !s.results.is_empty()),
+        };
+        let _ = point;
+        if used { ResultUse::Used } else { ResultUse::Unused }
+    }
+
+    /// What is known about an argument: a number, or a literal string.
+    fn literal(&self, value: TermId) -> Option<Literal> {
+        if let Some(number) = self.arena.as_u64(value) {
+            return Some(Literal::Number(number));
+        }
+        let linear = Linear::of(self.arena, value);
+        let [(base, one)] = linear.terms[..] else { return None };
+        let var = self.arena.as_var(base).filter(|_| one.to_u64() == Some(1))?;
+        let object = self.object(var).filter(|o| o.kind != ObjectKind::Section)?;
+        let content = object.content.as_ref().filter(|c| c.pointers.is_empty())?;
+        let text = content.bytes.get(linear.constant.low() as usize..)?;
+        let end = text.iter().position(|b| *b == 0)?;
+        Some(Literal::Text(text[..end].to_vec()))
+    }
+}
+
+impl Executor<'_, '_> {
+    /// Brings a library call to its general form.
+    pub(crate) fn rename_call(
+        &mut self,
+        place: u64,
+        point: PointId,
+        call: &Call,
+        guard: TermId,
+        state: &mut State,
+    ) -> Result<Outcome, Stuck> {
+        let Callee::Named(name) = &call.callee else { return Ok(Outcome::AsWritten) };
+        if self.context.contract(name).is_none() {
+            return Ok(Outcome::AsWritten);
+        }
+        let usage = self.context.result_use(self.side, point, call);
+        let given: Vec<TermId> = Register::ARGUMENTS.iter().map(|r| state.get(*r)).collect();
+        let known = |i: usize| given.get(i).and_then(|value| self.context.literal(*value));
+        let Some(Renaming { action, result }) = library::rename(name, &known, usage) else {
+            return Ok(Outcome::AsWritten);
+        };
+        let (callee, wanted) = match action {
+            Action::Nothing => {
+                self.finish(place, guard, state, &given, &result, None)?;
+                return Ok(Outcome::Done);
+            }
+            Action::Call { callee, arguments } => (callee, arguments),
+        };
+        if callee == "memcpy" && matches!(wanted.get(1), Some(Argument::Text(_))) {
+            let to = self.argument(place, guard, state, &given, &wanted[0])?;
+            if let Argument::Text(bytes) = &wanted[1] {
+                self.write_text(place, guard, state, to, bytes)?;
+            }
+            self.finish(place, guard, state, &given, &result, None)?;
+            return Ok(Outcome::Done);
+        }
+        let mut arguments = Vec::new();
+        for argument in &wanted {
+            arguments.push(self.argument(place, guard, state, &given, argument)?);
+        }
+        if self.context.is_silent(callee) {
+            for (register, value) in Register::ARGUMENTS.iter().zip(&arguments) {
+                state.set(*register, *value);
+            }
+            let inner = Call { callee: Callee::Named(callee.to_string()), ..call.clone() };
+            self.silent_call(place, &inner, guard, state)?;
+            let returned = state.get(Register::General(0));
+            self.finish(place, guard, state, &given, &result, Some(returned))?;
+            return Ok(Outcome::Done);
+        }
+        let keeps_result = result == Meaning::Same;
+        if !keeps_result && usage == ResultUse::Used {
+            return Ok(Outcome::AsWritten);
+        }
+        Ok(Outcome::Event(RenamedCall { callee, arguments, keeps_result }))
+    }
+
+    /// The state after a call without an event.
+    fn finish(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &mut State,
+        given: &[TermId],
+        meaning: &Meaning,
+        returned: Option<TermId>,
+    ) -> Result<(), Stuck> {
+        let result = match meaning {
+            Meaning::Same => returned,
+            Meaning::Low(bytes) => returned.map(|r| self.context.arena.truncate(r, 8 * bytes)),
+            Meaning::Value(value) => Some(self.argument(place, guard, state, given, value)?),
+            Meaning::Sum(a, b) => {
+                let a = self.argument(place, guard, state, given, a)?;
+                let b = self.argument(place, guard, state, given, b)?;
+                Some(self.context.arena.add(a, b))
+            }
+            Meaning::ZeroTest | Meaning::Lost => None,
+        };
+        self.context.clobber(self.side, state);
+        if let Some(depth) = state.stack_depth(self.context) {
+            let base = self.context.fresh(&format!("frame.{}", self.side.name()), Sort::Memory);
+            state.frame.forget_below(self.context.arena, depth, base);
+        }
+        if let Some(result) = result {
+            let whole = if self.context.arena.width(result) < 64 {
+                let high = 64 - self.context.arena.width(result);
+                let unknown = self.context.fresh_undefined("result", Sort::Bv(high));
+                self.context.arena.concat(unknown, result)
+            } else {
+                result
+            };
+            state.set(Register::General(0), whole);
+        }
+        Ok(())
+    }
+
+    fn argument(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &State,
+        given: &[TermId],
+        argument: &Argument,
+    ) -> Result<TermId, Stuck> {
+        let missing = || unsupported(self.side, place, "library call with arguments on the stack");
+        let register = |i: &usize| given.get(*i).copied().ok_or_else(missing);
+        Ok(match argument {
+            Argument::Given(i) => register(i)?,
+            Argument::LowByte(i) => {
+                let byte = self.context.arena.truncate(register(i)?, 8);
+                self.context.arena.zext(byte, 64)
+            }
+            Argument::ByteAt(i) => {
+                let address = register(i)?;
+                let byte = self.load(place, guard, state, address, 1)?;
+                self.context.arena.zext(byte, 64)
+            }
+            Argument::End(i) => {
+                let start = register(i)?;
+                let string = self.context.outward(self.side, place, start, true)?;
+                let length = self.context.arena.apply("strlen", Sort::Bv(64), &[string, state.world]);
+                self.run.pure_calls.push(crate::PureCall { guard, value: length, place });
+                self.context.arena.add(start, length)
+            }
+            Argument::Text(bytes) => {
+                let name: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+                self.context.arena.var(&format!("&text:{name}"), Sort::Bv(64))
+            }
+            Argument::Number(number) => self.context.arena.bv(64, *number),
+            Argument::Stream(name) => {
+                let address = self.context.arena.var(&format!("&{name}"), Sort::Bv(64));
+                self.context.read(state.world, address, 8)
+            }
+        })
+    }
+
+    fn write_text(&mut self, place: u64, guard: TermId, state: &mut State, to: TermId, bytes: &[u8]) -> Result<(), Stuck> {
+        for (i, chunk) in bytes.chunks(8).enumerate() {
+            let address = self.context.arena.add_const(to, 8 * i as i64);
+            let value = self.context.arena.constant(term::Bits::from_bytes(chunk));
+            self.store(place, guard, state, address, value)?;
+        }
+        Ok(())
+    }
+}
