@@ -219,7 +219,7 @@ impl Executor<'_, '_> {
     fn passing(&self, point: PointId) -> Passing {
         let function = self.context.functions[self.side.index()];
         match &function.point(point).next {
-            Next::Call(Call { callee: Callee::Named(name), tail: false, .. }) => {
+            Next::Call(Call { callee: Callee::Named(name), .. }) => {
                 if self.context.is_silent(name) {
                     Passing::Goes
                 } else if self.context.contract(name).is_some() && library::may_vanish(name) {

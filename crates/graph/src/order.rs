@@ -92,7 +92,7 @@ impl Region {
             let next: Vec<PointId> = successors(*point).into_iter().filter(|p| !faults.contains(p)).collect();
             let ends = match &function.point(*point).next {
                 Next::Edges(edges) => edges.iter().any(|e| heads.contains(&e.target)),
-                Next::Call(_) => passes(*point) != Passing::Goes,
+                Next::Call(call) => call.tail || passes(*point) != Passing::Goes,
                 Next::Return => true,
                 Next::Fault(_) => {
                     faults.insert(*point);

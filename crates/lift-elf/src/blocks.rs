@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::code::{Code, Exit, Step};
 use crate::container::Place;
-use crate::operands;
 use crate::objects::Objects;
+use crate::operands;
 use graph::{Op, Register};
 use std::collections::BTreeMap;
 use term::{Arena, TermId};
@@ -29,20 +29,11 @@ pub(crate) enum End {
     /// Control runs out of the code here.
     Off(Place),
     /// By an instruction, with the place after it, and the condition or computed target that belongs to it.
-    Exit {
-        exit: Exit,
-        next: Place,
-        term: Option<TermId>,
-    },
+    Exit { exit: Exit, next: Place, term: Option<TermId> },
 }
 
 /// Lifts the block that begins at a leader.
-pub(crate) fn lift_block(
-    code: &Code,
-    arena: &mut Arena,
-    objects: &mut Objects,
-    leader: Place,
-) -> Result<Block, Error> {
+pub(crate) fn lift_block(code: &Code, arena: &mut Arena, objects: &mut Objects, leader: Place) -> Result<Block, Error> {
     let mut builder = Builder::new();
     let mut place = leader;
     let mut last = leader;
@@ -129,7 +120,8 @@ pub(crate) fn lift_blocks(
     for leader in &code.leaders {
         // A block is stale if a leader was found inside it.
         let stale = known.get(leader).is_none_or(|block| {
-            let mut inside = code.leaders.range((std::ops::Bound::Excluded(*leader), std::ops::Bound::Included(block.last)));
+            let mut inside =
+                code.leaders.range((std::ops::Bound::Excluded(*leader), std::ops::Bound::Included(block.last)));
             block.last > *leader && inside.next().is_some()
         });
         if stale {

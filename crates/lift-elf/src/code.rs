@@ -124,7 +124,7 @@ impl<'a> Code<'a> {
             text: text.into(),
             line,
         };
-        Error::Unsupported { file: self.image.name.clone(), gap }
+        Error::Unsupported { file: self.image.name.clone(), gap: Box::new(gap) }
     }
 
     /// Decodes everything that is reached and not decoded yet.

@@ -79,7 +79,10 @@ impl Section {
     /// Does its content never change? Relocated constants (`.data.rel.ro`) are writable only for the loader.
     pub fn is_read_only(&self) -> bool {
         let relocated = self.name.starts_with(".data.rel.ro");
-        self.is_loaded() && self.kind == elf::SHT_PROGBITS && !self.is_code() && (!self.has(elf::SHF_WRITE) || relocated)
+        self.is_loaded()
+            && self.kind == elf::SHT_PROGBITS
+            && !self.is_code()
+            && (!self.has(elf::SHF_WRITE) || relocated)
     }
 
     /// Does it hold thread-local data?
@@ -212,7 +215,7 @@ impl Parser<'_> {
 
     fn unsupported(&self, text: &str) -> Error {
         let gap = crate::Gap { place: None, construct: text.to_string(), text: text.to_string(), line: None };
-        Error::Unsupported { file: self.file.to_string(), gap }
+        Error::Unsupported { file: self.file.to_string(), gap: Box::new(gap) }
     }
 
     fn parse(&self) -> Result<Container, Error> {
@@ -390,7 +393,8 @@ impl Parser<'_> {
             let Some(home) = sections.get_mut(target) else {
                 return Err(self.malformed(at, format!("relocations for section {target}, which does not exist")));
             };
-            if offset >= home.size {
+            // The size of a compressed section is not that of its content.
+            if offset >= home.size && !home.has(elf::SHF_COMPRESSED) {
                 return Err(self.malformed(at, format!("a relocation beyond the end of section {}", home.name)));
             }
             let addend = entry.r_addend.get(LE);
@@ -420,10 +424,10 @@ impl AddressMap {
         AddressMap { sections }
     }
 
-    /// The place of an address.
+    /// The place of an address. The end of a section is a place of it if no other section begins there.
     pub fn find(&self, address: u64) -> Option<Place> {
         let after = self.sections.partition_point(|(start, _, _)| *start <= address);
         let (start, size, section) = *self.sections[..after].last()?;
-        (address - start < size).then_some(Place { section, offset: address - start })
+        (address - start <= size).then_some(Place { section, offset: address - start })
     }
 }

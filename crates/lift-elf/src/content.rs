@@ -5,10 +5,10 @@
 //! of its target in that order or as the name of something whose content is not known. So equal identities mean equal
 //! graphs of constants, cycles included, whatever the files' layouts are.
 
+use crate::Image;
 use crate::container::{Binding, Definition, Kind};
 use crate::layout::{Base, Location, Use};
 use crate::relocation::Relocation;
-use crate::Image;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -168,8 +168,12 @@ impl Image {
     pub(crate) fn display_name(&self, base: Base) -> String {
         let Base::Literal { section, .. } = base else { return self.plain_name(base) };
         let Some(constant) = self.constant(base) else { return "anonymous data".to_string() };
-        if self.sections[section as usize].has_strings() && self.sections[section as usize].entity == 1 {
-            let text = &constant.bytes[..constant.bytes.len().saturating_sub(1)];
+        let printable = |b: &u8| matches!(b, 0x20..=0x7e | b'\n' | b'\t') || *b >= 0x80;
+        if let [text @ .., 0] = &constant.bytes[..]
+            && constant.pointers.is_empty()
+            && text.iter().all(printable)
+            && !self.sections[section as usize].has_constants()
+        {
             let shown: String = String::from_utf8_lossy(text).escape_debug().take(40).collect();
             return format!("\"{shown}\"");
         }

@@ -13,8 +13,8 @@
 use crate::blocks::{Block, End};
 use crate::code::{Code, Exit};
 use crate::container::Place;
-use crate::layout::{Base, Location};
 use crate::labels::Reference;
+use crate::layout::{Base, Location};
 use crate::paths::{MAX_WORK, Predecessors, bound_on_all, is_narrow};
 use crate::values::{self, Values};
 use crate::{Error, Image};
@@ -330,7 +330,6 @@ impl Dispatcher<'_, '_> {
     }
 }
 
-
 /// The variable of the loaded table entry in a jump's target, and what is added to it.
 fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(VarId, Option<TermId>)> {
     let loaded = |var: VarId, bytes: u16| values.loads.get(&var).is_some_and(|(_, size, _)| *size == bytes);
@@ -348,4 +347,172 @@ fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(V
     let mut rest = linear;
     rest.terms.remove(i);
     Some((var, Some(rest.build(arena))))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{assembled, compiled, lifted, shown};
+    use expect_test::{Expect, expect};
+    use graph::Next;
+
+    fn lifts_to(text: &str, expect: Expect) {
+        expect.assert_eq(&shown(&assembled(text), "f"));
+    }
+
+    #[test]
+    fn an_absolute_table_with_a_bound() {
+        lifts_to(
+            ".globl f\nf: cmp edi, 2\nja 9f\nmov eax, edi\njmp [table + rax*8]\n1: mov eax, 5\nret\n2: mov eax, 6\nret\n9: ret
+             .section .rodata\ntable: .quad 1b, 2b, 1b, 2b",
+            expect![[r#"
+                0: at 0x0
+                   -> 4 if !cf && !zf
+                   -> 1 if cf || zf
+                1: at 0x5
+                   switch64.0 := rdi
+                   rax := zext64(rdi[31:0])
+                   t64.0 := 8 at 8*rax + &table@8181382d6bcb300785b77d115d2f9d01
+                   -> 2 if switch64.0[31:0] == 0 || switch64.0[31:0] == 2
+                   -> 3 if switch64.0[31:0] == 1
+                   -> 5 if switch64.0[31:0] >=u 3
+                2: at 0xe
+                   rax := 5
+                   return
+                3: at 0x14
+                   rax := 6
+                   return
+                4: at 0x1a
+                   return
+                5: at 0x7
+                   fault OffTheEnd
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_relative_table_whose_index_register_is_overwritten() {
+        lifts_to(
+            ".globl f\nf: lea rdx, [rip + .Lt]\ncmp edi, 1\nja 9f\nmov eax, edi\nmovsxd rax, dword ptr [rdx + rax*4]
+             add rax, rdx\njmp rax\n1: mov eax, 5\nret\n2: mov eax, 6\nret\n9: ret
+             .section .rodata\n.Lt: .long 1b - .Lt, 2b - .Lt\n.Lother: .long 9b - .Lother",
+            expect![[r#"
+                0: at 0x0
+                   rdx := §original..rodata
+                   -> 4 if !cf && !zf
+                   -> 1 if cf || zf
+                1: at 0xc
+                   switch64.0 := rdi
+                   rax := zext64(rdi[31:0])
+                   t32.0 := 4 at 4*rax + rdx
+                   rax := sext64(t32.0)
+                   rax := rax + rdx
+                   -> 2 if switch64.0[31:0] == 0
+                   -> 3 if switch64.0[31:0] == 1
+                   -> 5 if switch64.0[31:0] >=u 2
+                2: at 0x17
+                   rax := 5
+                   return
+                3: at 0x1d
+                   rax := 6
+                   return
+                4: at 0x23
+                   return
+                5: at 0x15
+                   fault OffTheEnd
+            "#]],
+        );
+    }
+
+    #[test]
+    fn without_a_bound_the_table_ends_with_its_symbol_and_products_are_compared() {
+        lifts_to(
+            ".globl f\nf: jmp [table + rdi*8]\n1: mov eax, 5\nret\n2: mov eax, 6\nret
+             .section .rodata\n.type table, @object\ntable: .quad 1b, 2b\n.size table, 16\nnext: .quad 1b",
+            expect![[r#"
+                0: at 0x0
+                   switch64.0 := rdi
+                   t64.0 := 8 at 8*rdi + §original..rodata
+                   -> 1 if switch64.0[60:0] == 0
+                   -> 2 if switch64.0[60:0] == 1
+                   -> 3 if switch64.0[60:0] >=u 2
+                1: at 0x7
+                   rax := 5
+                   return
+                2: at 0xd
+                   rax := 6
+                   return
+                3: at 0x0
+                   fault OffTheEnd
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_table_of_functions_is_a_tail_call() {
+        lifts_to(
+            ".globl f\nf: and edi, 1\njmp [table + rdi*8]\n.globl g\ng: ret\n.globl h\nh: ret
+             .section .rodata\n.type table, @object\ntable: .quad g, h\n.size table, 16",
+            expect![[r#"
+                0: at 0x0
+                   rdi := zext64(rdi[0])
+                   t64.0 := 8 at 8*rdi + &table@c2a4d33a2d22c68363487a8c4ba45173
+                   leave to [t64.0]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_computed_goto_goes_to_labels_whose_address_is_taken() {
+        lifts_to(
+            ".globl f\nf: mov rax, [table + rdi*8]\ntest esi, esi\nje 3f\n3: jmp rax\n1: mov eax, 5\nret\n2: mov eax, 6\nret
+             .data\n.type table, @object\ntable: .quad 1b, 2b\n.size table, 16",
+            expect![[r#"
+                0: at 0x0
+                   t64.0 := 8 at 8*rdi + &table
+                   rax := t64.0
+                   -> 1 if true
+                1: at 0xc
+                   -> 2 if rax == &f + 14
+                   -> 3 if rax == &f + 20
+                   -> 4 if rax != &f + 14 && rax != &f + 20
+                2: at 0xe
+                   rax := 5
+                   return
+                3: at 0x14
+                   rax := 6
+                   return
+                4: at 0xc
+                   leave to [rax]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_relative_table_that_is_not_understood_is_refused() {
+        lifts_to(
+            ".globl f\nf: movsxd rax, dword ptr [rsi + rdi*4]\nadd rax, rsi\njmp rax\n1: ret",
+            expect![[r#"
+                test.o: unsupported: f+0x7 a jump table at an unknown place
+            "#]],
+        );
+    }
+
+    #[test]
+    fn compilers_tables_are_found_at_all_levels() {
+        let text =
+            "int g(int); int f(signed char *p, int x) { switch (*p) { case 40: return g(1); case 41: return g(x);
+            case 42: return 7; case 43: return x; case 44: return g(9) + x; case 45: return 1 << x; case 46: return 3; }
+            return x * 3; }";
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            for pic in ["-fPIC", "-fno-pic"] {
+                let image = compiled(text, &format!("cc -c {level} {pic} -fcf-protection=none"));
+                let (_, function) = lifted(&image, "f");
+                let function = function.expect("a graph");
+                let edges = |next: &Next| if let Next::Edges(edges) = next { edges.len() } else { 0 };
+                // Seven cases and the way past the table's end; equal targets are merged.
+                let widest = function.points.iter().map(|p| edges(&p.next)).max();
+                assert!(widest >= Some(6), "{level} {pic}: {widest:?}");
+            }
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub enum Error {
         /// The file.
         file: String,
         /// What, and where.
-        gap: Gap,
+        gap: Box<Gap>,
     },
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Error {
             Error::Unreadable { file, what } => write!(f, "{file}: {what}"),
             Error::Assembly { file, message } => write!(f, "{file}: the assembler says: {message}"),
             Error::Malformed { file, offset, what } => write!(f, "{file}: at offset {offset:#x}: {what}"),
-            Error::Unsupported { file, gap } => write!(f, "{file}: {gap} is not modelled"),
+            Error::Unsupported { file, gap } => write!(f, "{file}: unsupported: {gap}"),
         }
     }
 }

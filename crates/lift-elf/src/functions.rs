@@ -127,17 +127,19 @@ pub(crate) fn functions(sections: &[Section], symbols: &[Symbol], names: &[Strin
 
 fn find_parents(functions: &mut [FunctionEntry]) {
     let by_name: FxHashMap<String, usize> = functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)).collect();
-    for i in 0..functions.len() {
-        let mut name = functions[i].name.as_str();
-        let mut parent = None;
+    let parent = |(i, function): (usize, &FunctionEntry)| {
+        let mut name = function.name.as_str();
         while let Some(shorter) = without_piece(name) {
             name = shorter;
             if let Some(found) = by_name.get(name).filter(|found| **found != i) {
-                parent = Some(*found);
-                break;
+                return Some(*found);
             }
         }
-        functions[i].parent = parent;
+        None
+    };
+    let parents: Vec<Option<usize>> = functions.iter().enumerate().map(parent).collect();
+    for (function, parent) in functions.iter_mut().zip(parents) {
+        function.parent = parent;
     }
 }
 
@@ -155,7 +157,30 @@ fn without_piece(name: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_piece;
+    use super::{unique_names, without_piece};
+    use crate::container::{Binding, Definition, Place, Symbol};
+    use crate::dwarf::Debug;
+    use object::elf;
+
+    #[test]
+    fn local_names_that_repeat_get_their_file() {
+        let symbol = |name: &str, file: Option<&str>, offset: u64| Symbol {
+            name: name.to_string(),
+            file: file.map(Into::into),
+            definition: Definition::At(Place { section: 1, offset }),
+            size: 1,
+            binding: if file.is_some() { Binding::Local } else { Binding::Global },
+            kind: elf::STT_FUNC,
+        };
+        let symbols = [
+            symbol("f", Some("a.c"), 0),
+            symbol("f", Some("b.c"), 8),
+            symbol("f", Some("b.c"), 16),
+            symbol("f", None, 24),
+            symbol("once", Some("a.c"), 32),
+        ];
+        assert_eq!(unique_names(&symbols, &Debug::default()), ["a.c:f", "b.c:f", "b.c:f#2", "f", "once"]);
+    }
 
     #[test]
     fn pieces_are_recognised_by_their_suffix() {

@@ -59,7 +59,7 @@ mod tests {
                     _ => next(&mut state) as u8,
                 };
             }
-            if next(&mut state) % 8 == 0 {
+            if next(&mut state).is_multiple_of(8) {
                 bytes.truncate((next(&mut state) % length) as usize);
             }
             let before = Instant::now();

@@ -1,11 +1,11 @@
 //! A file with everything that a check needs to know about it.
 
 use crate::container::{self, AddressMap, Container, Kind, Place, Section, Symbol};
-use crate::functions::{self, FunctionEntry};
-use crate::{Error, assemble};
 use crate::dwarf::{Addresses, Debug};
+use crate::functions::{self, FunctionEntry};
 use crate::labels::Reference;
 use crate::layout::Layout;
+use crate::{Error, assemble};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -108,5 +108,80 @@ impl Image {
     /// The bytes of a section.
     pub fn data(&self, section: u32) -> &[u8] {
         self.sections.get(section as usize).and_then(|s| self.bytes.get(s.range.clone())).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{assembled, compiled, read_assembly, sample};
+    use crate::{Error, Image};
+    use expect_test::expect;
+
+    fn listed(image: &Image) -> String {
+        let line = |f: &crate::FunctionEntry| {
+            let parent = f.parent.map_or(String::new(), |p| format!(" piece of {}", image.functions()[p].name));
+            format!("{} {:?} size {}{parent}", f.name, f.aliases, f.size)
+        };
+        image.functions().iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn functions_come_in_address_order_with_aliases_and_pieces() {
+        let text = ".globl f, g\n.type f, @function\nf: nop\nret\n.size f, 2\n.weak alias\n.set alias, f\n.type alias, @function
+            .type local, @function\nlocal: ret\n.size local, 1\ng: nop\nnop\nret
+            .section .text.unlikely, \"ax\"\n.type f.cold, @function\nf.cold: ret\n.size f.cold, 1";
+        expect![[r#"
+            f ["alias"] size 2
+            local [] size 1
+            g [] size 3
+            f.cold [] size 1 piece of f"#]]
+        .assert_eq(&listed(&assembled(text)));
+    }
+
+    #[test]
+    fn hashes_follow_code_and_constants() {
+        let hash = |body: &str, data: &str| {
+            let text =
+                format!(".globl f\nf: lea rdi, [rip + .Ls]\n{body}\nret\n.section .rodata\n.Ls: .string \"{data}\"");
+            let image = assembled(&text);
+            image.hash(image.find("f").expect("f"))
+        };
+        assert_eq!(hash("nop", "text"), hash("nop", "text"));
+        assert_ne!(hash("nop", "text"), hash("inc eax", "text"));
+        assert_ne!(hash("nop", "text"), hash("nop", "other"));
+    }
+
+    #[test]
+    fn assembler_errors_are_passed_on() {
+        let Err(Error::Assembly { message, .. }) = read_assembly("f: mov nothing\n") else {
+            panic!("an assembly error")
+        };
+        assert!(message.contains("Error"), "{message}");
+        assert!(read_assembly(".globl f\nf: ret\n").is_ok_and(|image| image.find("f").is_some()));
+    }
+
+    #[test]
+    fn what_is_no_object_file_is_refused_with_the_place() {
+        let refused =
+            |bytes: &[u8]| Image::parse(bytes.to_vec(), "x.o").err().map(|e| e.to_string()).unwrap_or_default();
+        expect!["x.o: at offset 0x0: not an ELF file"].assert_eq(&refused(b"int main"));
+        let mut bytes = sample();
+        bytes.truncate(bytes.len() - 100);
+        assert!(refused(&bytes).starts_with("x.o: at offset 0x"), "{}", refused(&bytes));
+        let mut bytes = sample();
+        bytes[18] = 40;
+        expect!["x.o: unsupported: an ELF file for another machine than x86-64"].assert_eq(&refused(&bytes));
+    }
+
+    #[test]
+    fn linked_files_know_imported_functions_and_strings() {
+        let text = "#include <stdio.h>\nint helper(int x) { return x + 1; } int main(void) { puts(\"hello\"); return helper(2); }";
+        for flags in ["-pie", "-no-pie", "-shared -fPIC"] {
+            let image = compiled(text, &format!("cc -O0 {flags}"));
+            let graph = crate::testing::shown(&image, "main");
+            assert!(graph.contains("call puts -> ") && graph.contains("call helper -> "), "{flags}: {graph}");
+            let objects = crate::testing::objects(&image, "main");
+            assert!(objects.contains("`\"hello\"` size 6"), "{flags}: {objects}");
+        }
     }
 }

@@ -89,7 +89,8 @@ impl Layout {
             layout.place_symbols(i as u32, &sections[i], symbols, list);
             if sections[i].is_read_only() {
                 let data = bytes.get(sections[i].range.clone()).unwrap_or(&[]);
-                literals += layout.place_literals(kind, i as u32, &sections[i], data, &referred[i], MAX_LITERALS - literals);
+                literals +=
+                    layout.place_literals(kind, i as u32, &sections[i], data, &referred[i], MAX_LITERALS - literals);
             }
         }
         layout
@@ -114,7 +115,8 @@ impl Layout {
         list.sort_by(|a, b| rank(*a).cmp(&rank(*b)));
         // Among the symbols of one object that begin together, a visible name is better than a local one.
         let better = |i: u32, than: u32| {
-            let rank = |i: u32| (symbols[i as usize].is_label(), symbols[i as usize].binding, &symbols[i as usize].name);
+            let rank =
+                |i: u32| (symbols[i as usize].is_label(), symbols[i as usize].binding, &symbols[i as usize].name);
             rank(i) < rank(than)
         };
         // The objects, each with the symbols that belong to it.
@@ -240,7 +242,9 @@ impl Layout {
         if usage == Use::Pointer && !whole && location.offset as u64 == found.start {
             let before = extents[..extents.partition_point(|e| e.start < found.start)].last();
             let literal = |e: &Extent| matches!(e.base, Base::Literal { .. });
-            if before.is_some_and(|e| e.size > SCALAR && e.start + e.size == found.start && !(literal(e) && literal(found))) {
+            if before
+                .is_some_and(|e| e.size > SCALAR && e.start + e.size == found.start && !(literal(e) && literal(found)))
+            {
                 return location;
             }
         }
@@ -249,15 +253,7 @@ impl Layout {
 }
 
 /// Splits a range of bytes that no symbol covers into literals, up to `limit` extents in all.
-fn gap(
-    kind: Kind,
-    index: u32,
-    section: &Section,
-    data: &[u8],
-    range: Range<u64>,
-    out: &mut Vec<Extent>,
-    limit: usize,
-) {
+fn gap(kind: Kind, index: u32, section: &Section, data: &[u8], range: Range<u64>, out: &mut Vec<Extent>, limit: usize) {
     let Range { start, end } = range;
     let literal = |start: u64, size: u64| {
         let base = Base::Literal { section: index, start, size };

@@ -36,8 +36,8 @@ mod testing;
 
 pub use container::{Binding, Definition, Kind, Place, Section, Symbol};
 pub use error::{Error, Gap};
-pub use fuzz::fuzz_one;
 pub use functions::FunctionEntry;
+pub use fuzz::fuzz_one;
 pub use graph::Side;
 pub use image::Image;
 pub use relocation::Relocation;

@@ -162,7 +162,7 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
 
     /// Where a call returns to: nowhere if the code ends after it.
     fn returns(&mut self, next: Place) -> Option<PointId> {
-        let off = self.ids.get(&next).is_none() && matches!(self.off_the_end(next), Next::Fault(_));
+        let off = !self.ids.contains_key(&next) && matches!(self.off_the_end(next), Next::Fault(_));
         if off { None } else { Some(self.point(next)) }
     }
 
@@ -217,11 +217,13 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
         };
         let mut instruction = step.resolved.instruction.clone();
         let kind = instruction.repeat.take();
-        let compares = instruction.mnemonic.name().starts_with("cmps") || instruction.mnemonic.name().starts_with("scas");
+        let compares =
+            instruction.mnemonic.name().starts_with("cmps") || instruction.mnemonic.name().starts_with("scas");
         let mut builder = Builder::new();
         builder.address = self.code.address(place);
-        x86::lift(&instruction, self.arena, &mut builder)
-            .map_err(|_| self.code.gap(place, step.resolved.instruction.name(), format!("`{}`", self.code.text(place))))?;
+        x86::lift(&instruction, self.arena, &mut builder).map_err(|_| {
+            self.code.gap(place, step.resolved.instruction.name(), format!("`{}`", self.code.text(place)))
+        })?;
         let rcx = Register::General(1).term(self.arena);
         if let Some(var) = self.arena.as_var(rcx) {
             let value = self.arena.add_const(rcx, -1);
@@ -329,5 +331,195 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
         let fault = self.extra(block.last, Vec::new(), Next::Fault(FaultKind::OffTheEnd));
         edges.push(Edge { guard: beyond, target: fault });
         Next::Edges(edges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{assembled, compiled, shown};
+    use expect_test::{Expect, expect};
+
+    fn lifts_to(text: &str, function: &str, expect: Expect) {
+        expect.assert_eq(&shown(&assembled(text), function));
+    }
+
+    #[test]
+    fn a_branch_has_two_exclusive_edges() {
+        lifts_to(
+            ".globl f\nf: test edi, edi\njne 1f\nmov eax, 1\nret\n1: mov eax, 2\nret",
+            "f",
+            expect![[r#"
+                0: at 0x0
+                   -> 2 if !zf
+                   -> 1 if zf
+                1: at 0x4
+                   rax := 1
+                   return
+                2: at 0xa
+                   rax := 2
+                   return
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_call_of_an_undefined_function_goes_by_its_name() {
+        lifts_to(
+            ".globl f\nf: call g@PLT\nret",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               call g -> 1
+            1: at 0x5
+               return
+        "#]],
+        );
+    }
+
+    #[test]
+    fn code_that_ends_after_a_call_has_no_return_point() {
+        lifts_to(
+            ".globl f\n.type f, @function\nf: call abort\n.size f, .-f",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               call abort
+        "#]],
+        );
+    }
+
+    #[test]
+    fn running_off_the_end_is_a_fault_where_the_file_says_the_size() {
+        lifts_to(
+            ".type f, @function\nf: xor eax, eax\n.size f, .-f\n.globl g\ng: ret",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               rax := 0
+               fault OffTheEnd
+        "#]],
+        );
+    }
+
+    #[test]
+    fn labels_without_a_size_run_on_into_the_next() {
+        lifts_to(
+            ".globl f\nf: xor eax, eax\n.globl g\ng: ret",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               rax := 0
+               leave to g
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_conditional_tail_call_leaves_through_a_point_of_its_own() {
+        lifts_to(
+            ".globl f\nf: test edi, edi\nje g\nret",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               -> 2 if zf
+               -> 1 if !zf
+            1: at 0x8
+               return
+            2: at 0x2
+               leave to g
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_repeat_prefix_is_a_loop() {
+        lifts_to(
+            ".globl f\nf: rep stosb\nret",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               -> 1 if rcx == 0
+               -> 2 if rcx != 0
+            1: at 0x2
+               return
+            2: at 0x0
+               at rdi := rax[7:0]
+               rdi := rdi + (df ? -2 : 0) + 1
+               rcx := rcx - 1
+               -> 0 if true
+        "#]],
+        );
+        lifts_to(
+            ".globl f\nf: repne scasb\nret",
+            "f",
+            expect![[r#"
+            0: at 0x0
+               -> 1 if rcx == 0
+               -> 2 if rcx != 0
+            1: at 0x2
+               return
+            2: at 0x0
+               t8.0 := 1 at rdi
+               rdi := rdi + (df ? -2 : 0) + 1
+               rcx := rcx - 1
+               -> 0 if !zf
+               -> 1 if zf
+        "#]],
+        );
+    }
+
+    #[test]
+    fn cold_pieces_are_part_of_the_graph() {
+        lifts_to(
+            ".type f, @function\nf: test edi, edi\njne f.cold\n.Lback: ret\n.size f, .-f\n
+             .section .text.unlikely, \"ax\"\n.type f.cold, @function\nf.cold: mov eax, 7\njmp .Lback\n.size f.cold, .-f.cold",
+            "f",
+            expect![[r#"
+                0: at 0x0
+                   -> 2 if !zf
+                   -> 1 if zf
+                1: at 0x8
+                   return
+                2: at 0x10
+                   rax := 7
+                   -> 1 if true
+            "#]],
+        );
+    }
+
+    #[test]
+    fn unsupported_instructions_are_named_with_place_and_line() {
+        let text = "int f(void) {\n  __asm__(\"fsincos\");\n  return 0;\n}";
+        let image = compiled(text, "cc -c -g -O1");
+        expect![[r#"
+            test.o: unsupported: f+0x0 `fsincos` (test.c:2)
+        "#]]
+        .assert_eq(&shown(&image, "f"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let text = ".globl f\nf: call 1f\n1: pop rax\nret";
+        lifts_to(
+            text,
+            "f",
+            expect![[r#"
+            test.o: unsupported: f+0x0 a call into the middle of a function
+        "#]],
+        );
+        lifts_to(
+            ".globl f\nf: syscall\nret",
+            "f",
+            expect![[r#"
+            test.o: unsupported: f+0x0 `syscall`
+        "#]],
+        );
+        lifts_to(
+            ".globl f\nf: .byte 0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
+            "f",
+            expect![[r#"
+            test.o: unsupported: f+0x0 the bytes are no instruction
+        "#]],
+        );
     }
 }

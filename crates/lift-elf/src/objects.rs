@@ -193,3 +193,93 @@ fn alignment(section: u64, offset: u64) -> u64 {
     let section = if section.is_power_of_two() { section } else { 1 };
     if offset == 0 { section } else { section.min(1 << offset.trailing_zeros()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{assembled, compiled, objects, shown};
+    use expect_test::{Expect, expect};
+
+    fn has_objects(text: &str, expect: Expect) {
+        expect.assert_eq(&objects(&assembled(text), "f"));
+    }
+
+    #[test]
+    fn strings_and_constants_are_known_by_content() {
+        has_objects(
+            ".globl f\nf: lea rdi, [rip + .Ls + 2]\nmovsd xmm0, [rip + .Lc]\nret
+             .section .rodata.str1.1, \"aMS\", @progbits, 1\n.string \"first\"\n.Ls: .string \"second\"
+             .section .rodata.cst8, \"aM\", @progbits, 8\n.Lc: .quad 1",
+            expect![[r#"
+                &"ae7c `"second"` size 7 align 1 content 7 []
+                &"cc5d `constant 0x0000000000000001` size 8 align 1 content 8 []"#]],
+        );
+    }
+
+    #[test]
+    fn tables_are_known_by_name_and_content_with_what_they_point_to() {
+        has_objects(
+            ".globl f\nf: lea rax, [rip + names]\nret
+             .section .data.rel.ro.local, \"aw\"\n.align 16\n.type names, @object\nnames: .quad .Ls, f, names, other + 4\n.size names, 32
+             .section .rodata.str1.1, \"aMS\", @progbits, 1\n.Ls: .string \"text\"",
+            expect![[r#"
+                &"4250 `"text"` size 5 align 1 content 5 []
+                &f `f` size ? align 1
+                &names@e8a4 `names` size 32 align 16 content 32 [0: &"4250, 8: &f, 16: &names@e8a4, 24: &other + 4]
+                &other `other` size ? align 1"#]],
+        );
+    }
+
+    #[test]
+    fn an_index_keeps_the_section_with_its_members() {
+        let text = ".globl f\nf: mov eax, [.data + 8 + rdi*4]\nret
+             .data\n.type a, @object\na: .quad 0\n.size a, 8\n.type b, @object\nb: .quad 0, 0\n.size b, 16";
+        has_objects(
+            text,
+            expect![[r#"
+            &a `a` size 8 align 1
+            &b `b` size 16 align 1
+            §original..data `.data` size ? align 1 members 0+8 &a, 8+16 &b"#]],
+        );
+        expect![[r#"
+            0: at 0x0
+               t32.0 := 4 at 4*rdi + §original..data + 8
+               rax := zext64(t32.0)
+               return
+        "#]]
+        .assert_eq(&shown(&assembled(text), "f"));
+    }
+
+    #[test]
+    fn the_end_of_an_array_is_not_taken_for_its_neighbour() {
+        let text = ".globl f\nf: mov eax, offset .data + 16\nmov edx, offset .data + 24\nret
+             .data\n.type a, @object\na: .quad 0, 0\n.size a, 16\n.type b, @object\nb: .quad 0\n.size b, 8
+             .type c, @object\nc: .quad 0\n.size c, 8";
+        expect![[r#"
+            0: at 0x0
+               rax := §original..data + 16
+               rdx := &c
+               return
+        "#]]
+        .assert_eq(&shown(&assembled(text), "f"));
+    }
+
+    #[test]
+    fn thread_locals_and_the_global_offset_table() {
+        let text = "__thread int local; extern __thread int other; extern int global; static __thread int hidden;
+            int f(void) { return local + other + global + hidden++; }";
+        for flags in ["-fno-pic", "-fPIC"] {
+            let image = compiled(text, &format!("cc -c -O1 {flags} -fcf-protection=none"));
+            let names = objects(&image, "f");
+            let names: Vec<&str> = names.lines().filter_map(|line| line.split(' ').next()).collect();
+            assert_eq!(names, ["&global", "&tls:hidden", "&tls:local", "&tls:other"], "{flags}");
+            assert!(!shown(&image, "f").contains("__tls_get_addr"), "{flags}");
+        }
+    }
+
+    #[test]
+    fn statics_of_functions_are_named_after_them() {
+        let text = "int f(void) { static int counter; return counter++; } int g(void) { static int counter; return counter++; }";
+        let image = compiled(text, "cc -c -g -O0");
+        expect!["&g.counter `g.counter` size 4 align 4"].assert_eq(&objects(&image, "g"));
+    }
+}

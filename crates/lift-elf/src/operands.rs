@@ -189,9 +189,7 @@ impl Resolver<'_, '_> {
             Address::Add(symbol) => {
                 Operand::Memory(Memory { displacement: 0, symbol: Some(symbol), rip_relative: false, ..memory })
             }
-            Address::Value(value) => {
-                Operand::Immediate(Immediate { value: Bits::zero(64), symbol: Some(value) })
-            }
+            Address::Value(value) => Operand::Immediate(Immediate { value: Bits::zero(64), symbol: Some(value) }),
         };
     }
 
@@ -255,7 +253,8 @@ impl Resolver<'_, '_> {
         let Some((i, memory)) = self.memory() else { return Ok(()) };
         let address = memory.displacement as u64;
         let bare = memory.base.is_none() && memory.index.is_none();
-        if memory.segment == Some(Register::FsBase) && bare && address == 0 && memory.bytes == 8 && !memory.rip_relative {
+        if memory.segment == Some(Register::FsBase) && bare && address == 0 && memory.bytes == 8 && !memory.rip_relative
+        {
             if self.instruction.mnemonic.name() == "mov" && i == 1 {
                 let pointer = Register::FsBase.term(self.arena);
                 self.put(i, memory, Address::Value(pointer));
@@ -309,7 +308,8 @@ impl Resolver<'_, '_> {
         if self.image.kind != Kind::Executable || is_branch(&self.instruction) {
             return;
         }
-        let address_like = |o: &Operand| matches!(o, Operand::Immediate(imm) if imm.symbol.is_none() && imm.value.width() >= 32);
+        let address_like =
+            |o: &Operand| matches!(o, Operand::Immediate(imm) if imm.symbol.is_none() && imm.value.width() >= 32);
         let Some(i) = self.instruction.operands.iter().position(address_like) else { return };
         let Operand::Immediate(Immediate { value, .. }) = self.instruction.operands[i] else { return };
         let whole = value.width() == 64 || self.instruction.mnemonic.name() == "mov";
@@ -329,5 +329,5 @@ fn is_branch(instruction: &Instruction) -> bool {
 
 /// Start of this module's thread-local storage, as `__tls_get_addr` returns it.
 pub(crate) fn thread_module(arena: &mut Arena) -> TermId {
-    arena.var("&tls", term::Sort::Bv(64))
+    arena.var("§tls", term::Sort::Bv(64))
 }

@@ -164,9 +164,8 @@ impl Dispatcher<'_, '_> {
             return Some(location);
         }
         let register = arena.as_var(term).filter(|var| matches!(Register::of_var(*var), Some(Register::General(_))))?;
-        let values = self.reaching(arena, predecessors, leader, register, &|arena, value| {
-            self.location(arena, value).is_some()
-        })?;
+        let values = self
+            .reaching(arena, predecessors, leader, register, &|arena, value| self.location(arena, value).is_some())?;
         // All definitions must agree.
         let (first, rest) = values.split_first()?;
         let location = self.location(arena, *first)?;

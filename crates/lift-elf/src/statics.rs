@@ -310,3 +310,57 @@ fn access(factory: &mut InstructionInfoFactory, instruction: &Instruction) -> Ef
         (false, false) => Effect::TakeAddress,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{assembled, compiled};
+    use expect_test::expect;
+
+    fn facts(image: &crate::Image) -> String {
+        let word = |holds: bool, word: &str| if holds { format!(" {word}") } else { String::new() };
+        let line = |f: super::StaticFacts| {
+            let words = [word(f.address_taken, "taken"), word(f.written, "written"), word(f.read, "read")].concat();
+            format!("{}{words}", f.name)
+        };
+        image.statics().into_iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn each_reference_counts_for_what_it_does() {
+        let text = "static int counter, limit = 3, unread, shown, array[4]; static int *pointer = &array[1];
+            static int helper(int x) { return x + limit; } static int (*called)(int) = helper;
+            static int other(int x) { return x - 1; }
+            int f(int x) { unread = x; counter++; int *volatile p = &shown; return other(x) + called(*p) + *pointer; }";
+        let facts = |flags: &str| {
+            let mut lines: Vec<String> =
+                facts(&compiled(text, &format!("cc -c -O0 {flags}"))).lines().map(str::to_string).collect();
+            lines.sort();
+            lines.join("\n")
+        };
+        expect![[r#"
+            array taken
+            called read
+            counter written read
+            helper taken
+            limit read
+            other
+            pointer read
+            shown taken
+            unread written"#]]
+        .assert_eq(&facts("-fPIC"));
+        assert_eq!(facts("-fPIC"), facts("-fno-pic"));
+        assert_eq!(facts("-fPIC"), facts("-fno-pic -fdata-sections"));
+    }
+
+    #[test]
+    fn an_index_into_a_section_may_reach_all_of_it() {
+        let text = ".globl f\nf: mov eax, [.data + rdi*4]\nmov [rip + c], eax\nret
+            .data\n.type a, @object\na: .quad 0\n.size a, 8\n.type b, @object\nb: .quad 0\n.size b, 8
+            .bss\n.type c, @object\nc: .zero 4\n.size c, 4";
+        expect![[r#"
+            a taken
+            b taken
+            c written"#]]
+        .assert_eq(&facts(&assembled(text)));
+    }
+}

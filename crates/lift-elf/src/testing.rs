@@ -91,9 +91,9 @@ fn render(arena: &Arena, function: &Function) -> String {
             };
         }
         let _ = match &point.next {
-            Next::Edges(edges) => edges.iter().try_for_each(|edge| {
-                writeln!(out, "   -> {} if {}", edge.target.0, arena.text(edge.guard))
-            }),
+            Next::Edges(edges) => {
+                edges.iter().try_for_each(|edge| writeln!(out, "   -> {} if {}", edge.target.0, arena.text(edge.guard)))
+            }
             Next::Call(Call { callee, returns, tail }) => {
                 let callee = match callee {
                     Callee::Named(name) => name.clone(),

@@ -43,7 +43,8 @@ pub(crate) struct Backend {
     broken: Option<String>,
 }
 
-/// A process under push and pop, and the logic and resource limit it was set up for.
+/// A process under push and pop, and the logic and resource limit it was set up for. Between questions it is still
+/// inside the last one.
 struct Quick {
     process: Process,
     logic: Option<&'static str>,
@@ -64,15 +65,18 @@ impl Backend {
         let mut words: Vec<String> = command.split_whitespace().map(str::to_string).collect();
         let program = words.first().map(Path::new).and_then(Path::file_name).and_then(|name| name.to_str());
         let kind = if program.is_some_and(|name| name.starts_with("z3")) { Kind::Z3 } else { Kind::Other };
-        let defaults = match (kind, program) {
-            (Kind::Z3, _) => vec!["-in".to_string(), "-smt2".to_string(), format!("-memory:{memory_mb}")],
-            (Kind::Other, Some("cvc5")) => vec!["--lang=smt2".to_string(), "--incremental".to_string()],
-            (Kind::Other, Some("yices-smt2")) => vec!["--incremental".to_string()],
-            _ => Vec::new(),
-        };
-        // A command with arguments of its own is left as the user wrote it.
-        if words.len() == 1 {
-            words.extend(defaults);
+        match (kind, program) {
+            (Kind::Z3, _) => {
+                for (option, value) in [("-in", ""), ("-smt2", ""), ("-memory:", &*memory_mb.to_string())] {
+                    if !words.iter().any(|word| word.starts_with(option)) {
+                        words.push(format!("{option}{value}"));
+                    }
+                }
+            }
+            // Others are left as the user wrote them, unless nothing but the name is given.
+            (Kind::Other, Some("cvc5")) if words.len() == 1 => words.push("--lang=smt2".to_string()),
+            (Kind::Other, Some("yices-smt2")) if words.len() == 1 => words.push("--incremental".to_string()),
+            (Kind::Other, _) => {}
         }
         let broken = words.is_empty().then(|| "empty solver command".to_string());
         Backend { words, kind, quick: None, full: None, failures: 0, broken }
@@ -106,18 +110,16 @@ impl Backend {
         if quick.logic != Some(question.logic) {
             script = format!("(reset)\n{}", preamble(question, limits));
             quick.logic = Some(question.logic);
-        } else if quick.resources != limits.resources {
-            script = format!("(set-option :rlimit {})\n", limits.resources);
+        } else {
+            script.push_str("(pop 1)\n");
+            if quick.resources != limits.resources {
+                script.push_str(&format!("(set-option :rlimit {})\n", limits.resources));
+            }
         }
         quick.resources = limits.resources;
         script.push_str("(push 1)\n");
         script.push_str(&question.text);
         let answer = dialogue(&mut quick.process, &script, question, limits);
-        let answer = answer.and_then(|answer| {
-            // The reply is empty; waiting for it costs less than carrying the command to the next question.
-            let reply = quick.process.converse("(pop 1)", limits.until, limits.stop)?;
-            if reply.trim().is_empty() { Ok(answer) } else { Err(Trouble::Garbage(reply)) }
-        });
         if answer.is_ok() {
             self.quick = Some(quick);
         }
@@ -271,4 +273,33 @@ fn is_executable(program: &str) -> bool {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn runs_as(command: &str, expected: Expect) {
+        let backend = Backend::new(command, 512);
+        expected.assert_eq(&format!("{:?}: {}", backend.kind, backend.words.join(" ")));
+    }
+
+    #[test]
+    fn options_that_we_need_are_added() {
+        runs_as("z3", expect!["Z3: z3 -in -smt2 -memory:512"]);
+        runs_as("/opt/z3-5.4/bin/z3 -memory:99", expect!["Z3: /opt/z3-5.4/bin/z3 -memory:99 -in -smt2"]);
+        runs_as("cvc5", expect!["Other: cvc5 --lang=smt2"]);
+        runs_as("bitwuzla --sat-solver kissat", expect!["Other: bitwuzla --sat-solver kissat"]);
+        runs_as("z3/wrapper", expect!["Other: z3/wrapper"]);
+    }
+
+    #[test]
+    fn reasons_of_z3() {
+        assert_eq!(reason_of("max. resource limit exceeded"), Why::ResourceLimit);
+        assert_eq!(reason_of("sat.canceled"), Why::ResourceLimit);
+        assert_eq!(reason_of("timeout"), Why::Timeout);
+        assert_eq!(reason_of("memout"), Why::OutOfMemory);
+        assert_eq!(reason_of("incomplete"), Why::GaveUp("incomplete".to_string()));
+    }
 }

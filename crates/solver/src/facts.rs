@@ -22,7 +22,7 @@ const MAX_TERMS: usize = 500;
 pub(crate) struct Facts<'a> {
     literals: Vec<TermId>,
     ranges: Ranges,
-    /// Variables of the facts that are small enough for small questions.
+    /// Variables of the facts that are small enough for small questions, of as many as have been needed.
     vars: Vec<Option<Vec<VarId>>>,
     excluded: FxHashMap<TermId, bool>,
     oracle: Option<Oracle<'a>>,
@@ -39,8 +39,6 @@ impl<'a> Facts<'a> {
         if self.literals.len() < MAX_FACTS {
             self.literals.push(fact);
             self.ranges.add(arena, fact);
-            let vars = self.oracle.is_some().then(|| small_vars(arena, fact));
-            self.vars.push(vars.flatten());
             self.excluded.retain(|_, excluded| *excluded);
         }
     }
@@ -86,6 +84,7 @@ impl<'a> Facts<'a> {
     fn oracle_excludes(&mut self, arena: &mut Arena, condition: TermId) -> bool {
         let Some(oracle) = &mut self.oracle else { return false };
         let Some(vars) = small_vars(arena, condition) else { return false };
+        self.vars.extend(self.literals[self.vars.len()..].iter().map(|fact| small_vars(arena, *fact)));
         // Facts that share a variable with the condition, or with such a fact, and so on.
         let mut reached: FxHashSet<VarId> = vars.into_iter().collect();
         let mut relevant = vec![false; self.literals.len()];

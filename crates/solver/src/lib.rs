@@ -19,29 +19,33 @@
 //! - [`Solver::ask`] never hangs: everything ends at [`SolverOptions::deadline`], by killing the solver if need be.
 //! - [`Solver::learn`] adds states that refute later questions without a solver; `Refuted` answers add themselves.
 //! - [`SolverPool::take`] gives each function pair a solver of its own and keeps the processes alive in between.
+//! - Are hypotheses satisfiable? Ask for the goal `false`: `Refuted` is a state in which they hold.
 //!
-//! From question to answer: [`Solver`] (`solver.rs`) asks the terms, the known states and the cache; `memory.rs`
-//! removes stores; `smt.rs` prints; `backend.rs` knows the tiers and limits of a solver, `process.rs` its pipes;
-//! `sexpr.rs` and `model.rs` turn what it says into a checked model.
+//! From question to answer, in reading order: `query.rs` what is asked; `solver.rs` asks the terms, the known states
+//! and the cache first; `memory.rs` and `store.rs` remove stores with the help of `facts.rs`, `ranges.rs` and
+//! `oracle.rs`; `basis.rs` makes differences of addresses variables; `smt.rs` prints; `backend.rs` knows the tiers and
+//! limits of a solver, `process.rs` its pipes; `sexpr.rs` and `model.rs` turn what it says into a checked model;
+//! `pool.rs` keeps processes alive between function pairs.
 //!
-//! Trust: `Proved` is believed, so `memory.rs` and `smt.rs` are trusted, and the solver's `unsat`.
+//! Trust: `Proved` is believed, so everything between the question and the printed text is trusted, and the solver's
+//! `unsat`. Models are not: they are evaluated.
 
-mod backend;
-mod basis;
-mod counting;
-mod dump;
-mod facts;
-mod memory;
-mod model;
-mod oracle;
-mod pool;
-mod process;
 mod query;
-mod ranges;
-mod sexpr;
-mod smt;
 mod solver;
+mod memory;
 mod store;
+mod facts;
+mod ranges;
+mod oracle;
+mod basis;
+mod smt;
+mod counting;
+mod backend;
+mod process;
+mod sexpr;
+mod model;
+mod pool;
+mod dump;
 
 pub use pool::SolverPool;
 pub use query::{Answer, Query, Why};

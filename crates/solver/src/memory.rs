@@ -43,8 +43,12 @@ impl<'a> Flattener<'a> {
     /// The conjunction of some terms as a list of flat conjuncts. Each may be expanded with the help of those before:
     /// the list as a whole is equivalent, its members alone are not.
     pub(crate) fn conjunction(&mut self, terms: &[TermId]) -> Vec<TermId> {
+        let conjuncts = conjuncts(self.arena, terms);
+        if !has_operations(self.arena, &conjuncts) {
+            return conjuncts;
+        }
         let (simple, others): (Vec<TermId>, Vec<TermId>) =
-            conjuncts(self.arena, terms).into_iter().partition(|term| !has_operations(self.arena, *term));
+            conjuncts.into_iter().partition(|term| !has_operations(self.arena, &[*term]));
         for term in &simple {
             self.facts.add(self.arena, *term);
         }
@@ -52,7 +56,7 @@ impl<'a> Flattener<'a> {
         for term in others {
             // What the next ones are expanded with must have been expanded without them.
             let term = self.flatten(term);
-            for conjunct in conjuncts(self.arena, &[term]) {
+            for conjunct in self::conjuncts(self.arena, &[term]) {
                 self.facts.add(self.arena, conjunct);
                 flat.push(conjunct);
             }
@@ -225,8 +229,8 @@ fn conjuncts(arena: &Arena, terms: &[TermId]) -> Vec<TermId> {
 }
 
 /// Is there a load that reads through a memory operation?
-fn has_operations(arena: &Arena, term: TermId) -> bool {
-    arena.topological(&[term]).iter().any(|t| matches!(arena.op(*t), Op::Load(_)) && !is_base(arena, arena.arg(*t, 0)))
+fn has_operations(arena: &Arena, terms: &[TermId]) -> bool {
+    arena.topological(terms).iter().any(|t| matches!(arena.op(*t), Op::Load(_)) && !is_base(arena, arena.arg(*t, 0)))
 }
 
 #[cfg(test)]

@@ -1,20 +1,29 @@
 //! One living solver process.
 //!
 //! The plain standard library instead of `easy-smt`: that crate waits for replies without a limit, and a limit is the
-//! point here. Two threads own the pipes, so that neither a solver that does not read nor one that does not write can
-//! block us; the caller waits on a channel with a timeout, and a process that misses its deadline is killed.
+//! point here. A thread owns the solver's output; the caller waits on a channel with a timeout, and a process that
+//! misses its deadline is killed. A message that fits into an empty pipe is written at once, which cannot block: the
+//! solver has read everything up to its last reply. A longer one is written by a thread, in case the solver does not
+//! read.
 //!
 //! Every message ends with an `echo` of a number never used before: a late reply to an earlier question cannot be
 //! taken for the reply to this one.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
+
+/// Shorter messages fit into an empty pipe (Linux: 64 KiB).
+const PIPE: usize = 1 << 15;
 
 /// How often a waiting caller looks whether another solver was faster.
 const POLL: Duration = Duration::from_millis(5);
+
+/// How long we wait for what a dead solver has written.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A reply longer than this is no reply.
 const MAX_REPLY: usize = 1 << 26;
@@ -32,10 +41,17 @@ pub(crate) enum Failure {
     Babble,
 }
 
+/// Who holds the pipe to the solver.
+enum Input {
+    Idle(ChildStdin),
+    Writing(JoinHandle<std::io::Result<ChildStdin>>),
+    Closed,
+}
+
 /// A solver process with its pipes.
 pub(crate) struct Process {
     child: Child,
-    input: Sender<String>,
+    input: Input,
     output: Receiver<Vec<u8>>,
     pending: Vec<u8>,
     messages: u64,
@@ -60,27 +76,19 @@ impl Process {
         };
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let missing = || std::io::Error::other("no pipe to the solver");
-        let mut stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
-        let (input, messages) = mpsc::channel::<String>();
-        std::thread::Builder::new().name("solver-input".into()).spawn(move || {
-            for message in messages {
-                if stdin.write_all(message.as_bytes()).and_then(|()| stdin.flush()).is_err() {
-                    break;
-                }
-            }
-        })?;
         // A bounded channel: a solver that writes without end is stopped by its pipe, not by our memory.
         let (chunks, output) = mpsc::sync_channel(16);
-        std::thread::Builder::new().name("solver-output".into()).spawn(move || forward(stdout, &chunks))?;
-        Ok(Process { child, input, output, pending: Vec::new(), messages: 0 })
+        Builder::new().name("solver-output".into()).spawn(move || forward(stdout, &chunks))?;
+        Ok(Process { child, input: Input::Idle(stdin), output, pending: Vec::new(), messages: 0 })
     }
 
     /// Sends commands and returns what the solver writes in reply.
     pub(crate) fn converse(&mut self, commands: &str, until: Instant, stop: &AtomicBool) -> Result<String, Failure> {
         self.messages += 1;
         let marker = format!("end-of-reply-{}-{}", self.child.id(), self.messages);
-        if self.input.send(format!("{commands}\n(echo \"{marker}\")\n")).is_err() {
+        if self.send(format!("{commands}\n(echo \"{marker}\")\n"), until).is_err() {
             return Err(self.died());
         }
         let mut searched = 0;
@@ -109,16 +117,45 @@ impl Process {
         }
     }
 
+    fn send(&mut self, message: String, until: Instant) -> std::io::Result<()> {
+        let mut stdin = match std::mem::replace(&mut self.input, Input::Closed) {
+            Input::Idle(stdin) => stdin,
+            Input::Writing(thread) => {
+                // The solver has replied to what this thread wrote, so it is done, or about to be.
+                while !thread.is_finished() && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                if !thread.is_finished() {
+                    return Err(closed());
+                }
+                thread.join().unwrap_or_else(|_| Err(closed()))?
+            }
+            Input::Closed => return Err(closed()),
+        };
+        if message.len() <= PIPE {
+            stdin.write_all(message.as_bytes())?;
+            self.input = Input::Idle(stdin);
+        } else {
+            let write = move || stdin.write_all(message.as_bytes()).map(|()| stdin);
+            self.input = Input::Writing(Builder::new().name("solver-input".into()).spawn(write)?);
+        }
+        Ok(())
+    }
+
     fn end(&mut self, failure: Failure) -> Failure {
         self.kill();
         failure
     }
 
     fn died(&mut self) -> Failure {
-        while let Ok(chunk) = self.output.try_recv() {
+        self.kill();
+        // The thread that reads may be behind.
+        let until = Instant::now() + LAST_WORDS;
+        while self.pending.len() <= MAX_REPLY
+            && let Ok(chunk) = self.output.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
             self.pending.extend_from_slice(&chunk);
         }
-        self.kill();
         let said = String::from_utf8_lossy(&self.pending);
         let last: String = said.trim().lines().last().unwrap_or("").chars().take(200).collect();
         Failure::Died(last)
@@ -129,6 +166,10 @@ impl Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn closed() -> std::io::Error {
+    std::io::Error::from(std::io::ErrorKind::BrokenPipe)
 }
 
 impl Drop for Process {

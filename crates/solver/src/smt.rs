@@ -326,10 +326,7 @@ impl Printer<'_> {
         let sorts: Vec<Sort> = self.arena.args(term).iter().map(|arg| self.arena.sort(*arg)).collect();
         let result = self.arena.sort(term);
         let name = self.declare(Symbol::Func(func, sorts.clone()), &sorts, result);
-        if sorts.is_empty() {
-            return name;
-        }
-        let text = self.flat(&name, term);
+        let text = if sorts.is_empty() { name } else { self.flat(&name, term) };
         let stated = matches!(self.arena.func(func), Func::Opaque { .. }) && result != Sort::Memory;
         if !stated || sorts.contains(&Sort::Memory) {
             return text;

@@ -104,6 +104,35 @@ fn solver_that_hangs_and_does_not_read() {
     script_answers("fake", "exec sleep 30", SHORT, expect!["unknown: time limit reached"]);
 }
 
+/// A question longer than any pipe holds.
+fn long_question(arena: &mut Arena) -> Query {
+    let (mut x, y) = (arena.var("x", Sort::Bv(64)), arena.var("y", Sort::Bv(64)));
+    for _ in 0..5000 {
+        let sum = arena.raw(Op::BvXor, &[x, y]);
+        x = arena.raw(Op::Mul, &[sum, sum]);
+    }
+    Query::goal(arena.raw(Op::Eq, &[x, y]))
+}
+
+#[test]
+fn long_questions_are_written_without_waiting() {
+    let dir = TempDir::new().unwrap();
+    let command = fake(dir.path(), "fake", "exec sleep 30");
+    let mut arena = Arena::new();
+    let query = long_question(&mut arena);
+    let start = Instant::now();
+    let mut solver = Solver::new(options(&[command], SHORT));
+    expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+    assert!(start.elapsed() < SHORT + Duration::from_millis(500), "took {:?}", start.elapsed());
+    // A solver that reads answers a long question, and another one after that.
+    let mut solver = Solver::new(options(&["z3".to_string()], LONG));
+    solver.set_question_time(Duration::from_secs(2));
+    solver.ask(&mut arena, &query);
+    let easy = question(&mut arena);
+    solver.set_question_time(LONG);
+    expect!["refuted"].assert_eq(&say(&solver.ask(&mut arena, &easy)));
+}
+
 #[test]
 fn solver_that_talks_nonsense() {
     let reply = |text: &str| format!("while read -r l; do case \"$l\" in '(echo'*) echo '{text}'; echo \"$l\" | sed 's/.*\"\\(.*\\)\".*/\\1/';; esac; done");
@@ -203,6 +232,23 @@ fn the_first_definite_answer_wins() {
     assert!(start.elapsed() < Duration::from_secs(10));
     let mut solver = Solver::new(options(&[hanging, dying], SHORT));
     expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
+}
+
+#[test]
+fn solvers_that_contradict_each_other_are_not_believed() {
+    let dir = TempDir::new().unwrap();
+    let marker = "echo \"$l\" | sed 's/.*\"\\(.*\\)\".*/\\1/'";
+    let wrong_model = "((v0 #x0000000000000000) (v1 #x0000000000000000))";
+    let says_sat = format!(
+        "n=0; while read -r l; do case \"$l\" in '(echo'*) n=$((n+1));
+         if [ $n = 1 ]; then echo sat; else echo '{wrong_model}'; fi; {marker};; esac; done"
+    );
+    let says_unsat = format!("while read -r l; do case \"$l\" in '(echo'*) sleep 1; echo unsat; {marker};; esac; done");
+    let commands = [fake(dir.path(), "sat", &says_sat), fake(dir.path(), "unsat", &says_unsat)];
+    let mut arena = Arena::new();
+    let goal = hard_goal(&mut arena, 64);
+    let mut solver = Solver::new(options(&commands, LONG));
+    expect!["unknown: the solvers contradict each other"].assert_eq(&say(&solver.ask(&mut arena, &Query::goal(goal))));
 }
 
 #[test]

@@ -21,8 +21,8 @@ const MAX_TERMS: usize = 24;
 const EXEMPT: &[(&str, &str)] = &[
     ("extract-quotient", "theorem in magic.rs, exhaustive tests there"),
     ("sum-signed-quotient", "theorem in magic.rs, exhaustive tests there"),
-    ("ult-divisible", "theorem in magic.rs, exhaustive tests there"),
-    ("and-divisible", "theorem in magic.rs, exhaustive tests there"),
+    ("ult-divisible", "theorem in divisible.rs, exhaustive tests there"),
+    ("and-divisible", "theorem in divisible.rs, exhaustive tests there"),
 ];
 
 /// Rules about floating-point functions, which are uninterpreted in questions; [`FLOAT_PROOFS`] has their proofs.

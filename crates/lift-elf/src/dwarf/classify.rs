@@ -49,7 +49,8 @@ impl Placement {
             }
             Some(classes) => {
                 let (mut general, mut vector) = ([Register::General(0), Register::General(2)].into_iter(), 0u8..2);
-                let values = parts(result, classes, &mut || general.next(), &mut || vector.next().map(Register::Vector));
+                let values =
+                    parts(result, classes, &mut || general.next(), &mut || vector.next().map(Register::Vector));
                 placement.signature.results = values.unwrap_or_default();
             }
         }
@@ -78,7 +79,14 @@ impl Placement {
     fn place(&mut self, shape: &Shape) -> Vec<Value> {
         if shape.by_reference {
             let fields = vec![(0, 8, Scalar::Integer { boolean: false, signed: false })];
-            return self.place(&Shape { size: 8, align: 8, by_reference: false, aggregate: false, fields, ..shape.clone() });
+            return self.place(&Shape {
+                size: 8,
+                align: 8,
+                by_reference: false,
+                aggregate: false,
+                fields,
+                ..shape.clone()
+            });
         }
         if shape.size == 0 {
             return Vec::new();
@@ -113,7 +121,8 @@ impl Placement {
         let size = u32::try_from(shape.size).unwrap_or(u32::MAX / 2).min(1 << 24);
         self.stack = at + size.next_multiple_of(8);
         // The last six bytes of a `long double` are padding.
-        let defined = if shape.fields.first().is_some_and(|f| f.2 == Scalar::X87) && !shape.aggregate { 10 } else { size };
+        let defined =
+            if shape.fields.first().is_some_and(|f| f.2 == Scalar::X87) && !shape.aggregate { 10 } else { size };
         if defined > u32::from(u16::MAX) {
             self.refuse("a structure of more than 64 KiB");
             return Vec::new();

@@ -53,7 +53,9 @@ impl Addresses<'_> {
     fn address(&self, place: Place) -> u64 {
         let section = &self.sections[place.section as usize];
         match self.kind {
-            Kind::Relocatable if section.is_loaded() => (u64::from(place.section) + 1 << 32).wrapping_add(place.offset),
+            Kind::Relocatable if section.is_loaded() => {
+                ((u64::from(place.section) + 1) << 32).wrapping_add(place.offset)
+            }
             Kind::Relocatable => place.offset,
             _ => section.address.wrapping_add(place.offset),
         }

@@ -36,7 +36,8 @@ impl Sections {
         let mut content = FxHashMap::default();
         for id in WANTED {
             // A section may come in several pieces (groups); the first is the file's own.
-            if let Some(section) = addresses.sections.iter().find(|s| s.name == id.name() && s.kind != elf::SHT_NOBITS) {
+            if let Some(section) = addresses.sections.iter().find(|s| s.name == id.name() && s.kind != elf::SHT_NOBITS)
+            {
                 let mut data = uncompressed(bytes, section).unwrap_or_default();
                 apply(&mut data, section, addresses);
                 content.insert(id, data);

@@ -227,7 +227,10 @@ impl<'a, 'b> Walker<'a, 'b> {
 }
 
 /// The operation of an expression that has exactly one.
-fn single<'b>(unit: &gimli::Unit<Reader<'b>>, expression: gimli::Expression<Reader<'b>>) -> Option<Operation<Reader<'b>>> {
+fn single<'b>(
+    unit: &gimli::Unit<Reader<'b>>,
+    expression: gimli::Expression<Reader<'b>>,
+) -> Option<Operation<Reader<'b>>> {
     let mut operations = expression.operations(unit.encoding());
     let first = operations.next().ok()??;
     matches!(operations.next(), Ok(None)).then_some(first)
@@ -253,5 +256,95 @@ fn declare(debug: &mut Debug, name: &str, signature: Option<Signature>, defined:
 fn close(function: Open, debug: &mut Debug) {
     if let Some(place) = function.place {
         debug.functions.entry(place).or_insert(function.described);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{compiled, lifted};
+    use expect_test::expect;
+    use graph::{Place, Signature, Value};
+    use std::fmt::Write as _;
+
+    fn value(value: &Value) -> String {
+        let place = match value.place {
+            Place::Register(register) => register.name(),
+            Place::Stack(at) => format!("stack+{at}"),
+        };
+        let narrow =
+            value.narrow.map_or(String::new(), |n| format!("<{}{}", if n.signed { "s" } else { "u" }, n.bytes));
+        format!("{place}:{}{}{narrow}", value.bytes, if value.boolean { "b" } else { "" })
+    }
+
+    fn signature(signature: &Signature) -> String {
+        let list = |values: &[Value]| values.iter().map(value).collect::<Vec<_>>().join(" ");
+        let mut out = format!("({}) -> ({})", list(&signature.arguments), list(&signature.results));
+        let marks = [(signature.variadic, " variadic"), (signature.noreturn, " noreturn")];
+        marks.iter().filter(|(holds, _)| *holds).for_each(|(_, mark)| out.push_str(mark));
+        if let Some(what) = &signature.unsupported {
+            let _ = write!(out, " unsupported: {what}");
+        }
+        out
+    }
+
+    #[test]
+    fn signatures_follow_the_calling_convention() {
+        let text = "
+            struct two { int a; double b; }; struct big { long x[4]; }; struct mix { float f, g; int i; };
+            struct padded { char c; short s; int i; }; struct bits { unsigned a : 3, b : 20; };
+            struct packed { char c; int i; } __attribute__((packed)); union either { double d; long l; };
+            long all(char a, short b, _Bool c, struct two t, struct big g, float x, double y, struct mix m,
+                unsigned char *restrict p, long q, int r, unsigned char last) { return 0; }
+            struct big hidden(int a) { struct big b = {{a}}; return b; }
+            struct two mixed(struct padded a, struct bits b, struct packed c, union either d) { struct two t = {0}; return t; }
+            _Bool truth(int a) { return a; } signed char narrow(void) { return 1; }
+            __int128 wide(long a, long b, long c, long d, long e, __int128 f) { return f; }
+            long double extended(long double x) { return x; } int printer(const char *f, ...) { return 0; }
+            int old(a, b) int a; char b; { return a + b; } _Complex double rotate(_Complex double z) { return z; }
+            extern int known(int, char *); extern int unknown(); extern void die(void) __attribute__((noreturn));
+            int calls(int a) { unknown(a); if (a) die(); return known(a, 0) + printer(\"\"); }
+        ";
+        let image = compiled(text, "cc -c -g -O0 -w");
+        let mut out = String::new();
+        for name in ["all", "hidden", "mixed", "truth", "narrow", "wide", "extended", "printer", "old", "rotate"] {
+            let _ = writeln!(out, "{name}{}", signature(image.signature(name).expect(name)));
+        }
+        let (_, calls) = lifted(&image, "calls");
+        for (name, callee) in &calls.expect("a graph").callees {
+            let _ = writeln!(out, "calls {name}{}", signature(callee));
+        }
+        expect![[r#"
+            all(rdi:4<s1 rsi:4<s2 rdx:1b rcx:4 xmm0:8 stack+0:32 xmm1:4 xmm2:8 xmm3:8 r8:4 r9:8 stack+32:8 stack+40:4 stack+48:4<u1) -> (rax:8)
+            hidden(rdi:8 rsi:4) -> (rax:8)
+            mixed(rdi:8 rsi:3 stack+0:5 rdx:8) -> (rax:4 xmm0:8)
+            truth(rdi:4) -> (rax:1b)
+            narrow() -> (rax:1)
+            wide(rdi:8 rsi:8 rdx:8 rcx:8 r8:8 stack+0:16) -> (rax:8 rdx:8)
+            extended(stack+0:10) -> () unsupported: a `long double` result
+            printer(rdi:8) -> (rax:4) variadic
+            old(rdi:4 rsi:4) -> (rax:4)
+            rotate(xmm0:8 xmm1:8) -> (xmm0:8 xmm1:8)
+            calls die() -> () noreturn
+            calls known(rdi:4 rsi:8) -> (rax:4)
+            calls printer(rdi:8) -> (rax:4) variadic
+        "#]].assert_eq(&out);
+    }
+
+    #[test]
+    fn locals_lie_in_the_frame() {
+        let text = "void use(void *); struct big { long x[4]; };
+            int f(int a, struct big g) { int array[10]; { char inner[3]; use(inner); } use(array); use(&g); return a; }";
+        let image = compiled(text, "cc -c -g -O0 -fno-stack-protector");
+        let (_, function) = lifted(&image, "f");
+        let function = function.expect("a graph");
+        let names = |f: &graph::Function| {
+            f.locals.iter().map(|l| format!("{}+{}", l.name, l.size)).collect::<Vec<_>>().join(" ")
+        };
+        let mut sorted: Vec<String> = names(&function).split(' ').map(str::to_string).collect();
+        sorted.sort();
+        assert_eq!(sorted, ["a+4", "array+40", "g+32", "inner+3"]);
+        assert!(function.locals.iter().any(|l| l.name == "g" && l.offset == 8));
+        let line = function.lines.find(0).expect("a line");
+        assert_eq!((line.file.as_str(), line.line), ("test.c", 2));
     }
 }

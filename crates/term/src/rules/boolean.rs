@@ -6,7 +6,7 @@
 //! opposite become the condition before the branch.
 
 use super::interval::{self, Set};
-use super::{FOLD, Rule, bit_set, float, magic, rule};
+use super::{FOLD, Rule, bit_set, divisible, float, rule};
 use crate::{Arena, Op, TermId};
 use smallvec::SmallVec;
 
@@ -34,7 +34,7 @@ pub(super) const AND: &[Rule] = &[
     rule("and-range", range),
     rule("and-factor", factor),
     rule("and-choice", choice),
-    rule("and-divisible", magic::and_divisible),
+    rule("and-divisible", divisible::and_divisible),
     rule("and-low-part", bit_set::and_low_part),
 ];
 
@@ -217,7 +217,17 @@ fn pairs(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         for j in i + 1..args.len() {
             let (p, q) = (literals[i], literals[j]);
             let both = match (&said[i], &said[j]) {
-                (Comparison::Member(x, a), Comparison::Member(y, b)) if x == y => interval::both(arena, *x, (p, *a), (q, *b)),
+                (Comparison::Member(x, a), Comparison::Member(y, b)) => {
+                    if x == y {
+                        interval::both(arena, *x, (p, *a), (q, *b))
+                    } else if let Some(a) = interval::scaled(arena, *x, *a, *y) {
+                        interval::both(arena, *y, (p, a), (q, *b))
+                    } else if let Some(b) = interval::scaled(arena, *y, *b, *x) {
+                        interval::both(arena, *x, (p, *a), (q, b))
+                    } else {
+                        None
+                    }
+                }
                 (Comparison::Less { .. }, Comparison::Less { .. } | Comparison::Equal | Comparison::Member(..)) => {
                     order_and(arena, &said[i], p, q)
                 }

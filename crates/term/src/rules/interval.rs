@@ -132,7 +132,32 @@ pub(super) fn statement(arena: &mut Arena, literal: TermId) -> Option<(TermId, S
     let (x, c) = (arena.arg(atom, 0), arena.as_const(arena.arg(atom, 1))?);
     let set = if c.width() == 1 && arena.op(atom) == Op::Eq { Set::range(c, c) } else { set_of(c) };
     let set = if positive { set } else { set.complement() };
-    Some(strip_offset(arena, x, set))
+    let (base, set) = strip_offset(arena, x, set);
+    // A statement about the high bits is one about the whole.
+    if let (Op::Extract { hi, lo: n }, Set::Range { lo, hi: last }) = (arena.op(base), set)
+        && n > 0
+        && hi + 1 == arena.width(arena.arg(base, 0))
+    {
+        let whole = Set::range(lo.concat(Bits::zero(n)), last.concat(Bits::ones(n)));
+        return Some(strip_offset(arena, arena.arg(base, 0), whole));
+    }
+    Some((base, set))
+}
+
+/// `x ∈ set` as a statement about `factor·x`, if it says that `x` has one value, or has not, and the factor is odd.
+pub(super) fn scaled(arena: &Arena, x: TermId, set: Set, product: TermId) -> Option<Set> {
+    if arena.op(product) != Op::Mul || arena.arg(product, 0) != x {
+        return None;
+    }
+    let factor = arena.as_const(arena.arg(product, 1))?;
+    let Set::Range { lo, hi } = set else { return None };
+    let single = |value: Bits| Set::range(value.mul(factor), value.mul(factor));
+    let next = hi.add(one(hi.width()));
+    match factor.trailing_zeros() {
+        0 if lo == hi => Some(single(lo)),
+        0 if next.add(one(hi.width())) == lo => Some(single(next).complement()),
+        _ => None,
+    }
 }
 
 /// `x ∈ set` as a statement about `x` without added constants and leading minus sign.

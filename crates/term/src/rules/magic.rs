@@ -10,15 +10,8 @@
 //! towards zero for −2^(n−1) ≤ x < 2^(n−1). Proof: for x ≥ 0 as above. For x = −(q·d + r) < 0,
 //! x·M / 2^L = −q − (r + |x|·e / 2^L) / d, and 0 < r + |x|·e / 2^L ≤ d. With e·2^(n−1) < 2^L it also holds for x = 2^(n−1).
 //!
-//! Theorem (divisibility). Let M·d' ≡ 1 mod 2^n, d = 2^k·d', r < d. The x with x ≡ r mod 2^k and x·M − r·M ∈ S mod 2^n are the
-//! numbers r + d·t mod 2^n for 2^k·t ∈ S. If those t are exactly 0 … ⌊(2^n − 1 − r) / d⌋, they are the unsigned x with x mod d = r;
-//! if r = 0 and they are exactly −⌊2^(n−1) / d⌋ … ⌊(2^(n−1) − 1) / d⌋, they are the signed multiples of d. Proof: x·M − r·M = 2^k·t
-//! if and only if x − r = 2^k·d'·t.
-//!
 //! (Granlund and Montgomery, Division by Invariant Integers using Multiplication, PLDI 1994.)
 
-use super::interval::{self, Set, signed_min};
-use super::{equality, view};
 use crate::{Arena, Bits, Linear, Op, TermId};
 
 /// Width in which the conditions of the theorems are evaluated: enough for any product of two numbers below 2^160.
@@ -203,113 +196,6 @@ fn product_of(arena: &Arena, term: TermId) -> TermId {
     arena.arg(high, 0)
 }
 
-/// A divisor and which x it leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Divisible {
-    /// x mod d = r as unsigned numbers.
-    Unsigned { d: Bits, r: Bits },
-    /// d divides x as signed numbers.
-    Signed { d: Bits },
-}
-
-/// What `x·M ∈ [lo, hi]` and `x ≡ low` modulo 2^k say together, if the theorem applies.
-fn divisibility(m: Bits, lo: Bits, hi: Bits, k: u16, low: Bits) -> Option<Divisible> {
-    let n = m.width();
-    if m.trailing_zeros() != 0 || k + 2 >= n {
-        return None;
-    }
-    let odd = equality::inverse(m);
-    // Small multipliers have large inverses: those products are ordinary arithmetic.
-    if !odd.ult(m) || odd == Bits::new(n, 1) || odd.leading_zeros() <= k + 1 {
-        return None;
-    }
-    let shift = Bits::new(16, u64::from(k));
-    let d = odd.shl(shift);
-    let block = Bits::new(n, 1).shl(shift).sub(Bits::new(n, 1));
-    // Unsigned: t = 0 is the set's first element, so r = lo / M.
-    let r = lo.mul(odd);
-    if r.ult(d) && r.and(block) == low && hi.sub(lo).lshr(shift) == Bits::ones(n).sub(r).udiv(d) {
-        return Some(Divisible::Unsigned { d, r });
-    }
-    // Signed: the first and the last multiple of 2^k around zero.
-    let (first, last) = (lo.add(block).ashr(shift), hi.ashr(shift));
-    let all = (signed_min(n).udiv(d).neg(), signed_min(n).not().udiv(d));
-    (low.is_zero() && lo.sign() && !hi.sign() && (first, last) == all).then_some(Divisible::Signed { d })
-}
-
-/// The condition on `x` that `x·M ∈ set` expresses together with `x ≡ low` modulo 2^k.
-fn divisible(arena: &mut Arena, product: TermId, set: Set, k: u16, low: Bits) -> Option<TermId> {
-    if arena.op(product) != Op::Mul {
-        return None;
-    }
-    let (x, m) = (arena.arg(product, 0), arena.as_const(arena.arg(product, 1))?);
-    let Set::Range { lo, hi } = set else { return None };
-    let low = low.resize(m.width());
-    // Statements are made about sums whose first coefficient is positive: M or −M.
-    let claim =
-        divisibility(m, lo, hi, k, low).or_else(|| divisibility(m.neg(), hi.neg(), lo.neg(), k, low))?;
-    let (rest, value) = match claim {
-        Divisible::Unsigned { d, r } => {
-            let d = arena.constant(d);
-            (arena.urem(x, d), r)
-        }
-        Divisible::Signed { d } => {
-            let d = arena.constant(d);
-            (arena.srem(x, d), Bits::zero(m.width()))
-        }
-    };
-    let value = arena.constant(value);
-    Some(arena.eq(rest, value))
-}
-
-/// `x·M + a <u c`, or the opposite with the constant first, where M is the inverse of an odd divisor.
-pub(super) fn ult_divisible(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
-    let (x, below, holds) = match (arena.as_const(args[0]), arena.as_const(args[1])) {
-        (None, Some(c)) => (args[0], c, true),
-        // c < x is not x < c + 1.
-        (Some(c), None) => (args[1], c.add(Bits::new(c.width(), 1)), false),
-        _ => return None,
-    };
-    let (base, set) = interval::strip_offset(arena, x, Set::below(below));
-    let divides = divisible(arena, base, set, 0, Bits::zero(below.width()))?;
-    Some(if holds { divides } else { arena.bool_not(divides) })
-}
-
-/// `x[k−1:0] = c` as x and c.
-fn low_bits_test(arena: &Arena, literal: TermId) -> Option<(TermId, Bits)> {
-    let (part, value) = match arena.op(literal) {
-        Op::Eq => (arena.arg(literal, 0), arena.as_const(arena.arg(literal, 1))?),
-        Op::Not => (view::as_bit_test(arena, arena.arg(literal, 0))?, Bits::zero(1)),
-        _ => return None,
-    };
-    match arena.op(part) {
-        Op::Extract { lo: 0, .. } => Some((arena.arg(part, 0), value)),
-        _ => None,
-    }
-}
-
-/// The same for an even divisor: the low bits of `x` are tested apart.
-pub(super) fn and_divisible(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    if args.len() > 8 {
-        return None;
-    }
-    for (i, literal) in args.iter().enumerate() {
-        let Some((x, low)) = low_bits_test(arena, *literal) else { continue };
-        for (j, range) in args.iter().enumerate() {
-            let Some((base, set)) = interval::statement(arena, *range) else { continue };
-            if arena.op(base) != Op::Mul || arena.arg(base, 0) != x {
-                continue;
-            }
-            let Some(both) = divisible(arena, base, set, low.width(), low) else { continue };
-            let mut rest: Vec<TermId> = args.to_vec();
-            rest[i] = both;
-            rest.remove(j);
-            return Some(if rest.len() == 1 { both } else { arena.make(op, &rest) });
-        }
-    }
-    None
-}
-
 /// The sign of a product with a positive constant is the sign of the other factor.
 pub(super) fn extract_product_sign(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let Op::Extract { hi, lo } = op else { return None };
@@ -329,6 +215,10 @@ mod tests {
     use super::super::testing::{gives, words};
     use super::*;
     use expect_test::expect;
+
+    fn wide(x: u64) -> Bits {
+        Bits::new(WIDE, x)
+    }
 
     #[test]
     fn signed_quotients_as_gcc_and_clang_emit_them() {
@@ -427,44 +317,6 @@ mod tests {
     }
 
     #[test]
-    fn divisibility_as_compilers_test_it() {
-        // x % 3 == 0, unsigned and signed
-        gives(
-            |a| {
-                let (x, m, most) = (words(a).0, a.bv(32, 0xaaaa_aaab), a.bv(32, 0x5555_5555));
-                let product = a.mul(x, m);
-                a.ule(product, most)
-            },
-            expect!["x == 3*(x /u 3)"],
-        );
-        gives(
-            |a| {
-                let (x, m, most) = (words(a).0, a.bv(32, 0xaaaa_aaab), a.bv(32, 0x5555_5554));
-                let product = a.mul(x, m);
-                let moved = a.add_const(product, 0x2aaa_aaaa);
-                a.ule(moved, most)
-            },
-            expect!["x == 3*(x /s 3)"],
-        );
-        // x % 10 == 3: multiply, subtract, rotate, compare
-        gives(
-            |a| {
-                let (x, m, most) = (words(a).0, a.bv(32, 0xcccc_cccd), a.bv(32, 0x1999_9999));
-                let product = a.mul(x, m);
-                let moved = a.add_const(product, -0x6666_6667);
-                let (high, low) = (a.extract(moved, 0, 0), a.extract(moved, 31, 1));
-                let rotated = a.concat(high, low);
-                a.ule(rotated, most)
-            },
-            expect!["x == 10*(x /u 10) + 3"],
-        );
-    }
-
-    fn wide(x: u64) -> Bits {
-        Bits::new(WIDE, x)
-    }
-
-    #[test]
     fn unsigned_theorem_holds_for_all_dividends_of_8_bits() {
         let mut found = 0;
         for m in 1..1024u64 {
@@ -526,31 +378,5 @@ mod tests {
         // near misses
         assert_eq!(unsigned_divisor(wide(0xcccc_cccc), 35, 32), None);
         assert_eq!(signed_divisor(wide(0x6666_6666), 34, 32, false), None);
-    }
-
-    #[test]
-    fn divisibility_theorem_holds_for_all_sets_of_7_bits() {
-        let n = 7;
-        let mut found = 0;
-        for m in (1..128u64).step_by(2) {
-            for k in 0..3u16 {
-                for (low, lo, hi) in (0..1u64 << k).flat_map(|low| (0..128).flat_map(move |lo| (0..128).map(move |hi| (low, lo, hi)))) {
-                    let set = Set::range(Bits::new(n, lo), Bits::new(n, hi));
-                    let claim = divisibility(Bits::new(n, m), Bits::new(n, lo), Bits::new(n, hi), k, Bits::new(n, low));
-                    let Some(claim) = claim else { continue };
-                    found += 1;
-                    for x in 0..128u64 {
-                        let inside = set.contains(Bits::new(n, x * m)) && x % (1 << k) == low;
-                        let x = Bits::new(n, x);
-                        let divides = match claim {
-                            Divisible::Unsigned { d, r } => x.urem(d) == r,
-                            Divisible::Signed { d } => x.srem(d).is_zero(),
-                        };
-                        assert_eq!(inside, divides, "M {m}, k {k}, low {low}, [{lo}, {hi}], x {x}: {claim:?}");
-                    }
-                }
-            }
-        }
-        assert!(found > 100, "{found}");
     }
 }

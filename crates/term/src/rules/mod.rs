@@ -14,6 +14,7 @@ mod bit_set;
 mod bitwise;
 mod boolean;
 mod choice;
+mod divisible;
 mod division;
 mod equality;
 mod float;

@@ -4,14 +4,14 @@
 //! of the terms before extension.
 
 use super::interval::{self, Set, signed_min};
-use super::{FOLD, Rule, magic, rule, view};
+use super::{FOLD, Rule, divisible, rule, view};
 use crate::{Arena, Bits, Op, TermId};
 
 /// Rules for unsigned less-than.
 pub(super) const ULT: &[Rule] = &[
     FOLD,
     rule("less-same", less_same),
-    rule("ult-divisible", magic::ult_divisible),
+    rule("ult-divisible", divisible::ult_divisible),
     rule("less-constant", less_constant),
     rule("ult-offset", ult_offset),
     rule("ult-extended", ult_extended),
