@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
         });
         let local_vars = (0..bindings.len())
             .map(|i| {
-                let term = arena.var(&format!("&local.{i}"), Sort::Bv(64));
+                let term = arena.var(&format!("§local.{i}"), Sort::Bv(64));
                 arena.as_var(term).expect("a variable")
             })
             .collect();
@@ -216,6 +216,20 @@ impl<'a> Context<'a> {
     /// The object behind an address variable, of either program.
     pub fn object(&self, var: VarId) -> Option<&'a Object> {
         self.functions[0].objects.get(&var).or_else(|| self.functions[1].objects.get(&var))
+    }
+
+    /// Size of an object: the smaller one if the files disagree.
+    fn object_size(&self, var: VarId) -> Option<u64> {
+        let sizes = self.functions.map(|f| f.objects.get(&var).map(|o| o.size));
+        match sizes {
+            [Some(a), Some(b)] => Some(a?.min(b?)),
+            [one, other] => one.or(other).flatten(),
+        }
+    }
+
+    /// Alignment of an object: the smaller one if the files disagree.
+    fn object_align(&self, var: VarId) -> u64 {
+        self.functions.iter().filter_map(|f| f.objects.get(&var)).map(|o| o.align).min().unwrap_or(1)
     }
 
     fn facts(&mut self, term: TermId) -> TermFacts {
@@ -437,7 +451,7 @@ impl<'a> Context<'a> {
             ObjectKind::Literal => true,
             ObjectKind::Section => false,
         };
-        let size = object.size.filter(|s| exists && *s >= u64::from(bytes))?;
+        let size = self.object_size(var).filter(|s| exists && *s >= u64::from(bytes))?;
         let base = self.arena.var_term(var);
         let offset = self.arena.sub(address, base);
         let limit = self.arena.bv(64, size - u64::from(bytes));
@@ -475,7 +489,7 @@ impl<'a> Context<'a> {
         let linear = Linear::of(self.arena, address);
         let size = match local {
             Some(local) => self.bindings[local].original.or(self.bindings[local].candidate).map(|i| i.size),
-            None => self.object(var).and_then(|o| o.size),
+            None => self.object_size(var),
         };
         let offset = linear.constant.low();
         let constant = linear.terms.len() == 1;
@@ -532,8 +546,8 @@ impl<'a> Context<'a> {
                 self.assume(Assumption::global("abi-entry"));
                 (16, 8)
             } else {
-                match self.object(var) {
-                    Some(object) if object.align.is_power_of_two() && object.align > 1 => (object.align.min(4096), 0),
+                match self.object_align(var) {
+                    align if align.is_power_of_two() && align > 1 => (align.min(4096), 0),
                     _ => continue,
                 }
             };

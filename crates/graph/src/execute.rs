@@ -351,15 +351,22 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// `(rsp₀ + k) & -16` is a constant distance from `rsp₀`, because `rsp₀ ≡ 8 (mod 16)`.
+    /// `(rsp₀ + k) & -16` is a constant distance from `rsp₀`, because `rsp₀ ≡ 8 (mod 16)`. Terms write it as
+    /// `16 · zext(part of the sum)`.
     fn aligned(&mut self, value: TermId) -> TermId {
-        if self.context.arena.op(value) != TermOp::BvAnd || self.context.arena.sort(value).width() != Some(64) {
+        let arena = &*self.context.arena;
+        if arena.op(value) != TermOp::Mul || arena.sort(value).width() != Some(64) {
             return value;
         }
-        let (base, mask) = (self.context.arena.arg(value, 0), self.context.arena.arg(value, 1));
-        match (self.context.frame_offset(base), self.context.arena.as_u64(mask)) {
-            (Some((offset, rest)), Some(mask)) if rest.is_empty() && matches!(mask as i64, -16 | -8 | -4 | -2) => {
-                let down = (offset + 8) & !(mask as i64);
+        let (part, factor) = (arena.arg(value, 0), arena.as_u64(arena.arg(value, 1)));
+        let (TermOp::Zext(64), Some(factor @ (2 | 4 | 8 | 16))) = (arena.op(part), factor) else { return value };
+        let slice = arena.arg(part, 0);
+        let TermOp::Extract { hi: 63, lo } = arena.op(slice) else { return value };
+        let base = arena.arg(slice, 0);
+        match self.context.frame_offset(base) {
+            Some((offset, rest)) if rest.is_empty() && 1 << lo == factor => {
+                self.context.assume(Assumption::global("abi-entry"));
+                let down = (offset + 8).rem_euclid(factor as i64);
                 self.context.arena.add_const(base, -down)
             }
             _ => value,

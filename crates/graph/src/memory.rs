@@ -89,7 +89,10 @@ impl Context<'_> {
                     match self.alias(address, bytes, at, size) {
                         Alias::Disjoint => memory = inner,
                         Alias::Distance(d) => return self.read_overlap(memory, address, bytes, value, size, d),
-                        Alias::May => break,
+                        Alias::May => {
+                            memory = self.relevant(memory, address, bytes);
+                            break;
+                        }
                     }
                 }
                 TermOp::Fill | TermOp::Copy if self.outside_block(memory, address, bytes) => {
@@ -106,6 +109,39 @@ impl Context<'_> {
             }
         }
         self.arena.load(memory, address, bytes)
+    }
+
+    /// The memory without the stores that cannot matter to a read at `address`: those it certainly misses, and all
+    /// below one that certainly provides every byte.
+    fn relevant(&mut self, memory: TermId, address: TermId, bytes: u16) -> TermId {
+        let mut kept: Vec<(TermId, TermId)> = Vec::new();
+        let mut base = memory;
+        let mut dropped = false;
+        for _ in 0..WALK_LIMIT {
+            let TermOp::Store(size) = self.arena.op(base) else { break };
+            let (inner, at, value) = (self.arena.arg(base, 0), self.arena.arg(base, 1), self.arena.arg(base, 2));
+            base = inner;
+            match self.alias(address, bytes, at, size) {
+                Alias::Disjoint => {
+                    dropped = true;
+                    continue;
+                }
+                Alias::Distance(d) if d >= 0 && d + i64::from(bytes) <= i64::from(size) => {
+                    kept.push((at, value));
+                    base = self.arena.var("nothing", Sort::Memory);
+                    dropped = true;
+                    break;
+                }
+                _ => kept.push((at, value)),
+            }
+        }
+        if !dropped {
+            return memory;
+        }
+        for (at, value) in kept.into_iter().rev() {
+            base = self.arena.store(base, at, value);
+        }
+        base
     }
 
     /// A read that overlaps the topmost store: whole bytes from the value, the rest from below.

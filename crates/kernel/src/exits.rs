@@ -73,21 +73,26 @@ impl Checker<'_, '_> {
         let place = self.address(Side::Original, event);
         let mut seen = rustc_hash::FxHashSet::default();
         for access in &candidate.accesses {
-            let access = &Access {
-                address: known.rewrite(self.context.arena, access.address),
-                guard: known.simplify(self.context.arena, access.guard),
-                ..*access
-            };
+            let access = &Access { guard: known.simplify(self.context.arena, access.guard), ..*access };
             if self.context.arena.as_bool(access.guard) == Some(false) {
                 continue;
             }
             if !seen.insert((access.address, access.bytes, access.write, access.guard)) || self.exists(access) {
                 continue;
             }
-            if self.proved_inside(at, known, access) {
+            let others = self.originals(original, access.write);
+            let mut covered = self.covered_when(access, &others).or_else(|| self.same_chunk(access, &others));
+            if covered.is_none() {
+                let settled = self.settled(known, access);
+                let others: Vec<Access> = others.iter().map(|other| self.settled(known, other)).collect();
+                let others: Vec<&Access> = others.iter().collect();
+                covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
+            }
+            let goal = covered.map(|when| self.context.arena.implies(access.guard, when));
+            let goal = goal.map(|goal| known.simplify(self.context.arena, goal));
+            if goal.is_some_and(|g| self.context.arena.as_bool(g) == Some(true)) || self.proved_inside(at, known, access) {
                 continue;
             }
-            let others = self.originals(original, access.write);
             let what = if access.write { "writes" } else { "reads" };
             let address = self.context.arena.text(access.address);
             let refuse = |failure| Rejection::Obligation {
@@ -95,11 +100,10 @@ impl Checker<'_, '_> {
                 places: [place, access.place],
                 failure,
             };
-            let Some(when) = self.covered_when(access, &others).or_else(|| self.same_chunk(access, &others)) else {
-                return Err(refuse(unknown()));
-            };
-            let goal = self.context.arena.implies(access.guard, when);
-            self.prove(at, known, goal).map_err(refuse)?;
+            match goal {
+                Some(goal) => self.prove(at, known, goal).map_err(refuse)?,
+                None => return Err(refuse(unknown())),
+            }
         }
         for block in &candidate.blocks {
             let others = original.blocks.iter().filter(|b| {
@@ -125,6 +129,11 @@ impl Checker<'_, '_> {
             })?;
         }
         Ok(())
+    }
+
+    /// The access with everything that is known put into its address.
+    fn settled(&mut self, known: &Known, access: &Access) -> Access {
+        Access { address: known.rewrite(self.context.arena, access.address), ..*access }
     }
 
     /// Can the access be shown to stay inside an object that exists?

@@ -63,7 +63,6 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, goal);
-        if std::env::var("DBG").is_ok() { eprintln!("GOAL {} UNDER {}", self.context.arena.text(goal), self.context.arena.text(at.condition)); }
         let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => Failure::Refuted(Box::new(model)),

@@ -4,12 +4,12 @@ fn main() {
     let a = &mut m;
     let rdi = a.var("rdi", Sort::Bv(64));
     let x = a.truncate(rdi, 32);
-    for (off, k) in [(0i64, 0x19999999u64), (0x19999998, 0x19999998), (-0x66666667, 0x19999999)] {
-        let mm = a.bv(32, 0xcccccccd);
+    for (s, k) in [(2u16, 0x28f5c28u64), (4, 0xa3d70a)] {
+        let mm = a.bv(32, 0xc28f5c29);
         let p = a.mul(x, mm);
-        let y = a.add_const(p, off);
-        let r0 = a.extract(y, 0, 0);
-        let r1 = a.extract(y, 31, 1);
+        let y = a.add_const(p, 0x51eb850);
+        let r0 = a.extract(y, s - 1, 0);
+        let r1 = a.extract(y, 31, s);
         let r = a.concat(r0, r1);
         println!("{}", a.text(r));
         let k = a.bv(32, k);

@@ -198,7 +198,20 @@ impl Generator {
         let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
         let c = self.pick(arena, Sort::Bool);
         let compare = [Op::Eq, Op::Ult, Op::Slt][self.below(3) as usize];
-        match self.below(13) {
+        match self.below(14) {
+            13 => {
+                // The high half of a signed product from the unsigned one.
+                let (x, y) = (arena.zext(a, wide), arena.zext(b, wide));
+                let product = arena.mul(x, y);
+                let mut high = arena.extract(product, wide - 1, width);
+                let last = arena.bv(width, u64::from(width - 1));
+                for (x, y) in [(a, b), (b, a)] {
+                    let sign = arena.ashr(x, last);
+                    let correction = arena.mul(sign, y);
+                    high = arena.add(high, correction);
+                }
+                high
+            }
             12 => {
                 // A set as the bits of a constant, with and without a bound.
                 let x = arena.var("x32", Sort::Bv(32));

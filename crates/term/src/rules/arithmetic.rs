@@ -11,6 +11,7 @@ pub(super) const ADD: &[Rule] = &[
     rule("sum-rotated", sum_rotated),
     rule("sum-pieces", sum_pieces),
     rule("sum-aligned", sum_aligned),
+    rule("sum-signed-product", sum_signed_product),
     rule("sum-choice", sum_choice),
     rule("sum-signed-quotient", magic::sum_signed_quotient),
 ];
@@ -162,6 +163,47 @@ fn sum_aligned(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         let low = arena.truncate(y, k);
         let low = arena.zext(low, width);
         out.add_scaled(arena, low, m);
+        return Some(out.build(arena));
+    }
+    None
+}
+
+/// The high half of an unsigned product, corrected for negative operands, is that of the signed product.
+fn sum_signed_product(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if !args.iter().any(|arg| matches!(arena.op(*arg), Op::Extract { .. })) {
+        return None;
+    }
+    let whole = Linear::of(arena, arena.lookup(op, args)?);
+    let n = whole.constant.width();
+    for (high, e) in whole.terms.iter() {
+        let Op::Extract { hi, lo } = arena.op(*high) else { continue };
+        let (kind, factors) = view::open(arena, arena.arg(*high, 0));
+        if kind != Op::Mul || lo != n || hi + 1 != 2 * n {
+            continue;
+        }
+        let (Op::Zext(_), Op::Zext(_)) = (arena.op(factors[0]), arena.op(factors[1])) else { continue };
+        let (x, y) = (arena.arg(factors[0], 0), arena.arg(factors[1], 0));
+        if arena.width(x) != n || arena.width(y) != n || arena.width(factors[0]) != 2 * n {
+            continue;
+        }
+        let mut out = whole.clone();
+        out.terms.retain(|(t, _)| t != high);
+        let mut corrected = 0;
+        for (a, b) in [(x, y), (y, x)] {
+            let zero = arena.constant(Bits::zero(n));
+            let (negative, minus) = (arena.slt(a, zero), arena.neg(b));
+            let (plain, opposite) = (arena.ite(negative, b, zero), arena.ite(negative, minus, zero));
+            let before = out.terms.len();
+            out.terms.retain(|(t, c)| !((*t == plain && *c == e.neg()) || (*t == opposite && c == e)));
+            corrected += before - out.terms.len();
+        }
+        if corrected != 2 {
+            continue;
+        }
+        let (x, y) = (arena.sext(x, 2 * n), arena.sext(y, 2 * n));
+        let product = arena.mul(x, y);
+        let signed = arena.extract(product, 2 * n - 1, n);
+        out.add_scaled(arena, signed, *e);
         return Some(out.build(arena));
     }
     None

@@ -29,6 +29,7 @@ pub(super) const AND: &[Rule] = &[
     rule("bits-chain", chain),
     rule("bits-absorb", absorb),
     rule("and-run", and_run),
+    rule("and-narrow", and_narrow),
     rule("and-extended", and_extended),
     rule("bits-extended", extended),
     rule("bits-choice", choice),
@@ -227,6 +228,20 @@ fn and_run(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     Some(arena.mul(part, factor))
 }
 
+/// A mask with zeros above keeps the low part only: `x & 10 = zext(x[3:0] & 10)`.
+fn and_narrow(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let mask = arena.as_const(args[1])?;
+    let width = mask.width();
+    let used = width - mask.leading_zeros();
+    if used == width || used == 0 {
+        return None;
+    }
+    let part = arena.truncate(args[0], used);
+    let mask = arena.constant(mask.resize(used));
+    let both = arena.make(op, &[part, mask]);
+    Some(arena.zext(both, width))
+}
+
 /// `zext(a) & b = zext(a & low bits of b)`.
 fn and_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     for (x, other) in [(args[0], args[1]), (args[1], args[0])] {
@@ -382,7 +397,7 @@ mod tests {
     fn masks_take_parts() {
         gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xff)); a.and(x, m) }, expect!["zext32(x[7:0])"]);
         gives(|a| { let (x, m) = (words(a).0, a.bv_i64(32, -16)); a.and(x, m) }, expect!["16*zext32(x[31:4])"]);
-        gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xf0f)); a.and(x, m) }, expect!["x & 0xf0f"]);
+        gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xf0f)); a.and(x, m) }, expect!["zext32(x[11:0] & 0xf0f)"]);
     }
 
     #[test]

@@ -162,8 +162,17 @@ pub(super) fn and_divisible(arena: &mut Arena, op: Op, args: &[TermId]) -> Optio
                     if arena.op(base) != Op::Mul || !is_low_part(arena, arena.arg(base, 0), part) {
                         continue;
                     }
-                    let Some(both) = divisible(arena, base, set, low.width(), low) else { continue };
-                    both
+                    if let Some(both) = divisible(arena, base, set, low.width(), low) {
+                        both
+                    } else {
+                        // low ∧ x·M ∉ S is low ∧ ¬(low ∧ x·M ∈ S).
+                        let outside = set.complement();
+                        let Some(divides) = divisible(arena, base, outside, low.width(), low) else { continue };
+                        let not = arena.bool_not(divides);
+                        let mut all: Vec<TermId> = args.to_vec();
+                        all[j] = not;
+                        return Some(arena.make(op, &all));
+                    }
                 }
             };
             let mut rest: Vec<TermId> = args.to_vec();

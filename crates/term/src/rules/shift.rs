@@ -12,7 +12,17 @@ pub(super) const SHL: &[Rule] = &[FOLD, rule("shl-constant", shl_constant), rule
 pub(super) const LSHR: &[Rule] = &[FOLD, rule("lshr-constant", lshr_constant), rule("shift-of-zero", shift_of_zero)];
 
 /// Rules for arithmetic shifts right.
-pub(super) const ASHR: &[Rule] = &[FOLD, rule("ashr-constant", ashr_constant), rule("shift-of-zero", shift_of_zero)];
+pub(super) const ASHR: &[Rule] = &[
+    FOLD,
+    rule("ashr-constant", ashr_constant),
+    rule("shift-of-zero", shift_of_zero),
+    rule("ashr-nonnegative", ashr_nonnegative),
+];
+
+/// Without a sign there is nothing to copy.
+fn ashr_nonnegative(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    (super::view::leading_zeros(arena, args[0]) > 0).then(|| arena.lshr(args[0], args[1]))
+}
 
 fn shl_constant(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     let amount = arena.as_const(args[1])?;

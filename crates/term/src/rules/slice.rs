@@ -18,6 +18,7 @@ pub(super) const EXTRACT: &[Rule] = &[
     rule("extract-choice", extract_choice),
     rule("extract-bitwise", extract_bitwise),
     rule("extract-shifted", extract_shifted),
+    rule("extract-shl", extract_shl),
     rule("extract-quotient", magic::extract_quotient),
     rule("extract-quotient-narrow", division::extract_quotient_narrow),
     rule("extract-product-sign", magic::extract_product_sign),
@@ -164,6 +165,23 @@ fn extract_shifted(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId>
     Some(arena.concat(high, low))
 }
 
+/// Low bits of a left shift do not depend on higher bits of what is shifted.
+fn extract_shl(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (hi, lo) = bounds(op);
+    if lo != 0 || arena.op(args[0]) != Op::Shl {
+        return None;
+    }
+    let (x, amount) = (arena.arg(args[0], 0), arena.arg(args[0], 1));
+    let width = arena.width(x);
+    let low = arena.truncate(x, hi + 1);
+    let cut = arena.zext(low, width);
+    if cut == x {
+        return None;
+    }
+    let shifted = arena.shl(cut, amount);
+    Some(arena.extract(shifted, hi, 0))
+}
+
 /// Bits of a sum or product do not depend on higher bits of the operands.
 fn extract_sum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (hi, lo) = bounds(op);
@@ -186,15 +204,18 @@ fn extract_two_valued(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<Term
     Some(arena.ite(c, a, b))
 }
 
-/// Whole bytes of a loaded value are a shorter load.
+/// Part of a loaded value needs only the bytes that it lies in.
 fn extract_load(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (hi, lo) = bounds(op);
     let (kind, parts) = view::open(arena, args[0]);
-    if !matches!(kind, Op::Load(_)) || lo % 8 != 0 || (hi + 1) % 8 != 0 {
+    let Op::Load(bytes) = kind else { return None };
+    let (first, last) = (lo / 8, hi / 8);
+    if last - first + 1 == bytes {
         return None;
     }
-    let address = arena.add_const(parts[1], i64::from(lo / 8));
-    Some(arena.load(parts[0], address, (hi + 1 - lo) / 8))
+    let address = arena.add_const(parts[1], i64::from(first));
+    let narrow = arena.load(parts[0], address, last - first + 1);
+    Some(arena.extract(narrow, hi - 8 * first, lo - 8 * first))
 }
 
 /// Flattens, and joins neighbours that are pieces of one constant, term or stretch of memory.
