@@ -84,9 +84,9 @@ impl<'a> Context<'a> {
 
     fn signature(&self, name: &str) -> Option<Signature> {
         let of = |side: Side| self.functions[side.index()].callees.get(name).filter(|s| s.unsupported.is_none());
-        // Whether a call returns is never the candidate's to say.
-        let candidate = || of(Side::Candidate).map(|s| Signature { noreturn: false, ..s.clone() });
-        of(Side::Original).cloned().or_else(candidate).or_else(|| self.contract(name).map(library::Contract::signature))
+        // The candidate's debug information repeats the source's declarations; its code is never asked.
+        let debug = of(Side::Original).or_else(|| of(Side::Candidate)).cloned();
+        debug.or_else(|| self.contract(name).map(library::Contract::signature))
     }
 
     /// How the original's call passes its values: from debug information of either program, from the library
@@ -459,6 +459,7 @@ impl Executor<'_, '_> {
                 for argument in &arguments {
                     operands.push(self.context.outward(self.side, place, *argument, reads)?);
                 }
+                self.context.publish(state);
                 if reads {
                     operands.push(state.world);
                 }
@@ -487,6 +488,7 @@ impl Executor<'_, '_> {
             let value = self.context.canonical_value(value);
             operands.push(self.context.outward(self.side, place, value, reads)?);
         }
+        self.context.publish(state);
         if reads {
             operands.push(state.world);
         }
@@ -523,8 +525,8 @@ impl Executor<'_, '_> {
             }
             return Ok(());
         }
-        let to = self.block(place, guard, to, len, true)?;
-        let from = self.block(place, guard, from, len, false)?;
+        let to = self.block(place, guard, state, to, len, true)?;
+        let from = self.block(place, guard, state, from, len, false)?;
         let source = from.1.map_or(state.world, |local| state.locals[local]);
         let memory = to.1.map_or(state.world, |local| state.locals[local]);
         let copied = self.context.arena.make(TermOp::Copy, &[memory, to.0, source, from.0, len]);
@@ -545,7 +547,7 @@ impl Executor<'_, '_> {
             }
             return Ok(());
         }
-        let to = self.block(place, guard, to, len, true)?;
+        let to = self.block(place, guard, state, to, len, true)?;
         let memory = to.1.map_or(state.world, |local| state.locals[local]);
         let filled = self.context.arena.make(TermOp::Fill, &[memory, to.0, byte, len]);
         match to.1 {
@@ -556,13 +558,21 @@ impl Executor<'_, '_> {
     }
 
     /// Where a block begins, and in which private local object, if it is in one.
-    fn block(&mut self, place: u64, guard: TermId, start: TermId, len: TermId, write: bool) -> Result<(TermId, Option<usize>), Stuck> {
+    fn block(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &State,
+        start: TermId,
+        len: TermId,
+        write: bool,
+    ) -> Result<(TermId, Option<usize>), Stuck> {
         let address = self.context.outward(self.side, place, start, false)?;
         let address = self.context.canonical_address(address);
         if self.side == Side::Original {
             self.context.note_original_address(address);
         }
-        let local = self.context.region(address, 0).and_then(|r| r.local).filter(|l| !self.context.bindings[*l].escapes);
+        let local = self.context.region(address, 0).and_then(|r| r.local).filter(|l| !state.escaped[*l]);
         self.run.blocks.push(Block { guard, address, length: len, write, place });
         Ok((address, local))
     }

@@ -1,7 +1,7 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
-use crate::{Assumption, Function, Object, ObjectKind, Place, Register, Side};
+use crate::{Assumption, Function, Object, ObjectKind, Place, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -24,8 +24,8 @@ impl Interval {
 
 /// A local object that is accessed through pointers: where it lives in each frame. Part of a certificate.
 ///
-/// Both sides see it at one symbolic address (`local-address-opaque`). If it escapes (its address reaches the
-/// world or a callee) it is part of the compared world; otherwise each side has a private memory for it.
+/// Both sides see it at one symbolic address (`local-address-opaque`). Each side has a private memory for it, until it
+/// escapes (its address reaches the world or a callee): from then on it is part of the compared world.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Binding {
     /// Place in the original's frame; `None` if only the candidate has such an object.
@@ -96,6 +96,8 @@ pub struct Context<'a> {
     local_vars: Vec<VarId>,
     /// Clock at which each local object escaped.
     escaped_at: Vec<Option<u32>>,
+    /// Local objects that escaped since the last [`Context::publish`].
+    just_escaped: Vec<usize>,
     /// When a variable came into being: 0 for inputs, later for results of calls.
     births: FxHashMap<VarId, u32>,
     clock: u32,
@@ -146,6 +148,7 @@ impl<'a> Context<'a> {
             assumptions: BTreeSet::new(),
             entry_rsp,
             local_vars,
+            just_escaped: Vec::new(),
             births: FxHashMap::default(),
             clock: 0,
             term_facts: FxHashMap::default(),
@@ -363,6 +366,41 @@ impl<'a> Context<'a> {
         Ok(out)
     }
 
+    /// Puts the local objects that have just escaped into the state's world.
+    pub fn publish(&mut self, state: &mut State) {
+        for local in std::mem::take(&mut self.just_escaped) {
+            self.publish_local(state, local);
+        }
+    }
+
+    fn publish_local(&mut self, state: &mut State, local: usize) {
+        if state.escaped[local] {
+            return;
+        }
+        state.escaped[local] = true;
+        let size = self.bindings[local].original.or(self.bindings[local].candidate).map_or(0, |i| i.size);
+        let address = self.local_address(local);
+        let length = self.arena.bv(64, size);
+        let operands = [state.world, address, state.locals[local], address, length];
+        state.world = self.arena.make(TermOp::Copy, &operands);
+    }
+
+    /// Lets every local object that has escaped in one of the states be escaped in both.
+    pub fn align_escapes(&mut self, a: &mut State, b: &mut State) {
+        for local in 0..self.bindings.len() {
+            if a.escaped[local] != b.escaped[local] {
+                self.publish_local(a, local);
+                self.publish_local(b, local);
+            }
+        }
+    }
+
+    /// The state that is `then` where the condition holds and `other` elsewhere.
+    pub fn merge(&mut self, condition: TermId, mut then: State, mut other: State) -> State {
+        self.align_escapes(&mut then, &mut other);
+        State::merge(self.arena, condition, &then, &other)
+    }
+
     /// A local whose end is this offset, so that one-past-the-end pointers have a home when nothing else does.
     fn local_ending_at(&self, side: Side, offset: i64) -> Option<usize> {
         self.bindings.iter().position(|b| b.interval(side).is_some_and(|i| i.offset + i.size as i64 == offset))
@@ -386,6 +424,7 @@ impl<'a> Context<'a> {
                 }
                 continue;
             }
+            self.just_escaped.push(local);
             if self.escaped_at[local].is_none() {
                 let now = self.tick();
                 self.escaped_at[local] = Some(now);

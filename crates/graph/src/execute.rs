@@ -241,7 +241,7 @@ impl Executor<'_, '_> {
         let mut states = incoming.into_iter().map(|(_, state)| state).rev();
         let mut state = states.next().expect("at least one");
         for (condition, then) in rest.iter().rev().skip(1).zip(states) {
-            state = State::merge(self.context.arena, *condition, &then, &state);
+            state = self.context.merge(*condition, then, state);
         }
         let any = self.context.arena.bool_or_all(&rest);
         (self.context.arena.bool_and(common, any), state)
@@ -401,11 +401,17 @@ impl Executor<'_, '_> {
             Spot::Slot(offset) => state.frame.write(self.context.arena, offset, value),
             Spot::Local(local, address) => {
                 let value = self.context.outward(self.side, place, value, true)?;
+                self.context.publish(state);
+                if state.escaped[local] {
+                    state.world = self.context.write(state.world, address, value);
+                    return Ok(());
+                }
                 state.locals[local] = self.context.write(state.locals[local], address, value);
             }
             Spot::World(address) => {
                 let value = self.context.canonical_value(value);
                 let value = self.context.outward(self.side, place, value, true)?;
+                self.context.publish(state);
                 state.world = self.context.write(state.world, address, value);
             }
         }
@@ -436,7 +442,7 @@ impl Executor<'_, '_> {
                     self.context.note_original_address(address);
                 }
                 self.log(guard, address, bytes, write, place);
-                return Ok(if self.context.bindings[local].escapes {
+                return Ok(if state.escaped[local] {
                     Spot::World(address)
                 } else {
                     Spot::Local(local, address)

@@ -20,6 +20,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// Signatures of direct callees by name, if debug information has them.
     pub callees: BTreeMap<String, Signature>,
+    /// Signatures of calls through pointers, by the point that ends with the call, if debug information has them.
+    pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
     /// Local variables in the frame, if debug information has them.

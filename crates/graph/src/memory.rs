@@ -95,6 +95,7 @@ impl Context<'_> {
                         }
                     }
                 }
+                TermOp::Copy if self.inside_moved_object(memory, address, bytes) => memory = self.arena.arg(memory, 2),
                 TermOp::Fill | TermOp::Copy if self.outside_block(memory, address, bytes) => {
                     memory = self.arena.arg(memory, 0);
                 }
@@ -160,6 +161,19 @@ impl Context<'_> {
         }
         parts.reverse();
         self.arena.concat_all(&parts)
+    }
+
+    /// Is the access certainly inside a block that keeps its address (a local object that escaped)?
+    fn inside_moved_object(&mut self, memory: TermId, address: TermId, bytes: u16) -> bool {
+        let args = self.arena.args(memory);
+        let (to, from, length) = (args[1], args[3], args[4]);
+        let Some(length) = self.arena.as_u64(length).filter(|_| to == from) else { return false };
+        if let Some(d) = self.arena.difference(address, to) {
+            return d.low() <= length && length - d.low() >= u64::from(bytes);
+        }
+        let here = self.region(address, bytes);
+        let whole = self.region(to, 1);
+        matches!((here, whole), (Some(a), Some(b)) if a.var == b.var && a.local.is_some())
     }
 
     /// Is the access certainly outside a filled or copied block of constant length?

@@ -160,7 +160,7 @@ impl Executor<'_, '_> {
         &mut self,
         place: u64,
         guard: TermId,
-        state: &State,
+        state: &mut State,
         given: &[TermId],
         argument: &Argument,
     ) -> Result<TermId, Stuck> {
@@ -180,6 +180,7 @@ impl Executor<'_, '_> {
             Argument::End(i) => {
                 let start = register(i)?;
                 let string = self.context.outward(self.side, place, start, true)?;
+                self.context.publish(state);
                 let length = self.context.arena.apply("strlen", Sort::Bv(64), &[string, state.world]);
                 self.run.pure_calls.push(crate::PureCall { guard, value: length, place });
                 self.context.arena.add(start, length)

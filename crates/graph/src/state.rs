@@ -12,8 +12,10 @@ pub struct State {
     pub frame: Frame,
     /// Memory outside the frame.
     pub world: TermId,
-    /// Memory of each local object that does not escape (see [`crate::Binding`]).
+    /// Memory of each local object (see [`crate::Binding`]) until it escapes.
     pub locals: Vec<TermId>,
+    /// Which local objects have escaped: they live in the world.
+    pub escaped: Vec<bool>,
     /// At a call through a pointer: the address called.
     pub call_target: Option<TermId>,
     /// At a library call: its general form, if it has another one.
@@ -24,7 +26,8 @@ impl State {
     /// A state from its parts; `registers` in the order of [`Register::all`].
     pub fn new(registers: Vec<TermId>, frame: Frame, world: TermId, locals: Vec<TermId>) -> State {
         debug_assert_eq!(registers.len(), Register::COUNT);
-        State { registers, frame, world, locals, call_target: None, renamed: None }
+        let escaped = vec![false; locals.len()];
+        State { registers, frame, world, locals, escaped, call_target: None, renamed: None }
     }
 
     /// Value of a register.
@@ -42,13 +45,14 @@ impl State {
         &self.registers
     }
 
-    /// The state that is `then` where the condition holds and `other` elsewhere.
-    pub fn merge(arena: &mut Arena, condition: TermId, then: &State, other: &State) -> State {
+    /// The state that is `then` where the condition holds and `other` elsewhere. The same local objects must have
+    /// escaped in both: see [`Context::merge`].
+    pub(crate) fn merge(arena: &mut Arena, condition: TermId, then: &State, other: &State) -> State {
         let pick = |arena: &mut Arena, a: TermId, b: TermId| if a == b { a } else { arena.ite(condition, a, b) };
         let registers = then.registers.iter().zip(&other.registers).map(|(a, b)| pick(arena, *a, *b)).collect();
         let locals = then.locals.iter().zip(&other.locals).map(|(a, b)| pick(arena, *a, *b)).collect();
         let frame = Frame::merge(arena, condition, &then.frame, &other.frame);
-        State { registers, frame, world: pick(arena, then.world, other.world), locals, call_target: None, renamed: None }
+        State { registers, frame, world: pick(arena, then.world, other.world), locals, escaped: then.escaped.clone(), call_target: None, renamed: None }
     }
 
     /// The constant distance of `rsp` from its value at entry.

@@ -162,8 +162,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             }
             let (common, rest) = self.context.factor(&[point.condition, merged.condition]);
-            for i in 0..2 {
-                merged.states[i] = State::merge(self.context.arena, rest[0], &point.states[i], &merged.states[i]);
+            for (state, arriving) in merged.states.iter_mut().zip(point.states) {
+                *state = self.context.merge(rest[0], arriving, state.clone());
             }
             let any = self.context.arena.bool_or_all(&rest);
             merged.condition = self.context.arena.bool_and(common, any);
@@ -278,9 +278,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         Err(rejection)
     }
 
-    fn arrive_at_calls(&mut self, at: Point, calls: [PointId; 2]) -> Result<(), Rejection> {
+    fn arrive_at_calls(&mut self, mut at: Point, calls: [PointId; 2]) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
-        let (shape, hint) = self.check_call(&at, &known, calls)?;
+        let (shape, hint) = self.check_call(&mut at, &known, calls)?;
         if shape.noreturn {
             return Ok(());
         }
@@ -288,6 +288,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         let pending = self.pending.entry(key).or_insert_with(|| Pending { calls, shape: shape.clone(), hint, incoming: Vec::new() });
         if pending.shape.results != shape.results {
             return Err(self.refuse("the same call has two shapes", calls, unknown()));
+        }
+        if pending.incoming.first().is_some_and(|first| first.states[0].escaped != at.states[0].escaped) {
+            // Merged, the private content of a local object would be mistaken for what the callee left in it.
+            return Err(self.refuse("a local object escapes on some of the ways to a call only", calls, unknown()));
         }
         // The callee may overwrite every stack argument of any edge.
         for argument in shape.arguments {
@@ -299,7 +303,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Ok(())
     }
 
-    fn check_call(&mut self, at: &Point, known: &Known, calls: [PointId; 2]) -> Result<(Shape, String), Rejection> {
+    fn check_call(&mut self, at: &mut Point, known: &Known, calls: [PointId; 2]) -> Result<(Shape, String), Rejection> {
         let places = [self.address(Side::Original, calls[0]), self.address(Side::Candidate, calls[1])];
         let callees = Side::BOTH.map(|side| &self.call(side, calls[side.index()]).callee);
         let renamed = [0, 1].map(|i| at.states[i].renamed.clone());
@@ -361,7 +365,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The arguments of both sides. A frame address without a local object names both places, so that the search can
     /// claim one.
-    fn call_arguments(&mut self, at: &Point, shape: &Shape, places: [u64; 2]) -> Result<[Vec<TermId>; 2], Rejection> {
+    fn call_arguments(&mut self, at: &mut Point, shape: &Shape, places: [u64; 2]) -> Result<[Vec<TermId>; 2], Rejection> {
         let mut out = [Vec::new(), Vec::new()];
         for argument in &shape.arguments {
             let mut offsets = [None; 2];
@@ -375,6 +379,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             for side in Side::BOTH {
                 let i = side.index();
                 if let Some(given) = self.renamed_argument(at, argument, side, places[i])? {
+                    self.context.publish(&mut at.states[i]);
                     out[i].push(given);
                     continue;
                 }
@@ -386,8 +391,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                     }
                     Err(stuck) => return Err(stuck.into()),
                 }
+                self.context.publish(&mut at.states[i]);
             }
         }
+        let [a, b] = &mut at.states;
+        self.context.align_escapes(a, b);
         Ok(out)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example lift_all -- FILE...`; a first argument `-v` lists the functions too.
 
-use graph::{Call, Callee, Next, Register, Side};
+use graph::{Call, Callee, Next, PointId, Register, Side};
 use lift_elf::{Error, Image};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +15,7 @@ fn main() {
         files.remove(0);
     }
     let (mut lifted, mut failed, mut points, mut signatures, mut tables, mut computed) = (0, 0, 0, 0, 0, 0);
+    let (mut through, mut typed) = (0, 0);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for file in &files {
         let image = match Image::read(Path::new(file)) {
@@ -32,7 +33,15 @@ fn main() {
                     lifted += 1;
                     points += function.points.len();
                     signatures += usize::from(function.signature.is_some());
-                    for point in &function.points {
+                    typed += function.pointer_calls.len();
+                    for (id, point) in function.points.iter().enumerate() {
+                        if let Next::Call(Call { callee: Callee::Pointer(target), .. }) = &point.next {
+                            through += 1;
+                            if verbose && !function.pointer_calls.contains_key(&PointId(id as u32)) {
+                                let target = arena.text(*target);
+                                println!("{file}: {}+{:#x} p{id} calls {target} of unknown type", entry.name, point.address);
+                            }
+                        }
                         match &point.next {
                             Next::Edges(edges) if edges.len() > 2 => tables += 1,
                             Next::Call(Call { callee: Callee::Pointer(_), tail: true, .. }) => {
@@ -63,5 +72,6 @@ fn main() {
     }
     let share = 100.0 * lifted as f64 / (lifted + failed).max(1) as f64;
     println!("{lifted} lifted, {failed} not ({share:.2} %), {points} points, {signatures} signatures");
+    println!("{through} calls through pointers, {typed} with a signature");
     println!("{tables} jumps through tables, {computed} tail calls through pointers");
 }

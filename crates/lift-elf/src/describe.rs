@@ -3,7 +3,7 @@
 use crate::Image;
 use crate::code::Code;
 use crate::content::hex;
-use crate::dwarf::Described;
+use crate::dwarf::{Described, TypedLocal};
 use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use term::VarId;
@@ -35,15 +35,16 @@ impl Image {
             lines: self.lines(code),
             hash: hex(&self.hash(index)),
             contracts: Default::default(),
+            pointer_calls: BTreeMap::new(),
         }
     }
 
-    fn described(&self, index: usize) -> Option<&Described> {
+    pub(crate) fn described(&self, index: usize) -> Option<&Described> {
         self.debug.functions.get(&self.functions()[index].place)
     }
 
     /// Is this the function's own name? Clones (`f.isra.0`) share the source's entry but not its signature.
-    fn is_called(&self, index: usize, name: &str) -> bool {
+    pub(crate) fn is_called(&self, index: usize, name: &str) -> bool {
         let entry = &self.functions()[index];
         let plain = |unique: &String| unique.rsplit(':').next().is_some_and(|n| n.split('#').next() == Some(name));
         plain(&entry.name) || entry.aliases.iter().any(plain)
@@ -66,11 +67,18 @@ impl Image {
         declared || self.find(name).is_none() && graph::library::contract(name).is_some_and(|c| c.noreturn)
     }
 
+    /// Locals with their types.
+    pub(crate) fn typed_locals<'a>(
+        &self,
+        index: usize,
+        described: &'a Described,
+    ) -> impl Iterator<Item = &'a TypedLocal> + use<'a> {
+        let by_rbp = if self.sets_up_rbp(index) { &described.locals_by_rbp[..] } else { &[] };
+        described.locals.iter().chain(by_rbp)
+    }
+
     fn locals(&self, index: usize, described: &Described) -> Vec<Local> {
-        let mut locals = described.locals.clone();
-        if self.sets_up_rbp(index) {
-            locals.extend(described.locals_by_rbp.iter().cloned());
-        }
+        let mut locals: Vec<Local> = self.typed_locals(index, described).map(|typed| typed.local.clone()).collect();
         locals.sort_by(|a, b| (a.offset, a.size, &a.name).cmp(&(b.offset, b.size, &b.name)));
         locals.dedup();
         locals

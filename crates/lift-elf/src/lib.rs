@@ -26,6 +26,7 @@ mod values;
 mod labels;
 mod dispatch;
 mod paths;
+mod pointers;
 mod describe;
 mod lift;
 mod identity;

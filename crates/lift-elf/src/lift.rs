@@ -57,8 +57,11 @@ impl Image {
         }
         let graph = Graph::new(self, &code, arena, &mut objects);
         let points = graph.build(&blocks, &dispatches)?;
+        let bases = objects.bases(arena);
         let objects = objects.finish(arena);
+        let pointer_calls = self.pointer_calls(index, &points, &bases, arena);
         let mut function = self.describe(index, &code, points, objects);
+        function.pointer_calls = pointer_calls;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }

@@ -29,6 +29,9 @@ pub fn render_function(arena: &Arena, function: &Function) -> String {
     for (callee, signature) in &function.callees {
         out.push_str(&format!("  callee {} {}\n", printable(callee), render_signature(signature)));
     }
+    for (point, signature) in &function.pointer_calls {
+        out.push_str(&format!("  pointer called at p{} {}\n", point.0, render_signature(signature)));
+    }
     for local in &function.locals {
         let bytes = plural(local.size as usize, "byte");
         out.push_str(&format!("  local {} at rsp0{}, {bytes}\n", printable(&local.name), signed(local.offset)));
@@ -298,6 +301,7 @@ mod tests {
                 restrict: false,
             }],
             callees: BTreeMap::from([("puts".to_string(), signature(vec![value(7, 8)], vec![]))]),
+            pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],
             lines: LineTable { rows: vec![(0, line)] },
@@ -315,6 +319,7 @@ mod tests {
               signature (rdi:8) → rax:4
               parameter p in rdi:8, pointer
               callee puts (rdi:8)
+              pointer called at p2 (rsi:4)
               local x at rsp0-0x8, 4 bytes
               object &"text (text): literal, 4 bytes, content "hi\n"
               p0 +0x0  f.c:3

@@ -200,7 +200,10 @@ impl Generator {
         let compare = [Op::Eq, Op::Ult, Op::Slt][self.below(3) as usize];
         match self.below(14) {
             13 => {
-                // The high half of a signed product from the unsigned one.
+                // The high half of a signed product from the unsigned one; narrow ones are within a solver's reach.
+                let width = [4, width][self.below(2) as usize];
+                let wide = 2 * width;
+                let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
                 let (x, y) = (arena.zext(a, wide), arena.zext(b, wide));
                 let product = arena.mul(x, y);
                 let mut high = arena.extract(product, wide - 1, width);
@@ -230,7 +233,14 @@ impl Generator {
                     let zero = arena.bv(64, 0);
                     arena.ne(masked, zero)
                 };
-                if self.below(2) == 0 { test } else { arena.bool_and(bound, test) }
+                match self.below(3) {
+                    0 => test,
+                    1 => arena.bool_and(bound, test),
+                    _ => {
+                        let (beyond, fails) = (arena.bool_not(bound), arena.bool_not(test));
+                        arena.bool_or(beyond, fails)
+                    }
+                }
             }
             8 => self.divisible(arena, a),
             9 => {
@@ -486,7 +496,27 @@ impl Generator {
             0 => product,
             _ => {
                 let (low, high) = (arena.truncate(product, k), arena.extract(product, n - 1, k));
-                arena.concat(low, high)
+                let rotated = arena.concat(low, high);
+                if self.below(3) == 0 {
+                    // As the negated flags after a comparison.
+                    let (carry, zero) = (arena.ult(rotated, last), arena.eq(rotated, last));
+                    let (carry, zero) = (arena.bool_not(carry), arena.bool_not(zero));
+                    let part = arena.truncate(x, k);
+                    let zeros = arena.bv(k, 0);
+                    let aligned = arena.eq(part, zeros);
+                    return arena.bool_and_all(&[aligned, zero, carry]);
+                }
+                if self.below(3) == 0 {
+                    let part = arena.truncate(x, k);
+                    let residue = arena.constant(r.resize(k));
+                    let apart = arena.ne(part, residue);
+                    let most = arena.as_const(last).unwrap_or(Bits::ones(n));
+                    let block = Bits::ones(k).zext(n);
+                    let most = arena.constant(most.shl(Bits::new(16, u64::from(k))).or(block));
+                    let outside = arena.ult(most, product);
+                    return arena.bool_or(apart, outside);
+                }
+                rotated
             }
         };
         arena.ule(rotated, last)

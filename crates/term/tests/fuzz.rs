@@ -87,7 +87,7 @@ fn fuzz(seeds: std::ops::Range<u64>, steps: u32) -> BTreeMap<&'static str, u32> 
 
 #[test]
 fn every_rule_fires_and_agrees_with_the_evaluator() {
-    let rounds: u64 = std::env::var("LOCKSTEP_FUZZ_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    let rounds: u64 = std::env::var("LOCKSTEP_FUZZ_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
     let fired = fuzz(0..rounds, 400);
     let silent: Vec<&str> =
         term::rules::all().iter().map(|rule| rule.name).filter(|name| !fired.contains_key(name)).collect();

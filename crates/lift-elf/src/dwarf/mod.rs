@@ -6,12 +6,14 @@
 mod classify;
 mod lines;
 mod sections;
+mod structure;
 mod types;
 mod unit;
 
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
 use graph::{Local, Parameter, Signature, SourceLine};
 use rustc_hash::FxHashMap;
+pub(crate) use structure::{Type, TypeId, TypeTable};
 
 /// What debug information says about a file.
 #[derive(Default)]
@@ -22,6 +24,14 @@ pub(crate) struct Debug {
     pub signatures: FxHashMap<String, Option<Signature>>,
     /// Names of function-local statics: `function.name`.
     pub statics: FxHashMap<Place, String>,
+    /// Structure of the types of variables, parameters and results.
+    pub types: TypeTable,
+    /// Types of variables by their place.
+    pub variables: FxHashMap<Place, TypeId>,
+    /// Types of other files' variables by unit and linker name.
+    pub other_variables: FxHashMap<(u32, String), TypeId>,
+    /// Result types of other files' functions by unit and linker name.
+    pub other_results: FxHashMap<(u32, String), TypeId>,
     pub lines: lines::Lines,
     /// Why it could not be read to the end.
     pub trouble: Option<String>,
@@ -33,10 +43,25 @@ pub(crate) struct Described {
     pub name: String,
     pub signature: Option<Signature>,
     pub parameters: Vec<Parameter>,
+    /// Types of the parameters, as many as there are parameters.
+    pub parameter_types: Vec<Option<TypeId>>,
+    /// Type of the result.
+    pub result: Option<TypeId>,
+    /// Number of the unit that describes it.
+    pub unit: u32,
+    /// Does a variable change its place? Then a slot of the frame may hold more than its variable.
+    pub moves_variables: bool,
     /// Locals whose place in the frame is constant.
-    pub locals: Vec<Local>,
+    pub locals: Vec<TypedLocal>,
     /// Locals relative to `rbp`; valid if the function sets up a frame pointer at once.
-    pub locals_by_rbp: Vec<Local>,
+    pub locals_by_rbp: Vec<TypedLocal>,
+}
+
+/// A local with its type.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedLocal {
+    pub local: Local,
+    pub type_id: Option<TypeId>,
 }
 
 /// Addresses of a file's debug information: in relocatable objects every section gets addresses of its own.

@@ -2,13 +2,15 @@
 
 use super::classify::Placement;
 use super::sections::{Reader, Sections};
+use super::structure::{Interner, TypeId};
 use super::types::Types;
-use super::{Addresses, Debug, Described};
+use super::{Addresses, Debug, Described, TypedLocal};
 use crate::container::Place;
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
 use graph::{Local, Signature};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
@@ -16,9 +18,11 @@ type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut Debug) -> gimli::Result<()> {
     let dwarf = sections.dwarf();
     let mut headers = dwarf.units();
+    let mut number = 0;
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
-        let walker = Walker { types: Types::new(&dwarf, &unit), addresses };
+        let walker = Walker { types: Types::new(&dwarf, &unit), addresses, number, interner: RefCell::default() };
+        number += 1;
         walker.walk(debug)?;
         debug.lines.read(&dwarf, &unit, addresses)?;
     }
@@ -28,6 +32,9 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
 struct Walker<'a, 'b> {
     types: Types<'a, 'b>,
     addresses: Addresses<'a>,
+    /// Number of the unit.
+    number: u32,
+    interner: RefCell<Interner>,
 }
 
 /// What `DW_OP_fbreg` counts from.
@@ -64,9 +71,7 @@ impl<'a, 'b> Walker<'a, 'b> {
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
                 c::DW_TAG_variable | c::DW_TAG_formal_parameter => {
-                    if let Some(function) = open.last_mut() {
-                        self.variable(entry, function, debug);
-                    }
+                    self.variable(entry, open.last_mut(), debug);
                 }
                 _ => {}
             }
@@ -100,13 +105,18 @@ impl<'a, 'b> Walker<'a, 'b> {
         let place = self.first_place(entry);
         let defined = place.is_some();
         let mut described = Described { name: name.clone(), ..Described::default() };
+        (described.unit, described.result) = (self.number, self.type_of(&root, debug));
         if let Some(placement) = self.signature(&root, entry, defined) {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;
+            described.parameter_types = self.parameter_types(&root, debug);
         }
         // Functions of this file are known by their place; names of others are the linker's.
         if types.flag(&root, c::DW_AT_external) || types.flag(&root, c::DW_AT_declaration) {
             declare(debug, &name, described.signature.clone(), defined);
+            if let Some(result) = described.result {
+                debug.other_results.insert((self.number, name), result);
+            }
         }
         let base = self.frame_base(entry);
         Some(Open { depth, place, name: source_name, base, described, statics: FxHashMap::default() })
@@ -165,6 +175,28 @@ impl<'a, 'b> Walker<'a, 'b> {
         Some(placement)
     }
 
+    /// The structure of the type that an entry has.
+    fn type_of(&self, entry: &Entry<'a, 'b>, debug: &mut Debug) -> Option<TypeId> {
+        let signature = |entry: &Entry<'a, 'b>| {
+            let signature = self.signature(entry, entry, false)?.signature;
+            signature.unsupported.is_none().then_some(signature)
+        };
+        self.interner.borrow_mut().of(&mut debug.types, &self.types, entry, &signature)
+    }
+
+    fn parameter_types(&self, root: &Entry<'a, 'b>, debug: &mut Debug) -> Vec<Option<TypeId>> {
+        let mut out = Vec::new();
+        let Ok(mut tree) = self.types.unit.entries_tree(Some(root.offset())) else { return out };
+        let Ok(root) = tree.root() else { return out };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            if child.entry().tag() == c::DW_TAG_formal_parameter {
+                out.push(self.type_of(child.entry(), debug));
+            }
+        }
+        out
+    }
+
     fn is_c(&self) -> bool {
         let language = self.types.unit.entries().next_dfs().ok().flatten().and_then(|(_, root)| {
             match root.attr_value(c::DW_AT_language) {
@@ -187,41 +219,61 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
     }
 
-    /// A variable or parameter of a function: a local in the frame, or a static.
-    fn variable(&self, entry: &Entry<'a, 'b>, function: &mut Open, debug: &mut Debug) {
+    /// A variable, or a parameter of a function: a local in the frame, a static, or something of another file.
+    fn variable(&self, entry: &Entry<'a, 'b>, function: Option<&mut Open>, debug: &mut Debug) {
         let types = &self.types;
-        let Ok(Some(AttributeValue::Exprloc(expression))) = entry.attr_value(c::DW_AT_location) else { return };
-        let Some(operation) = single(types.unit, expression) else { return };
         let Some(root) = self.origin(entry).and_then(|offset| types.unit.entry(offset).ok()) else { return };
         let Some(name) = types.text(&root, c::DW_AT_name) else { return };
-        let address = match operation {
-            Operation::FrameOffset { offset } => {
-                let Some(shape) = types.of(&root).filter(|s| s.size > 0) else { return };
-                let size = shape.size;
-                match function.base {
-                    FrameBase::Canonical => {
-                        function.described.locals.push(Local { name, offset: offset.saturating_add(8), size });
-                    }
-                    FrameBase::Rbp => {
-                        let offset = offset.saturating_sub(8);
-                        function.described.locals_by_rbp.push(Local { name, offset, size });
-                    }
-                    FrameBase::Other => {}
+        let own = self.type_of(entry, debug).or_else(|| self.type_of(&root, debug));
+        let expression = match entry.attr_value(c::DW_AT_location) {
+            Ok(Some(AttributeValue::Exprloc(expression))) => expression,
+            Ok(Some(_)) => {
+                function.into_iter().for_each(|f| f.described.moves_variables = true);
+                return;
+            }
+            _ => {
+                if types.flag(entry, c::DW_AT_declaration) && types.flag(entry, c::DW_AT_external)
+                    && let Some(own) = own
+                {
+                    let name = types.text(entry, c::DW_AT_linkage_name).unwrap_or(name);
+                    debug.other_variables.insert((self.number, name), own);
                 }
                 return;
             }
-            Operation::Address { address } => address,
-            Operation::AddressIndex { index } => match types.dwarf.address(types.unit, index) {
+        };
+        let address = match single(types.unit, expression) {
+            Some(Operation::FrameOffset { offset }) => {
+                if let Some(function) = function {
+                    self.local(&root, function, name, offset, own);
+                }
+                return;
+            }
+            Some(Operation::Address { address }) => address,
+            Some(Operation::AddressIndex { index }) => match types.dwarf.address(types.unit, index) {
                 Ok(address) => address,
                 Err(_) => return,
             },
             _ => return,
         };
-        if let Some(place) = self.addresses.place(address) {
+        let Some(place) = self.addresses.place(address) else { return };
+        if let Some(own) = own {
+            debug.variables.entry(place).or_insert(own);
+        }
+        if let Some(function) = function {
             let number = function.statics.entry(name.clone()).or_insert(0);
             let suffix = if *number == 0 { String::new() } else { format!(".{number}") };
             *number += 1;
             debug.statics.entry(place).or_insert_with(|| format!("{}.{name}{suffix}", function.name));
+        }
+    }
+
+    fn local(&self, root: &Entry<'a, 'b>, function: &mut Open, name: String, offset: i64, own: Option<TypeId>) {
+        let Some(shape) = self.types.of(root).filter(|s| s.size > 0) else { return };
+        let local = |offset| TypedLocal { local: Local { name, offset, size: shape.size }, type_id: own };
+        match function.base {
+            FrameBase::Canonical => function.described.locals.push(local(offset.saturating_add(8))),
+            FrameBase::Rbp => function.described.locals_by_rbp.push(local(offset.saturating_sub(8))),
+            FrameBase::Other => {}
         }
     }
 }

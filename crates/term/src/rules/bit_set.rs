@@ -73,16 +73,19 @@ pub(super) fn eq_no_bit(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<Ter
     if !arena.as_const(args[1])?.is_zero() {
         return None;
     }
-    let (kind, parts) = view::open(arena, args[0]);
-    let (shifted, mask) = match kind {
-        Op::BvAnd => (parts[0], arena.as_const(parts[1])?),
-        Op::Extract { hi, lo } => {
-            let width = arena.width(parts[0]);
-            let mask = Bits::ones(hi - lo + 1).zext(width).shl(Bits::new(16, u64::from(lo)));
-            (parts[0], mask)
-        }
-        _ => return None,
-    };
+    // Which bits of the shifted number are compared with zero.
+    let (mut shifted, mut mask) = (args[0], Bits::ones(arena.width(args[0])));
+    for _ in 0..2 {
+        let (kind, parts) = view::open(arena, shifted);
+        (shifted, mask) = match kind {
+            Op::BvAnd => (parts[0], mask.and(arena.as_const(parts[1])?)),
+            Op::Extract { lo, .. } => {
+                let width = arena.width(parts[0]);
+                (parts[0], mask.zext(width).shl(Bits::new(16, u64::from(lo))))
+            }
+            _ => break,
+        };
+    }
     let (kind, parts) = view::open(arena, shifted);
     if kind != Op::Shl || arena.as_const(parts[0])? != Bits::new(mask.width(), 1) {
         return None;
@@ -91,13 +94,15 @@ pub(super) fn eq_no_bit(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<Ter
     Some(arena.bool_not(member))
 }
 
-/// Where `x <u 2^n` is known, statements about the low n bits of x are statements about x.
-pub(super) fn and_low_part(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+/// Where `x <u 2^n` is known, statements about the low n bits of x are statements about x. In a disjunction it is known
+/// where the operand that says the opposite fails.
+pub(super) fn low_part(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     if args.len() > 12 {
         return None;
     }
     for (i, bound) in args.iter().enumerate() {
-        let Some((x, Set::Range { lo, hi })) = interval::statement(arena, *bound) else { continue };
+        let Some((x, set)) = interval::statement(arena, *bound) else { continue };
+        let Set::Range { lo, hi } = (if op == Op::And { set } else { set.complement() }) else { continue };
         if !lo.ule(hi) || hi.leading_zeros() == 0 {
             continue;
         }
@@ -105,7 +110,7 @@ pub(super) fn and_low_part(arena: &mut Arena, op: Op, args: &[TermId]) -> Option
         let mut out: SmallVec<[TermId; 8]> = args.into();
         for (j, literal) in args.iter().enumerate() {
             if i != j {
-                out[j] = about_whole(arena, *literal, x, needed);
+                out[j] = about_whole(arena, op, *literal, x, needed);
             }
         }
         if out[..] != *args {
@@ -115,24 +120,29 @@ pub(super) fn and_low_part(arena: &mut Arena, op: Op, args: &[TermId]) -> Option
     None
 }
 
-/// The literal, or disjunction of literals, with statements about enough low bits of `x` turned into ones about `x`.
-fn about_whole(arena: &mut Arena, literal: TermId, x: TermId, needed: u16) -> TermId {
-    if arena.op(literal) == Op::Or {
+/// The literal, or junction of literals, with statements about enough low bits of `x` turned into ones about `x`.
+fn about_whole(arena: &mut Arena, op: Op, literal: TermId, x: TermId, needed: u16) -> TermId {
+    let inner = arena.op(literal);
+    if matches!(inner, Op::And | Op::Or) && inner != op {
         let (_, parts) = view::open(arena, literal);
         let new: SmallVec<[TermId; 8]> = parts.iter().map(|part| about_whole_literal(arena, *part, x, needed)).collect();
-        return if new[..] == parts[..] { literal } else { arena.make(Op::Or, &new) };
+        return if new[..] == parts[..] { literal } else { arena.make(inner, &new) };
     }
     about_whole_literal(arena, literal, x, needed)
 }
 
 fn about_whole_literal(arena: &mut Arena, literal: TermId, x: TermId, needed: u16) -> TermId {
-    let Some((part, Set::Range { lo, hi })) = interval::statement(arena, literal) else { return literal };
+    let Some((part, set)) = interval::statement(arena, literal) else { return literal };
     let Op::Extract { lo: 0, .. } = arena.op(part) else { return literal };
-    if arena.arg(part, 0) != x || arena.width(part) < needed || !lo.ule(hi) {
+    if arena.arg(part, 0) != x || arena.width(part) < needed {
         return literal;
     }
+    // Of a set that wraps around, the complement does not.
+    let wraps = matches!(set, Set::Range { lo, hi } if hi.ult(lo));
+    let Set::Range { lo, hi } = (if wraps { set.complement() } else { set }) else { return literal };
     let width = arena.width(x);
-    interval::member(arena, x, Set::range(lo.zext(width), hi.zext(width)))
+    let member = interval::member(arena, x, Set::range(lo.zext(width), hi.zext(width)));
+    if wraps { arena.bool_not(member) } else { member }
 }
 
 #[cfg(test)]

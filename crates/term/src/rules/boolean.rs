@@ -35,7 +35,7 @@ pub(super) const AND: &[Rule] = &[
     rule("and-factor", factor),
     rule("and-choice", choice),
     rule("and-divisible", divisible::and_divisible),
-    rule("and-low-part", bit_set::and_low_part),
+    rule("and-low-part", bit_set::low_part),
 ];
 
 /// Rules for disjunctions.
@@ -47,6 +47,8 @@ pub(super) const OR: &[Rule] = &[
     rule("or-range", range),
     rule("or-factor", factor),
     rule("or-choice", choice),
+    rule("or-divisible", divisible::or_divisible),
+    rule("or-low-part", bit_set::low_part),
 ];
 
 fn not_not(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {

@@ -184,6 +184,20 @@ pub(super) fn and_divisible(arena: &mut Arena, op: Op, args: &[TermId]) -> Optio
     None
 }
 
+/// The dual, through the negated operands.
+pub(super) fn or_divisible(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let product = |arena: &Arena, t: TermId| match arena.op(t) {
+        Op::Not => !arena.args(arena.arg(t, 0)).is_empty(),
+        op => matches!(op, Op::Eq | Op::Ult),
+    };
+    if args.len() > 4 || !args.iter().all(|arg| product(arena, *arg)) {
+        return None;
+    }
+    let negated: Vec<TermId> = args.iter().map(|arg| arena.bool_not(*arg)).collect();
+    let both = and_divisible(arena, Op::And, &negated)?;
+    Some(arena.bool_not(both))
+}
+
 fn is_low_part(arena: &mut Arena, x: TermId, part: TermId) -> bool {
     let k = arena.width(part);
     k < arena.width(x) && arena.truncate(x, k) == part

@@ -68,6 +68,12 @@ fn iff_cancel(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
             negated = !negated;
         }
     }
+    // The opposite may even be a constant.
+    parts.retain(|part| {
+        let value = arena.as_bool(*part);
+        negated ^= value == Some(false);
+        value.is_none()
+    });
     parts.sort_unstable();
     let mut left: SmallVec<[TermId; 8]> = SmallVec::new();
     for part in parts {

@@ -1,0 +1,251 @@
+//! Types by their structure: what lies where in a type, and what a pointer to it points to.
+//!
+//! This is for following pointers through code. A question that has more than one answer (unions, casts that
+//! leave the type, indices that may belong to a neighbour) has none.
+
+use super::sections::Reader;
+use super::types::Types;
+use gimli::UnitOffset;
+use gimli::constants as c;
+use graph::Signature;
+use rustc_hash::FxHashMap;
+
+type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
+
+/// How many qualifiers and names of a type are looked through, and how deep it nests.
+const MAX_DEPTH: u32 = 32;
+/// How many members one question looks at: unions of unions are a tree.
+const MAX_WORK: u32 = 4096;
+
+/// Handle of a type in its [`TypeTable`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct TypeId(u32);
+
+/// A type without names and qualifiers.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Type {
+    /// To this type; `None` for `void`.
+    Pointer(Option<TypeId>),
+    /// Members with their offsets; all at once in a union.
+    Aggregate { size: u64, union: bool, members: Vec<(u64, TypeId)> },
+    /// `count` elements, those of inner dimensions included.
+    Array { element: TypeId, count: u64 },
+    /// A function; the signature is missing without a prototype.
+    Function { signature: Option<Signature>, result: Option<TypeId> },
+    /// Anything else.
+    Other { size: u64 },
+}
+
+/// The types of a file.
+#[derive(Default)]
+pub(crate) struct TypeTable {
+    types: Vec<Type>,
+}
+
+impl TypeTable {
+    /// A type by its handle.
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.types[id.0 as usize]
+    }
+
+    fn size(&self, id: TypeId, depth: u32) -> u64 {
+        match self.get(id) {
+            Type::Pointer(_) => 8,
+            Type::Aggregate { size, .. } | Type::Other { size } => *size,
+            Type::Array { element, count } if depth > 0 => self.size(*element, depth - 1).saturating_mul(*count),
+            Type::Array { .. } | Type::Function { .. } => 0,
+        }
+    }
+
+    /// The one member that holds these bytes, and where they begin in it.
+    fn member(&self, members: &[(u64, TypeId)], at: u64, bytes: u64) -> Option<(TypeId, u64)> {
+        let holds = |(start, id): &&(u64, TypeId)| {
+            let end = start.saturating_add(self.size(*id, MAX_DEPTH));
+            *start <= at && at.saturating_add(bytes) <= end
+        };
+        let mut holding = members.iter().filter(holds);
+        let (start, id) = holding.next()?;
+        holding.next().is_none().then_some((*id, at - start))
+    }
+
+    /// The pointer that lies at this offset of a type: the handle of its type.
+    pub fn pointer_at(&self, id: TypeId, offset: i64) -> Option<TypeId> {
+        self.find_pointer(id, u64::try_from(offset).ok()?, MAX_DEPTH, &mut { MAX_WORK })
+    }
+
+    fn find_pointer(&self, id: TypeId, at: u64, depth: u32, work: &mut u32) -> Option<TypeId> {
+        let depth = depth.checked_sub(1)?;
+        *work = work.checked_sub(1)?;
+        match self.get(id) {
+            Type::Pointer(_) => (at == 0).then_some(id),
+            Type::Aggregate { union: true, members, .. } => {
+                // What the members agree on.
+                let mut found =
+                    members.iter().map(|(start, id)| self.find_pointer(*id, at.checked_sub(*start)?, depth, work));
+                let first = found.next()??;
+                found.all(|other| other == Some(first)).then_some(first)
+            }
+            Type::Aggregate { members, .. } => {
+                let (member, at) = self.member(members, at, 8)?;
+                self.find_pointer(member, at, depth, work)
+            }
+            Type::Array { element, count } => {
+                let size = self.size(*element, MAX_DEPTH);
+                if size == 0 || at >= size.saturating_mul(*count) {
+                    return None;
+                }
+                self.find_pointer(*element, at % size, depth, work)
+            }
+            Type::Function { .. } | Type::Other { .. } => None,
+        }
+    }
+
+    /// Where an unknown multiple of `step` bytes leads from an offset of a type: to an offset of the same type,
+    /// if it is one of an array of its kind, or of the element of an array inside. Only offsets in the first element
+    /// count: others may be an array behind it and an index that is never zero.
+    pub fn element(&self, id: TypeId, offset: i64, step: u64) -> Option<(TypeId, i64)> {
+        let (mut id, mut at) = (id, u64::try_from(offset).ok()?);
+        for _ in 0..MAX_DEPTH {
+            let size = self.size(id, MAX_DEPTH);
+            if at >= size {
+                return None;
+            }
+            if step % size == 0 {
+                return Some((id, at as i64));
+            }
+            match self.get(id) {
+                Type::Aggregate { union: false, members, .. } => (id, at) = self.member(members, at, 1)?,
+                Type::Array { element, count } if *count > 1 && at < self.size(*element, MAX_DEPTH) => id = *element,
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+/// Makes a file's types of the entries of one unit.
+#[derive(Default)]
+pub(crate) struct Interner {
+    known: FxHashMap<UnitOffset, TypeId>,
+    waiting: Vec<(TypeId, UnitOffset)>,
+}
+
+impl Interner {
+    /// The type that an entry's `DW_AT_type` names; `None` for `void`.
+    pub fn of<'a, 'b>(
+        &mut self,
+        table: &mut TypeTable,
+        types: &Types<'a, 'b>,
+        entry: &Entry<'a, 'b>,
+        signature: &dyn Fn(&Entry<'a, 'b>) -> Option<Signature>,
+    ) -> Option<TypeId> {
+        let id = self.target(table, types, entry);
+        while let Some((id, offset)) = self.waiting.pop() {
+            if let Ok(entry) = types.unit.entry(offset) {
+                table.types[id.0 as usize] = self.read(table, types, &entry, signature);
+            }
+        }
+        id
+    }
+
+    /// Looks through names and qualifiers.
+    fn target<'a, 'b>(
+        &mut self,
+        table: &mut TypeTable,
+        types: &Types<'a, 'b>,
+        entry: &Entry<'a, 'b>,
+    ) -> Option<TypeId> {
+        let mut offset = types.reference(entry, c::DW_AT_type)?;
+        for _ in 0..MAX_DEPTH {
+            let entry = types.unit.entry(offset).ok()?;
+            match entry.tag() {
+                c::DW_TAG_typedef
+                | c::DW_TAG_const_type
+                | c::DW_TAG_volatile_type
+                | c::DW_TAG_restrict_type
+                | c::DW_TAG_atomic_type => offset = types.reference(&entry, c::DW_AT_type)?,
+                _ => break,
+            }
+        }
+        if let Some(id) = self.known.get(&offset) {
+            return Some(*id);
+        }
+        let id = TypeId(u32::try_from(table.types.len()).ok()?);
+        table.types.push(Type::Other { size: 0 });
+        self.known.insert(offset, id);
+        self.waiting.push((id, offset));
+        Some(id)
+    }
+
+    fn read<'a, 'b>(
+        &mut self,
+        table: &mut TypeTable,
+        types: &Types<'a, 'b>,
+        entry: &Entry<'a, 'b>,
+        signature: &dyn Fn(&Entry<'a, 'b>) -> Option<Signature>,
+    ) -> Type {
+        let size = types.number(entry, c::DW_AT_byte_size).unwrap_or(0);
+        match entry.tag() {
+            c::DW_TAG_pointer_type => Type::Pointer(self.target(table, types, entry)),
+            c::DW_TAG_structure_type | c::DW_TAG_union_type if !types.flag(entry, c::DW_AT_declaration) => {
+                let union = entry.tag() == c::DW_TAG_union_type;
+                match self.members(table, types, entry) {
+                    Some(members) => Type::Aggregate { size, union, members },
+                    None => Type::Other { size },
+                }
+            }
+            c::DW_TAG_array_type if !types.flag(entry, c::DW_AT_GNU_vector) => {
+                match (self.target(table, types, entry), count(types, entry)) {
+                    (Some(element), Some(count)) => Type::Array { element, count },
+                    _ => Type::Other { size },
+                }
+            }
+            c::DW_TAG_subroutine_type => {
+                Type::Function { signature: signature(entry), result: self.target(table, types, entry) }
+            }
+            _ => Type::Other { size },
+        }
+    }
+
+    fn members<'a, 'b>(
+        &mut self,
+        table: &mut TypeTable,
+        types: &Types<'a, 'b>,
+        entry: &Entry<'a, 'b>,
+    ) -> Option<Vec<(u64, TypeId)>> {
+        let mut members = Vec::new();
+        let mut tree = types.unit.entries_tree(Some(entry.offset())).ok()?;
+        let mut children = tree.root().ok()?.children();
+        while let Some(child) = children.next().ok()? {
+            let child = child.entry();
+            let bits = child.attr_value(c::DW_AT_bit_size).ok()?.is_some();
+            if bits && entry.tag() == c::DW_TAG_union_type {
+                return None;
+            }
+            if child.tag() != c::DW_TAG_member || bits || types.flag(child, c::DW_AT_external) {
+                continue;
+            }
+            let start = match child.attr_value(c::DW_AT_data_member_location).ok()? {
+                None => 0,
+                Some(value) => value.udata_value()?,
+            };
+            members.push((start, self.target(table, types, child)?));
+        }
+        Some(members)
+    }
+}
+
+/// Elements of an array, all dimensions together; `None` where it is not constant.
+fn count<'a, 'b>(types: &Types<'a, 'b>, entry: &Entry<'a, 'b>) -> Option<u64> {
+    let mut count: u64 = 1;
+    let mut tree = types.unit.entries_tree(Some(entry.offset())).ok()?;
+    let mut children = tree.root().ok()?.children();
+    while let Some(child) = children.next().ok()? {
+        let child = child.entry();
+        if child.tag() == c::DW_TAG_subrange_type {
+            let upper = || types.number(child, c::DW_AT_upper_bound).and_then(|upper| upper.checked_add(1));
+            count = count.checked_mul(types.number(child, c::DW_AT_count).or_else(upper)?)?;
+        }
+    }
+    Some(count)
+}

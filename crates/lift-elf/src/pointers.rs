@@ -1,0 +1,422 @@
+//! Signatures of calls through pointers, from the declared types of what the pointers were loaded from.
+//!
+//! Forward analysis over the points of one function. A value is a number (with what it is a multiple of), an address in
+//! the frame, or a pointer to some offset of a type; two paths that disagree leave any number. Pointers come from
+//! parameters in registers, results of calls, and loads: of a local or a named object, whose declared type says what
+//! it holds, of a member of what a pointer points to, and of a slot that only holds temporaries. What a cast
+//! changes is seen when the value goes through a variable of the new type; what leaves the bounds of its type has
+//! no type any more.
+//!
+//! Trust: the signatures found here become assumptions of a verdict, like those of direct callees.
+
+use crate::Image;
+use crate::dwarf::{Described, Type, TypeId, TypeTable};
+use crate::layout::Base;
+use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature};
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use term::{Arena, Linear, TermId, VarId};
+
+/// What is known about a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Known {
+    /// `factor · x + constant` for some `x`; the same `x` wherever the source is the same.
+    Number { source: Option<u32>, factor: i64, constant: i64 },
+    /// An address in the frame, relative to `rsp` at entry.
+    Frame(i64),
+    /// An address at some offset of a type.
+    Pointer(TypeId, i64),
+}
+
+const ANY: Known = Known::Number { source: None, factor: 1, constant: 0 };
+
+impl Known {
+    fn constant(value: i64) -> Known {
+        Known::Number { source: None, factor: 0, constant: value }
+    }
+
+    fn join(self, other: Known) -> Known {
+        if self == other { self } else { ANY }
+    }
+
+    /// Sources mean something within one point only.
+    fn forget_source(self) -> Known {
+        match self {
+            Known::Number { factor, constant, .. } => Known::Number { source: None, factor, constant },
+            other => other,
+        }
+    }
+}
+
+/// What is known at a place in the code.
+#[derive(Clone, PartialEq, Debug)]
+struct State {
+    general: [Known; 16],
+    /// Eight-byte slots of the frame that are no variables.
+    slots: BTreeMap<i64, Known>,
+}
+
+impl State {
+    /// Joins another state; did anything change?
+    fn join(&mut self, other: &State) -> bool {
+        let before = self.clone();
+        for (mine, theirs) in self.general.iter_mut().zip(other.general) {
+            *mine = mine.join(theirs);
+        }
+        self.slots.retain(|offset, known| other.slots.get(offset) == Some(known));
+        *self != before
+    }
+}
+
+/// A local variable's bytes.
+struct Slot {
+    offset: i64,
+    size: u64,
+    type_id: Option<TypeId>,
+}
+
+struct Analysis<'a> {
+    image: &'a Image,
+    described: &'a Described,
+    arena: &'a Arena,
+    types: &'a TypeTable,
+    locals: Vec<Slot>,
+    /// Types of named objects by their address variables.
+    objects: FxHashMap<VarId, TypeId>,
+    /// Can pointers reach slots that are no variables?
+    exposed: Cell<bool>,
+}
+
+impl Image {
+    /// Signatures of the calls through pointers, by the points that end with them.
+    pub(crate) fn pointer_calls(
+        &self,
+        index: usize,
+        points: &[Point],
+        bases: &FxHashMap<VarId, Base>,
+        arena: &Arena,
+    ) -> BTreeMap<PointId, Signature> {
+        let any = points.iter().any(|p| matches!(&p.next, Next::Call(call) if matches!(call.callee, Callee::Pointer(_))));
+        let Some(described) = self.described(index).filter(|_| any) else { return BTreeMap::new() };
+        let slot = |typed: &crate::dwarf::TypedLocal| Slot {
+            offset: typed.local.offset,
+            size: typed.local.size,
+            // A slot may hold something else where the variable is elsewhere.
+            type_id: typed.type_id.filter(|_| !described.moves_variables),
+        };
+        let variable = |(var, base): (&VarId, &Base)| Some((*var, self.variable_type(described, *base)?));
+        let analysis = Analysis {
+            image: self,
+            described,
+            arena,
+            types: &self.debug.types,
+            locals: self.typed_locals(index, described).map(slot).collect(),
+            objects: bases.iter().filter_map(variable).collect(),
+            exposed: Cell::new(false),
+        };
+        let entry = analysis.entry(self.is_called(index, &described.name));
+        loop {
+            let exposed = analysis.exposed.get();
+            let found = analysis.run(points, &entry);
+            if exposed == analysis.exposed.get() {
+                return found;
+            }
+        }
+    }
+
+    /// The declared type of a named object.
+    fn variable_type(&self, described: &Described, base: Base) -> Option<TypeId> {
+        let Base::Symbol(symbol) = base else { return None };
+        match self.symbols.get(symbol as usize)?.place() {
+            Some(place) => self.debug.variables.get(&place).copied(),
+            None => {
+                let name = self.symbols[symbol as usize].name.clone();
+                self.debug.other_variables.get(&(described.unit, name)).copied()
+            }
+        }
+    }
+}
+
+impl Analysis<'_> {
+    fn entry(&self, own_signature: bool) -> State {
+        let mut state = State { general: [ANY; 16], slots: BTreeMap::new() };
+        state.general[4] = Known::Frame(0);
+        let described = self.described;
+        if own_signature && described.parameter_types.len() == described.parameters.len() {
+            for (parameter, type_id) in described.parameters.iter().zip(&described.parameter_types) {
+                if let [value] = parameter.values[..]
+                    && let (Place::Register(Register::General(register)), Some(type_id)) = (value.place, type_id)
+                {
+                    state.general[register as usize & 15] = self.value_of(*type_id);
+                }
+            }
+        }
+        state
+    }
+
+    /// What a value of a type is known to be.
+    fn value_of(&self, type_id: TypeId) -> Known {
+        match self.types.get(type_id) {
+            Type::Pointer(Some(target)) => Known::Pointer(*target, 0),
+            _ => ANY,
+        }
+    }
+
+    fn run(&self, points: &[Point], entry: &State) -> BTreeMap<PointId, Signature> {
+        let mut states: Vec<Option<State>> = vec![None; points.len()];
+        let mut found = BTreeMap::new();
+        let mut waiting = vec![PointId(0)];
+        if let Some(first) = states.first_mut() {
+            *first = Some(entry.clone());
+        }
+        while let Some(id) = waiting.pop() {
+            let (Some(point), Some(Some(state))) = (points.get(id.index()), states.get(id.index())) else { continue };
+            let mut state = state.clone();
+            let mut temporaries = FxHashMap::default();
+            for (number, (_, op)) in point.ops.iter().enumerate() {
+                self.op(number as u32, op, &mut state, &mut temporaries);
+            }
+            let mut targets: Vec<PointId> = Vec::new();
+            match &point.next {
+                Next::Edges(edges) => targets.extend(edges.iter().map(|edge| edge.target)),
+                Next::Call(call) => {
+                    let result = match &call.callee {
+                        Callee::Named(name) => self.result_of(name),
+                        Callee::Pointer(target) => {
+                            let target = self.value(&state, &temporaries, *target);
+                            let (signature, result) = self.called(target);
+                            match signature {
+                                Some(signature) => found.insert(id, signature.clone()),
+                                None => found.remove(&id),
+                            };
+                            result
+                        }
+                    };
+                    self.after_call(&mut state, result);
+                    targets.extend(call.returns);
+                }
+                Next::Return | Next::Fault(_) => {}
+            }
+            state.general.iter_mut().for_each(|known| *known = known.forget_source());
+            state.slots.values_mut().for_each(|known| *known = known.forget_source());
+            for target in targets {
+                let Some(there) = states.get_mut(target.index()) else { continue };
+                let changed = match there {
+                    Some(there) => there.join(&state),
+                    None => {
+                        *there = Some(state.clone());
+                        true
+                    }
+                };
+                if changed {
+                    waiting.push(target);
+                }
+            }
+        }
+        found
+    }
+
+    /// Signature and result of what a value points to, if that is a function with a prototype.
+    fn called(&self, target: Known) -> (Option<&Signature>, Option<TypeId>) {
+        match target {
+            Known::Pointer(type_id, 0) => match self.types.get(type_id) {
+                Type::Function { signature: Some(signature), result } => (Some(signature), *result),
+                _ => (None, None),
+            },
+            _ => (None, None),
+        }
+    }
+
+    fn result_of(&self, name: &str) -> Option<TypeId> {
+        match self.image.find(name) {
+            Some(index) => {
+                let described = self.image.described(index)?;
+                described.result.filter(|_| self.image.is_called(index, &described.name))
+            }
+            None => self.image.debug.other_results.get(&(self.described.unit, name.to_string())).copied(),
+        }
+    }
+
+    fn after_call(&self, state: &mut State, result: Option<TypeId>) {
+        for (i, known) in state.general.iter_mut().enumerate() {
+            let register = Register::General(i as u8);
+            if register != Register::RSP && !Register::CALLEE_SAVED.contains(&register) {
+                *known = ANY;
+            }
+        }
+        if let Some(result) = result {
+            state.general[0] = self.value_of(result);
+        }
+        if self.exposed.get() {
+            state.slots.clear();
+        }
+        // The callee owns what lies below the stack pointer.
+        match state.general[4] {
+            Known::Frame(depth) => state.slots.retain(|offset, _| *offset >= depth),
+            _ => state.slots.clear(),
+        }
+    }
+
+    fn op(&self, number: u32, op: &Op, state: &mut State, temporaries: &mut FxHashMap<VarId, Known>) {
+        let fresh = Known::Number { source: Some(number), factor: 1, constant: 0 };
+        let (var, known) = match op {
+            Op::Set { var, value } => (*var, self.value(state, temporaries, *value)),
+            Op::Load { var, address, bytes: 8 } => {
+                let address = self.value(state, temporaries, *address);
+                (*var, self.load(state, address))
+            }
+            Op::Load { var, .. } | Op::Unknown { var } => (*var, fresh),
+            Op::Store { address, value } => {
+                let bytes = i64::from(self.arena.sort(*value).width().unwrap_or(512).div_ceil(8));
+                let address = self.value(state, temporaries, *address);
+                let value = self.value(state, temporaries, *value);
+                return self.store(state, address, value, bytes);
+            }
+            Op::Fault { .. } => return,
+        };
+        let known = if known == ANY { fresh } else { known };
+        match Register::of_var(var) {
+            Some(Register::General(i)) => {
+                if !matches!(Register::General(i), Register::RSP | Register::RBP) {
+                    self.expose(known);
+                }
+                state.general[i as usize & 15] = known;
+            }
+            Some(_) => {}
+            None => {
+                temporaries.insert(var, known);
+            }
+        }
+    }
+
+    /// Notes an address in the frame that may come to be known elsewhere.
+    fn expose(&self, known: Known) {
+        if let Known::Frame(offset) = known {
+            let known = self.covering(offset, 1).next().is_some();
+            self.exposed.set(self.exposed.get() || !known);
+        }
+    }
+
+    /// Locals that share bytes with a part of the frame.
+    fn covering(&self, offset: i64, bytes: i64) -> impl Iterator<Item = &Slot> {
+        self.locals.iter().filter(move |slot| {
+            let end = slot.offset.saturating_add_unsigned(slot.size);
+            slot.offset < offset.saturating_add(bytes) && offset < end
+        })
+    }
+
+    /// The type of the one local that a place in the frame belongs to, and the offset in it.
+    fn local(&self, offset: i64, bytes: i64) -> Option<(TypeId, i64)> {
+        let mut covering = self.covering(offset, bytes).map(|slot| (slot.type_id, slot.offset));
+        let (type_id, start) = covering.next()?;
+        let inside = offset.checked_sub(start)?;
+        covering.all(|other| other == (type_id, start)).then_some((type_id?, inside))
+    }
+
+    fn load(&self, state: &State, address: Known) -> Known {
+        let (type_id, offset) = match address {
+            Known::Pointer(type_id, offset) => (type_id, offset),
+            Known::Frame(offset) => match self.local(offset, 8) {
+                Some(local) => local,
+                None => return state.slots.get(&offset).copied().unwrap_or(ANY),
+            },
+            Known::Number { .. } => return ANY,
+        };
+        self.types.pointer_at(type_id, offset).map_or(ANY, |pointer| self.value_of(pointer))
+    }
+
+    fn store(&self, state: &mut State, address: Known, value: Known, bytes: i64) {
+        self.expose(value);
+        match address {
+            Known::Frame(offset) => {
+                let after = offset.saturating_add(bytes);
+                state.slots.retain(|at, _| at.saturating_add(8) <= offset || after <= *at);
+                if bytes == 8 && value != ANY && self.covering(offset, 8).next().is_none() {
+                    state.slots.insert(offset, value);
+                }
+            }
+            _ if self.exposed.get() => state.slots.clear(),
+            _ => {}
+        }
+    }
+
+    fn value(&self, state: &State, temporaries: &FxHashMap<VarId, Known>, term: TermId) -> Known {
+        if self.arena.sort(term).width() != Some(64) {
+            return ANY;
+        }
+        let sum = Linear::of(self.arena, term);
+        let number = |bits: term::Bits| bits.low() as i64;
+        let mut total = Known::constant(number(sum.constant));
+        for (atom, coefficient) in &sum.terms {
+            let known = match self.arena.as_var(*atom) {
+                Some(var) => match (Register::of_var(var), self.objects.get(&var)) {
+                    (Some(Register::General(i)), _) => state.general[i as usize & 15],
+                    (None, Some(type_id)) => Known::Pointer(*type_id, 0),
+                    (None, None) => temporaries.get(&var).copied().unwrap_or(ANY),
+                    _ => ANY,
+                },
+                None => ANY,
+            };
+            total = self.add(total, scaled(known, number(*coefficient)));
+        }
+        total
+    }
+
+    fn add(&self, a: Known, b: Known) -> Known {
+        use Known::{Frame, Number, Pointer};
+        match (a, b) {
+            (
+                Number { source: s, factor: f, constant: c },
+                Number { source: t, factor: g, constant: d },
+            ) => {
+                let constant = c.wrapping_add(d);
+                let (source, factor) = match (f, g) {
+                    (_, 0) => (s, Some(f)),
+                    (0, _) => (t, Some(g)),
+                    _ if s == t && s.is_some() => (s, f.checked_add(g)),
+                    _ => (None, Some(common_divisor(f, g))),
+                };
+                factor.map_or(ANY, |factor| Number { source, factor, constant })
+            }
+            (Number { .. }, _) => self.add(b, a),
+            (Frame(at), Number { factor: 0, constant, .. }) => at.checked_add(constant).map_or(ANY, Frame),
+            (Pointer(type_id, at), Number { factor: 0, constant, .. }) => {
+                at.checked_add(constant).map_or(ANY, |at| Pointer(type_id, at))
+            }
+            (Frame(at), Number { factor, constant, .. }) => {
+                self.expose(Frame(at.saturating_add(constant)));
+                let place = at.checked_add(constant).and_then(|at| self.local(at, 1));
+                place.map_or(ANY, |(type_id, offset)| self.element(type_id, offset, factor))
+            }
+            (Pointer(type_id, at), Number { factor, constant, .. }) => {
+                at.checked_add(constant).map_or(ANY, |offset| self.element(type_id, offset, factor))
+            }
+            (Frame(_) | Pointer(..), Frame(_) | Pointer(..)) => ANY,
+        }
+    }
+
+    fn element(&self, type_id: TypeId, offset: i64, step: i64) -> Known {
+        let element = self.types.element(type_id, offset, step.unsigned_abs());
+        element.map_or(ANY, |(type_id, offset)| Known::Pointer(type_id, offset))
+    }
+}
+
+fn scaled(known: Known, by: i64) -> Known {
+    match known {
+        known if by == 1 => known,
+        Known::Number { source, factor, constant } => match (factor.checked_mul(by), constant.checked_mul(by)) {
+            (Some(factor), Some(constant)) => Known::Number { source, factor, constant },
+            _ => ANY,
+        },
+        _ => ANY,
+    }
+}
+
+fn common_divisor(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}
