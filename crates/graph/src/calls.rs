@@ -1,10 +1,10 @@
 //! Calls: where arguments and results live, and calls that are no events.
 
-use crate::execute::{Block, Executor, PureCall};
+use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
 use std::collections::BTreeMap;
-use crate::{Assumption, Call, Callee, Context, Narrow, Place, Register, Side, Signature, State, Stuck, Value};
+use crate::{Assumption, Call, Callee, Context, Narrow, Place, PointId, Register, Side, Signature, State, Stuck, Value};
 use term::{Op as TermOp, Sort, TermId};
 
 /// How a call passes values, as far as it can be known.
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
 
     /// How the original's call passes its values: from debug information of either program, from the library
     /// table, else everything that the original has set up.
-    pub fn shape(&mut self, name: Option<&str>, state: &State) -> Shape {
+    pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {
         let contract = name.and_then(|n| self.contract(n));
         let allocates = contract.is_some_and(|c| c.effect == Effect::Allocate);
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
@@ -102,7 +102,9 @@ impl<'a> Context<'a> {
         if local.is_some() {
             self.assume(Assumption::about("callers", name.unwrap_or_default()));
         }
-        match name.and_then(|n| self.signature(n)) {
+        let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
+        let typed = if name.is_none() { typed().filter(|s| s.unsupported.is_none()) } else { None };
+        match name.and_then(|n| self.signature(n)).or(typed) {
             Some(signature) => {
                 let mut arguments = signature.arguments.clone();
                 if signature.variadic {
@@ -144,7 +146,7 @@ impl<'a> Context<'a> {
             boolean: false,
             narrow: None,
         };
-        let mut all = true;
+        let (mut all, mut all_vectors) = (true, true);
         for register in Register::ARGUMENTS {
             let held = state.get(register);
             if self.is_undefined(held) {
@@ -156,34 +158,31 @@ impl<'a> Context<'a> {
         for i in 0..8 {
             let register = Register::Vector(i);
             if self.is_undefined(state.get(register)) {
+                all_vectors = false;
                 break;
             }
             out.push(value(register, 8));
         }
-        if all {
+        if all || all_vectors {
             out.extend(self.outgoing_words(state));
         }
         out
     }
 
-    /// Bytes of a register that its value defines: four if a 32-bit write left zeros above, or if nobody defined what
-    /// is above.
-    fn defined_bytes(&self, held: TermId) -> u16 {
+    /// Bytes of a register that its value defines: less than eight if nobody defined what is above.
+    pub fn defined_bytes(&self, held: TermId) -> u16 {
         let high = self.arena.args(held).first().copied();
-        let narrow = match self.arena.op(held) {
-            TermOp::Zext(64) => high.is_some_and(|t| self.arena.width(t) <= 32),
-            TermOp::Concat => high.is_some_and(|t| self.is_undefined(t) && self.arena.width(t) >= 32),
-            _ => false,
-        };
-        if narrow { 4 } else { 8 }
+        let undefined = high.filter(|t| self.arena.op(held) == TermOp::Concat && self.is_undefined(*t));
+        undefined.map_or(8, |t| 8 - self.arena.width(t) / 8)
     }
 
     /// Stack words just above `rsp`, up to the first one that holds nothing.
     fn outgoing_words(&self, state: &State) -> Vec<Value> {
         let Some(depth) = state.stack_depth(self) else { return Vec::new() };
         let mut out = Vec::new();
+        let first = depth + if state.tail { 8 } else { 0 };
         for word in 0..32i64 {
-            let at = depth + 8 * word;
+            let at = first + 8 * word;
             let cell = state.frame.cells().find(|(offset, value)| {
                 *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at
             });
@@ -202,7 +201,9 @@ impl<'a> Context<'a> {
         let mut out = Vec::with_capacity(shape.arguments.len());
         for argument in &shape.arguments {
             let Some(argument) = shape.on_side(argument, side) else { continue };
-            let value = self.value_at(state, &argument, side, place)?;
+            // Compilers rely on a `_Bool` argument being extended to 32 bits.
+            let bytes = if argument.boolean { argument.bytes.max(4) } else { argument.bytes };
+            let value = self.value_at(state, &Value { bytes, ..argument }, side, place)?;
             let value = self.canonical_value(value);
             out.push(self.outward(side, place, value, true)?);
         }
@@ -217,7 +218,11 @@ impl<'a> Context<'a> {
                 let Some(depth) = state.stack_depth(self) else {
                     return Err(crate::context::unsupported(side, place, "stack argument at an unknown stack depth"));
                 };
-                return Ok(state.frame.read(self.arena, depth + i64::from(offset), value.bytes));
+                if value.bytes > 64 {
+                    return Err(crate::context::unsupported(side, place, "large argument on the stack"));
+                }
+                let first = depth + if state.tail { 8 } else { 0 };
+                return Ok(state.frame.read(self.arena, first + i64::from(offset), value.bytes));
             }
         };
         Ok(self.arena.truncate(whole, 8 * value.bytes))
@@ -248,14 +253,31 @@ impl<'a> Context<'a> {
             Place::Register(_) => None,
         });
         let outgoing = outgoing.max().unwrap_or(0);
-        if let Some(depth) = state.stack_depth(self) {
-            let base = self.fresh(&format!("frame.{}", side.name()), Sort::Memory);
-            state.frame.forget_below(self.arena, depth, base);
-            state.frame.forget_range(self.arena, depth, depth + outgoing);
-        }
+        let depth = state.stack_depth(self).unwrap_or(i64::MAX / 4);
+        let base = self.fresh(&format!("frame.{}", side.name()), Sort::Memory);
+        state.frame.forget_below(self.arena, depth, base);
+        state.frame.forget_range(self.arena, depth, depth.saturating_add(outgoing));
         state.world = world;
+        self.forget_locals_below(side, state, depth);
+        state.tail = false;
         state.call_target = None;
         state.renamed = None;
+    }
+
+    /// Local objects below the stack pointer are overwritten by the callee.
+    fn forget_locals_below(&mut self, side: Side, state: &mut State, depth: i64) {
+        for local in 0..self.bindings.len() {
+            if self.bindings[local].interval(side).is_none_or(|i| i.offset >= depth) {
+                continue;
+            }
+            let unknown = self.fresh(&format!("local.{}", side.name()), Sort::Memory);
+            state.locals[local] = unknown;
+            if state.escaped[local] {
+                let size = self.bindings[local].interval(side).map_or(0, |i| i.size);
+                let (address, length) = (self.local_address(local), self.arena.bv(64, size));
+                state.world = self.arena.make(TermOp::Copy, &[state.world, address, unknown, address, length]);
+            }
+        }
     }
 
     /// Caller-saved registers and flags become unknown.
@@ -275,11 +297,15 @@ impl<'a> Context<'a> {
     }
 
     /// The result number `i` of a call, if the callee's contract says it.
-    pub fn known_result(&mut self, shape: &Shape, state: &State, i: usize) -> Option<TermId> {
+    pub fn known_result(&mut self, side: Side, shape: &Shape, state: &State, i: usize) -> Option<TermId> {
         let value = shape.results.get(i).filter(|_| i == 0)?;
         let whole = match shape.fixed.clone()? {
             FixedResult::Value(fixed) => self.fixed_term(&fixed),
-            FixedResult::Argument(register) => state.get(register),
+            FixedResult::Argument(register) => match shape.moved.get(&register) {
+                Some(None) => return None,
+                Some(Some(to)) if side == Side::Candidate => state.get(*to),
+                _ => state.get(register),
+            },
         };
         Some(self.arena.truncate(whole, 8 * value.bytes))
     }
@@ -348,7 +374,7 @@ impl<'a> Context<'a> {
 
     /// Which of the original's argument registers the content of a register comes from.
     fn taken_from(&self, side: Side, register: Register) -> Option<Register> {
-        let Some(contract) = self.functions[0].contract() else { return Some(register) };
+        let Some(contract) = self.own_contract() else { return Some(register) };
         if side == Side::Original || !matches!(register, Register::General(_) | Register::Vector(_)) {
             return Some(register);
         }
@@ -368,7 +394,7 @@ impl<'a> Context<'a> {
 
     /// The one value that all callers pass in a register.
     fn only_value(&mut self, register: Register) -> Option<TermId> {
-        let values = self.functions[0].contract()?.arguments.get(&register)?;
+        let values = self.own_contract()?.arguments.get(&register)?;
         let mut values = values.iter();
         let only = values.next().filter(|_| values.len() == 0)?;
         Some(self.fixed_term(only))
@@ -378,7 +404,7 @@ impl<'a> Context<'a> {
     pub fn entry_condition(&mut self) -> TermId {
         let mut all = self.arena.bool(true);
         let function = self.functions[0];
-        let (Some(contract), Some(signature)) = (function.contract(), function.signature.as_ref()) else { return all };
+        let (Some(contract), Some(signature)) = (self.own_contract(), function.signature.as_ref()) else { return all };
         self.assume(Assumption::about("callers", function.name.clone()));
         for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
             let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
@@ -446,6 +472,10 @@ impl Executor<'_, '_> {
         }
         let results = match contract.effect {
             Effect::CopyMemory => {
+                if contract.forbids_overlap() {
+                    let [to, from, length] = [0, 1, 2].map(|i| arguments[i]);
+                    self.run.exclusive.push(Exclusive { guard, to, from, length, place });
+                }
                 self.copy(place, guard, state, arguments[0], arguments[1], arguments[2])?;
                 vec![arguments[0]]
             }
@@ -479,7 +509,7 @@ impl Executor<'_, '_> {
     /// A call of a local function that only computes a result.
     fn silent_local_call(&mut self, place: u64, name: &str, guard: TermId, state: &mut State) -> Result<(), Stuck> {
         let Some(contract) = self.context.local_contract(name) else { return Ok(()) };
-        let shape = self.context.shape(Some(name), state);
+        let shape = self.context.shape(Some(name), None, state);
         let reads = contract.effect != LocalEffect::Pure;
         let mut operands = Vec::new();
         for argument in &shape.arguments {
@@ -494,7 +524,7 @@ impl Executor<'_, '_> {
         }
         let mut results = Vec::new();
         for (i, value) in shape.results.iter().enumerate() {
-            let result = match self.context.known_result(&shape, state, i) {
+            let result = match self.context.known_result(self.side, &shape, state, i) {
                 Some(known) => known,
                 None => {
                     let bits = if value.boolean { 1 } else { 8 * value.bytes };

@@ -1,7 +1,7 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
-use crate::{Assumption, Function, Object, ObjectKind, Place, Register, Side, State};
+use crate::{Assumption, Function, LocalContract, Object, ObjectKind, Place, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -104,6 +104,8 @@ pub struct Context<'a> {
     term_facts: FxHashMap<TermId, TermFacts>,
     /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
     original_addresses: FxHashSet<TermId>,
+    /// Addresses of which it cannot be told what object they are about.
+    ambiguous_addresses: FxHashSet<TermId>,
     /// Addresses of the candidate that must be proved to stay inside their object.
     claimed_addresses: FxHashSet<TermId>,
     pub(crate) read_memo: FxHashMap<(TermId, TermId, u16), TermId>,
@@ -154,6 +156,7 @@ impl<'a> Context<'a> {
             term_facts: FxHashMap::default(),
             original_addresses: FxHashSet::default(),
             claimed_addresses: FxHashSet::default(),
+            ambiguous_addresses: FxHashSet::default(),
             read_memo: FxHashMap::default(),
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
@@ -289,6 +292,21 @@ impl<'a> Context<'a> {
         let mut rest = linear.terms;
         rest.remove(at);
         Some((linear.constant.low() as i64, rest.into_vec()))
+    }
+
+    /// Does an access touch a local object without lying inside it?
+    pub(crate) fn straddles_local(&self, side: Side, offset: i64, bytes: u16) -> bool {
+        let end = offset + i64::from(bytes);
+        self.bindings.iter().filter_map(|b| b.interval(side)).any(|i| {
+            let (start, stop) = (i.offset, i.offset + i.size as i64);
+            offset < stop && end > start && !(offset >= start && end <= stop)
+        })
+    }
+
+    /// The contract that the function itself is compared under.
+    pub fn own_contract(&self) -> Option<&'a LocalContract> {
+        let [original, candidate] = self.functions;
+        original.contract().filter(|_| original.name == candidate.name)
     }
 
     /// The local object whose interval holds the frame offset.
@@ -447,11 +465,17 @@ impl<'a> Context<'a> {
             let Some(member) = object.members.iter().find(|m| at >= m.offset && at - m.offset < m.size.max(1)) else {
                 continue;
             };
+            let ambiguous = linear.terms.len() > 1 && object.members.len() > 1;
             let mut terms = linear.terms.clone();
             let base = self.arena.var_term(member.var);
             terms[i] = (base, Bits::new(64, 1));
             let constant = linear.constant.sub(Bits::new(64, member.offset));
-            return Linear { terms, constant }.build(self.arena);
+            let rewritten = Linear { terms, constant }.build(self.arena);
+            if ambiguous && !self.functions[0].is_unoptimised() {
+                // An optimiser may have folded a constant of the index into the base.
+                self.ambiguous_addresses.insert(rewritten);
+            }
+            return rewritten;
         }
         address
     }
@@ -524,6 +548,9 @@ impl<'a> Context<'a> {
 
     /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.
     pub fn region(&self, address: TermId, bytes: u16) -> Option<Region> {
+        if self.ambiguous_addresses.contains(&address) {
+            return None;
+        }
         let (var, local) = self.base_object(address)?;
         let linear = Linear::of(self.arena, address);
         let size = match local {

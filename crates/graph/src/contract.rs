@@ -366,18 +366,24 @@ fn fixed_result(arena: &mut Arena, function: &Function) -> Option<FixedResult> {
 /// The function returns a frame slot to which only one value is ever stored.
 fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
     let rax = Register::General(0).index();
-    let loaded = function.point(point).ops.iter().rev().find_map(|(_, op)| match op {
-        Op::Load { var, address, .. } if !matches!(Register::of_var(*var), Some(Register::General(5))) => Some(*address),
-        _ => None,
-    })?;
-    // The last load must be what reaches rax: a copy of it, nothing else.
-    let sets_rax = function.point(point).ops.iter().rev().find_map(|(_, op)| match op {
-        Op::Set { var, value } if var.index() == rax => Some(*value),
-        Op::Load { var, address, .. } if var.index() == rax => Some(*address),
-        _ => None,
-    })?;
-    let plain = arena.free_vars(sets_rax).len() == 1;
-    if !plain || !is_frame_address(arena, loaded) {
+    let ops = &function.point(point).ops;
+    let writes = |op: &Op, index: usize| matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == index);
+    let last = ops.iter().rposition(|(_, op)| writes(op, rax))?;
+    // What reaches rax must be a load, or an unchanged or zero-extended copy of one.
+    let loaded = match &ops[last].1 {
+        Op::Load { address, .. } => *address,
+        Op::Set { value, .. } => {
+            let copied = if arena.op(*value) == term::Op::Zext(64) { arena.arg(*value, 0) } else { *value };
+            let source = arena.as_var(copied)?;
+            let at = ops[..last].iter().rposition(|(_, op)| writes(op, source.index()))?;
+            match &ops[at].1 {
+                Op::Load { address, .. } => *address,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    if !is_frame_address(arena, loaded) {
         return None;
     }
     // Nobody else may know the slot's address.

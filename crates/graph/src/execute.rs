@@ -96,10 +96,27 @@ pub struct Run {
     pub accesses: Vec<Access>,
     /// Blocks read and written by library functions.
     pub blocks: Vec<Block>,
+    /// Copies that must not overlap.
+    pub exclusive: Vec<Exclusive>,
     /// Pure library calls: name, arguments, guard. The candidate's must be among the original's.
     pub pure_calls: Vec<PureCall>,
     /// Faults.
     pub faults: Vec<Fault>,
+}
+
+/// A copy whose operands must not overlap (`memcpy`).
+#[derive(Clone, Copy, Debug)]
+pub struct Exclusive {
+    /// When.
+    pub guard: TermId,
+    /// Destination.
+    pub to: TermId,
+    /// Source.
+    pub from: TermId,
+    /// Length in bytes.
+    pub length: TermId,
+    /// Instruction.
+    pub place: u64,
 }
 
 /// A call of a pure function that reads memory.
@@ -149,6 +166,9 @@ pub enum Joins {
     /// Keep the paths apart while they are few.
     Split,
 }
+
+/// Offsets beyond this are no frame.
+const FRAME_REACH: u64 = 1 << 40;
 
 /// Paths that are worth following one by one.
 const FEW_PATHS: u64 = 32;
@@ -270,6 +290,7 @@ impl Executor<'_, '_> {
                 return Ok(out);
             }
             Next::Call(call) => {
+                state.tail = call.tail;
                 if let Callee::Pointer(target) = &call.callee {
                     let target = self.value(&state, &temporaries, *target);
                     state.call_target = Some(target);
@@ -430,7 +451,18 @@ impl Executor<'_, '_> {
     ) -> Result<Spot, Stuck> {
         let address = self.known.settle(self.context.arena, address);
         if let Some((offset, rest)) = self.context.frame_offset(address) {
+            if offset.unsigned_abs() > FRAME_REACH {
+                return Err(unsupported(self.side, place, "access far outside the frame"));
+            }
             let local = self.context.local_at(self.side, offset);
+            if rest.is_empty() && self.context.straddles_local(self.side, offset, bytes) {
+                return Err(unsupported(self.side, place, "access across the border of a local object"));
+            }
+            let optimised = self.side == Side::Original && !self.context.functions[0].is_unoptimised();
+            if !rest.is_empty() && optimised {
+                // An optimiser may have folded a constant of the index into the base: whose base it is cannot be told.
+                return Err(unsupported(self.side, place, "variable frame access of optimised code"));
+            }
             if let Some(local) = local {
                 let variable = !rest.is_empty();
                 let address = self.context.local_pointer(self.side, local, offset, rest);
@@ -452,16 +484,25 @@ impl Executor<'_, '_> {
                 let index = Some(*index);
                 return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });
             }
-            let depth = state.stack_depth(self.context);
-            if depth.is_none_or(|depth| offset < depth - 128) && offset < 0 {
-                self.run.faults.push(Fault { guard, kind: FaultKind::BelowStack, place });
-            }
-            if offset < 8 && offset + i64::from(bytes) > 0 && write {
-                self.run.faults.push(Fault { guard, kind: FaultKind::ReturnAddress, place });
-            }
-            if offset + i64::from(bytes) > self.context.argument_limit() {
+            let Some(depth) = state.stack_depth(self.context) else {
+                return Err(unsupported(self.side, place, "frame access with the stack pointer at a variable distance"));
+            };
+            let end = offset + i64::from(bytes);
+            let fault = if offset < 0 && offset < depth - 128 {
+                Some(FaultKind::BelowStack)
+            } else if offset < 8 && end > 0 && write {
+                Some(FaultKind::ReturnAddress)
+            } else if end > self.context.argument_limit() {
                 // The caller's frame belongs to the world; nobody reaches it by name.
-                self.run.faults.push(Fault { guard, kind: FaultKind::CallersFrame, place });
+                Some(FaultKind::CallersFrame)
+            } else {
+                None
+            };
+            match fault {
+                // Not to be mistaken for undefined behaviour that excuses the candidate: we may have misread the code.
+                Some(kind) if self.side == Side::Original => return Err(unsupported(self.side, place, kind.name())),
+                Some(kind) => self.run.faults.push(Fault { guard, kind, place }),
+                None => {}
             }
             return Ok(Spot::Slot(offset));
         }

@@ -1,6 +1,6 @@
 //! A function: its graph and what is known about it besides the code.
 
-use crate::{Contracts, LocalContract, Object, Point, PointId, Signature, Value};
+use crate::{Contracts, LocalContract, Object, Op, Register, Point, PointId, Signature, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use term::VarId;
@@ -89,6 +89,17 @@ impl Function {
     /// The contract of the function itself.
     pub fn contract(&self) -> Option<&LocalContract> {
         self.contracts.get(&self.name)
+    }
+
+    /// Is this code as no optimiser leaves it: a frame pointer, and every parameter with a home in the frame? Then the
+    /// constant part of a frame address lies in the object that it is about.
+    pub fn is_unoptimised(&self) -> bool {
+        let rbp = Register::RBP.index();
+        let frame_pointer = self.points.first().is_some_and(|entry| {
+            entry.ops.iter().any(|(_, op)| matches!(op, Op::Set { var, .. } if var.index() == rbp))
+        });
+        let homed = self.parameters.iter().all(|p| self.locals.iter().any(|l| l.name == p.name));
+        frame_pointer && homed && !self.locals.is_empty()
     }
 
     /// A point by its handle.

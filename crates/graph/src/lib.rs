@@ -31,7 +31,7 @@ pub use assumption::Assumption;
 pub use calls::Shape;
 pub use contract::{Contracts, LocalContract};
 pub use context::{Binding, Context, Interval, Region, Stuck};
-pub use execute::{Access, Arrival, Block, Event, Fault, Joins, PureCall, Run};
+pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
 pub use frame::Frame;
 pub use function::{Function, LineTable, Local, Parameter, SourceLine};
 pub use known::Known;

@@ -195,7 +195,11 @@ impl Context<'_> {
     /// changes.
     fn read_constant(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
         let region = self.region(address, bytes)?;
-        let content: &Content = self.object(region.var)?.content.as_ref()?;
+        let object = self.object(region.var)?;
+        let content: &Content = object.content.as_ref()?;
+        if object.constant_static {
+            self.assume(Assumption::about("constant-static", object.name.clone()));
+        }
         if let Some(offset) = region.offset {
             if let Some(value) = self.content_at(content, offset, bytes) {
                 return Some(value);

@@ -21,8 +21,13 @@ pub struct Object {
     pub size: Option<u64>,
     /// Alignment in bytes that the program guarantees, 1 when unknown.
     pub align: u64,
-    /// Content, if it can never change.
+    /// Can nobody write it?
+    pub read_only: bool,
+    /// Content, if it never changes.
     pub content: Option<Content>,
+    /// Is the content that of a writable object of this file, which nothing in the file writes or points to? Who uses it
+    /// assumes `constant-static`.
+    pub constant_static: bool,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
 }

@@ -138,11 +138,9 @@ impl Executor<'_, '_> {
             }
             Meaning::ZeroTest | Meaning::Lost => None,
         };
-        self.context.clobber(self.side, state);
-        if let Some(depth) = state.stack_depth(self.context) {
-            let base = self.context.fresh(&format!("frame.{}", self.side.name()), Sort::Memory);
-            state.frame.forget_below(self.context.arena, depth, base);
-        }
+        let nothing = crate::Shape::default();
+        let world = state.world;
+        self.context.after_call(self.side, state, &nothing, &[], world);
         if let Some(result) = result {
             let whole = if self.context.arena.width(result) < 64 {
                 let high = 64 - self.context.arena.width(result);

@@ -18,6 +18,8 @@ pub struct State {
     pub escaped: Vec<bool>,
     /// At a call through a pointer: the address called.
     pub call_target: Option<TermId>,
+    /// At a call: is it a jump, so that the return address already lies below the stack arguments?
+    pub tail: bool,
     /// At a library call: its general form, if it has another one.
     pub renamed: Option<RenamedCall>,
 }
@@ -27,7 +29,7 @@ impl State {
     pub fn new(registers: Vec<TermId>, frame: Frame, world: TermId, locals: Vec<TermId>) -> State {
         debug_assert_eq!(registers.len(), Register::COUNT);
         let escaped = vec![false; locals.len()];
-        State { registers, frame, world, locals, escaped, call_target: None, renamed: None }
+        State { registers, frame, world, locals, escaped, call_target: None, tail: false, renamed: None }
     }
 
     /// Value of a register.
@@ -52,7 +54,7 @@ impl State {
         let registers = then.registers.iter().zip(&other.registers).map(|(a, b)| pick(arena, *a, *b)).collect();
         let locals = then.locals.iter().zip(&other.locals).map(|(a, b)| pick(arena, *a, *b)).collect();
         let frame = Frame::merge(arena, condition, &then.frame, &other.frame);
-        State { registers, frame, world: pick(arena, then.world, other.world), locals, escaped: then.escaped.clone(), call_target: None, renamed: None }
+        State { registers, frame, world: pick(arena, then.world, other.world), locals, escaped: then.escaped.clone(), call_target: None, tail: false, renamed: None }
     }
 
     /// The constant distance of `rsp` from its value at entry.

@@ -88,8 +88,8 @@ impl Certificate {
             if intervals.windows(2).any(|w| end(&w[0]) > w[1].offset) {
                 return Err("local objects overlap".to_string());
             }
-            if intervals.iter().any(|i| i.offset < 8 && end(i) > 0) {
-                return Err("a local object covers the return address".to_string());
+            if intervals.iter().any(|i| end(i) > 0) {
+                return Err("a local object lies outside the frame".to_string());
             }
         }
         Ok(bindings)

@@ -42,7 +42,7 @@ impl Checker<'_, '_> {
     }
 
     fn results(&mut self, at: &Point) -> Vec<Value> {
-        if self.context.functions[0].contract().is_some_and(|c| c.result_unused) {
+        if self.context.own_contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
         if let Some(signature) = self.context.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
@@ -52,10 +52,11 @@ impl Checker<'_, '_> {
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::about("signature", name));
         let value = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
-        let mut out = vec![value(Register::General(0), 8)];
-        let vector = at.states[0].get(Register::Vector(0));
+        let bytes = self.context.defined_bytes(at.states[0].get(Register::General(0)));
+        let mut out = vec![value(Register::General(0), bytes)];
         let untouched = self.context.arena.var("xmm0", Sort::Bv(128));
-        if vector != untouched && !self.context.is_undefined(vector) {
+        let touched = at.states.iter().any(|s| s.get(Register::Vector(0)) != untouched);
+        if touched && !self.context.is_undefined(at.states[0].get(Register::Vector(0))) {
             out.push(value(Register::Vector(0), 16));
         }
         out
@@ -118,6 +119,25 @@ impl Checker<'_, '_> {
                 failure,
             })?;
         }
+        for copy in &candidate.exclusive {
+            let same = original.exclusive.iter().filter(|c| c.to == copy.to && c.from == copy.from && c.length == copy.length);
+            let guards: Vec<_> = same.map(|c| c.guard).collect();
+            let mut apart = self.context.arena.bool_or_all(&guards);
+            for (a, b) in [(copy.to, copy.from), (copy.from, copy.to)] {
+                let distance = self.context.arena.sub(a, b);
+                let enough = self.context.arena.ule(copy.length, distance);
+                let other = self.context.arena.sub(b, a);
+                let also = self.context.arena.ule(copy.length, other);
+                let both = self.context.arena.bool_and(enough, also);
+                apart = self.context.arena.bool_or(apart, both);
+            }
+            let goal = self.context.arena.implies(copy.guard, apart);
+            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+                what: "the candidate copies with memcpy what may overlap".to_string(),
+                places: [place, copy.place],
+                failure,
+            })?;
+        }
         for call in &candidate.pure_calls {
             let guards: Vec<_> = original.pure_calls.iter().filter(|c| c.value == call.value).map(|c| c.guard).collect();
             let any = self.context.arena.bool_or_all(&guards);
@@ -149,7 +169,7 @@ impl Checker<'_, '_> {
     fn is_writable(&self, access: &Access) -> bool {
         let region = self.context.region(access.address, access.bytes);
         let object = region.and_then(|r| self.context.object(r.var));
-        object.is_some_and(|o| o.content.is_none() && !matches!(o.kind, graph::ObjectKind::Named { function: true, .. }))
+        object.is_some_and(|o| o.content.is_none() && !o.read_only && !matches!(o.kind, graph::ObjectKind::Named { function: true, .. }))
     }
 
     /// Is the access inside an object that certainly exists (and is writable, for a write)?
@@ -158,10 +178,7 @@ impl Checker<'_, '_> {
         if region.assumed || region.claimed {
             return false;
         }
-        match self.context.object(region.var) {
-            Some(object) => !access.write || object.content.is_none(),
-            None => region.local.is_some(),
-        }
+        region.local.is_some() || !access.write || self.is_writable(access)
     }
 
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.

@@ -16,7 +16,7 @@ pub use obligation::Failure;
 pub use product::Rejection;
 pub use proof::{CheckedProof, Counts};
 
-use graph::{Context, Function};
+use graph::{Assumption, Binding, Context, Function};
 use solver::Solver;
 use std::time::Instant;
 use term::Arena;
@@ -36,14 +36,40 @@ pub fn check(
         }
     }
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
+    let extents = check_extents(original, &bindings).map_err(Rejection::Malformed)?;
     let mut context = Context::new(arena, original, candidate, bindings);
     context.deadline = deadline;
+    context.assumptions.extend(extents);
     let mut checker = product::Checker::new(&mut context, solver)?;
     checker.walk()?;
     let counts = checker.counts;
     if context.arena.used_nan_payload() {
-        context.assume(graph::Assumption::global("nan-payload"));
+        context.assume(Assumption::global("nan-payload"));
     }
     let assumptions = context.assumptions.iter().cloned().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
+}
+
+/// The original's objects are what its debug information says; a claim may not cut one. Where there is none, the
+/// extent is an assumption.
+fn check_extents(original: &Function, bindings: &[Binding]) -> Result<Vec<Assumption>, String> {
+    let mut assumed = Vec::new();
+    for interval in bindings.iter().filter_map(|b| b.original) {
+        let end = interval.offset.saturating_add_unsigned(interval.size);
+        let mut known = false;
+        for local in &original.locals {
+            let local_end = local.offset.saturating_add_unsigned(local.size);
+            if local.offset >= end || local_end <= interval.offset {
+                continue;
+            }
+            if local.offset < interval.offset || local_end > end {
+                return Err(format!("a local object cuts the original's `{}`", local.name));
+            }
+            known = true;
+        }
+        if !known {
+            assumed.push(Assumption::about("local-extent", format!("frame{:+}, {} bytes", interval.offset, interval.size)));
+        }
+    }
+    Ok(assumed)
 }

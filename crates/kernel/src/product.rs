@@ -92,6 +92,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks the whole product.
     pub fn walk(&mut self) -> Result<(), Rejection> {
+        if let Some(what) = self.context.functions[0].signature.as_ref().and_then(|s| s.unsupported.clone()) {
+            let what = format!("own signature: {what}");
+            return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
+        }
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
         let condition = self.context.entry_condition();
@@ -116,7 +120,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for side in Side::BOTH {
             let i = side.index();
             let mut returned = results.clone();
-            if let Some(known) = self.context.known_result(&shape, &point.states[i], 0) {
+            if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0) {
                 returned[0] = known;
             }
             let world = if shape.preserves { point.states[i].world } else { after };
@@ -286,7 +290,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let key = (self.ranks[0][calls[0].index()], self.ranks[1][calls[1].index()]);
         let pending = self.pending.entry(key).or_insert_with(|| Pending { calls, shape: shape.clone(), hint, incoming: Vec::new() });
-        if pending.shape.results != shape.results {
+        let same = Shape { arguments: shape.arguments.clone(), ..pending.shape.clone() } == shape;
+        if !same {
             return Err(self.refuse("the same call has two shapes", calls, unknown()));
         }
         if pending.incoming.first().is_some_and(|first| first.states[0].escaped != at.states[0].escaped) {
@@ -331,7 +336,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let stuck = Stuck::Unsupported { side: Side::Original, address: places[0], what: format!("call of {hint}: {what}") };
             return Err(stuck.into());
         }
-        let mut shape = self.context.shape(name.as_deref(), &at.states[0]);
+        let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
         if renamed.iter().flatten().any(|r| !r.keeps_result) {
             // Nobody looks at it: that is when a call may be renamed so.
             shape.results.clear();
@@ -355,6 +360,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         let depths = [0, 1].map(|i| at.states[i].stack_depth(self.context));
         let aligned = |depth: Option<i64>| depth.is_some_and(|d| d.rem_euclid(16) == 8);
         let tail = Side::BOTH.map(|side| self.call(side, calls[side.index()]).tail);
+        for (side, depth) in Side::BOTH.into_iter().zip(depths) {
+            let frame = if tail[side.index()] { Some(0) } else { depth };
+            let lost = (0..at.states[1].escaped.len()).any(|local| {
+                let interval = self.context.bindings[local].interval(side);
+                at.states[side.index()].escaped[local] && interval.is_some_and(|i| frame.is_none_or(|f| i.offset < f))
+            });
+            if lost {
+                let what = format!("a local object of the {} is no longer in its frame at a call", side.name());
+                return Err(self.refuse(&what, calls, unknown()));
+            }
+        }
         if tail[1] {
             self.check_unwound(at, known, calls)?;
         } else if !aligned(depths[1]) && (tail[0] || aligned(depths[0])) {
@@ -419,8 +435,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             context.arena.truncate(al, 8)
         };
         let (a, b) = (count(self.context, 0), count(self.context, 1));
-        let read = self.context.arena.as_u64(a);
-        if read.is_none() || read == Some(0) {
+        if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0))) {
             return Ok(());
         }
         let fewer = self.context.arena.ult(b, a);

@@ -39,7 +39,10 @@ fn main() {
                             through += 1;
                             if verbose && !function.pointer_calls.contains_key(&PointId(id as u32)) {
                                 let target = arena.text(*target);
-                                println!("{file}: {}+{:#x} p{id} calls {target} of unknown type", entry.name, point.address);
+                                println!(
+                                    "{file}: {}+{:#x} p{id} calls {target} of unknown type",
+                                    entry.name, point.address
+                                );
                             }
                         }
                         match &point.next {

@@ -51,11 +51,14 @@ impl Image {
             return None;
         }
         let home = &self.sections[section as usize];
-        if !home.is_read_only() || size > MAX_CONTENT {
+        if size > MAX_CONTENT || !home.is_read_only() && !self.is_constant(base) {
             return None;
         }
         let end = start.checked_add(size)?;
-        let mut bytes = self.data(section).get(start as usize..end as usize)?.to_vec();
+        let mut bytes = match home.kind {
+            object::elf::SHT_NOBITS => vec![0; size as usize],
+            _ => self.data(section).get(start as usize..end as usize)?.to_vec(),
+        };
         let mut pointers = Vec::new();
         // Fields may begin before the object.
         for relocation in home.relocations_in(start.saturating_sub(7)..end) {
@@ -70,6 +73,11 @@ impl Image {
             pointers.push((at, self.pointer(relocation)?));
         }
         Some(Constant { bytes, pointers })
+    }
+
+    /// Is it an object of a writable section that nothing writes?
+    pub(crate) fn is_constant(&self, base: Base) -> bool {
+        matches!(base, Base::Symbol(symbol) if self.is_constant_static(symbol))
     }
 
     /// What a pointer-sized relocation of data makes its field point to.

@@ -6,7 +6,7 @@ use crate::functions::{self, FunctionEntry};
 use crate::labels::Reference;
 use crate::layout::Layout;
 use crate::{Error, assemble};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -28,6 +28,8 @@ pub struct Image {
     pub(crate) code_labels: OnceLock<Vec<(Place, Place, Reference)>>,
     /// Hash of the bytes, once somebody asks.
     pub(crate) digest: OnceLock<[u8; 32]>,
+    /// Symbols of writable data that never changes, once somebody asks.
+    pub(crate) constant_statics: OnceLock<FxHashSet<u32>>,
     functions: Vec<FunctionEntry>,
     by_name: FxHashMap<String, usize>,
 }
@@ -75,6 +77,7 @@ impl Image {
             debug,
             code_labels: OnceLock::new(),
             digest: OnceLock::new(),
+            constant_statics: OnceLock::new(),
             functions,
             by_name,
         })

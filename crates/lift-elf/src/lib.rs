@@ -7,33 +7,33 @@
 //!
 //! Trust: full, except for the debug information, which only adds named assumptions.
 
-mod error;
 mod assemble;
-mod relocation;
-mod container;
-mod dwarf;
-mod functions;
-mod texts;
-mod layout;
-mod content;
-mod objects;
-mod image;
-mod places;
-mod operands;
-mod code;
 mod blocks;
-mod values;
-mod labels;
-mod dispatch;
-mod paths;
-mod pointers;
+mod code;
+mod container;
+mod content;
 mod describe;
-mod lift;
-mod identity;
-mod statics;
+mod dispatch;
+mod dwarf;
+mod error;
+mod functions;
 mod fuzz;
+mod identity;
+mod image;
+mod labels;
+mod layout;
+mod lift;
+mod objects;
+mod operands;
+mod paths;
+mod places;
+mod pointers;
+mod relocation;
+mod statics;
 #[cfg(test)]
 mod testing;
+mod texts;
+mod values;
 
 pub use container::{Binding, Definition, Kind, Place, Section, Symbol};
 pub use error::{Error, Gap};

@@ -123,12 +123,15 @@ impl<'a> Objects<'a> {
             kind: ObjectKind::Literal,
             size: None,
             align: 1,
+            read_only: false,
             content: None,
+            constant_static: false,
             members: Vec::new(),
         };
         if let Some((section, start, size, sized)) = self.image.extent_of(base) {
             object.size = (sized && size > 0).then_some(size);
             object.align = alignment(self.image.sections[section as usize].align, start);
+            object.read_only = self.image.sections[section as usize].is_read_only();
         }
         match base {
             Base::Symbol(symbol) => self.describe_symbol(symbol, &mut object),
@@ -145,6 +148,7 @@ impl<'a> Objects<'a> {
         {
             let pointers = constant.pointers.iter().map(|(at, target)| (*at, self.term(arena, *target))).collect();
             object.content = Some(Content { bytes: constant.bytes, pointers });
+            object.constant_static = self.image.is_constant(base);
         }
         object
     }
@@ -281,5 +285,23 @@ mod tests {
         let text = "int f(void) { static int counter; return counter++; } int g(void) { static int counter; return counter++; }";
         let image = compiled(text, "cc -c -g -O0");
         expect!["&g.counter `g.counter` size 4 align 4"].assert_eq(&objects(&image, "g"));
+    }
+
+    #[test]
+    fn a_table_that_nothing_writes_is_known_by_content_wherever_it_lies() {
+        let text = "static const char *names[] = {\"a\", \"b\"}; const char *f(int i) { return names[i]; }";
+        let [plain, optimised] = ["cc -c -g -O0 -fno-pic", "cc -c -g -O2 -fno-pic"].map(|command| {
+            let image = compiled(text, command);
+            let (_, function) = crate::testing::lifted(&image, "f");
+            let constant = function.expect("a graph").objects.values().any(|object| object.constant_static);
+            let all = objects(&image, "f");
+            let name = all.lines().filter_map(|line| line.split(' ').next()).find(|n| n.starts_with("&names@"));
+            (constant, name.map(str::to_string))
+        });
+        assert_eq!((plain.0, optimised.0), (true, false));
+        assert!(plain.1.is_some());
+        assert_eq!(plain.1, optimised.1);
+        let text = "static const char *names[] = {\"a\", \"b\"}; const char *f(int i) { return names[i]; } void g(int i) { names[i] = 0; }";
+        assert!(objects(&compiled(text, "cc -c -g -O0 -fno-pic"), "f").starts_with("&names `names`"));
     }
 }

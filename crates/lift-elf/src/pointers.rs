@@ -97,7 +97,8 @@ impl Image {
         bases: &FxHashMap<VarId, Base>,
         arena: &Arena,
     ) -> BTreeMap<PointId, Signature> {
-        let any = points.iter().any(|p| matches!(&p.next, Next::Call(call) if matches!(call.callee, Callee::Pointer(_))));
+        let any =
+            points.iter().any(|p| matches!(&p.next, Next::Call(call) if matches!(call.callee, Callee::Pointer(_))));
         let Some(described) = self.described(index).filter(|_| any) else { return BTreeMap::new() };
         let slot = |typed: &crate::dwarf::TypedLocal| Slot {
             offset: typed.local.offset,
@@ -366,10 +367,7 @@ impl Analysis<'_> {
     fn add(&self, a: Known, b: Known) -> Known {
         use Known::{Frame, Number, Pointer};
         match (a, b) {
-            (
-                Number { source: s, factor: f, constant: c },
-                Number { source: t, factor: g, constant: d },
-            ) => {
+            (Number { source: s, factor: f, constant: c }, Number { source: t, factor: g, constant: d }) => {
                 let constant = c.wrapping_add(d);
                 let (source, factor) = match (f, g) {
                     (_, 0) => (s, Some(f)),
@@ -419,4 +417,139 @@ fn common_divisor(a: i64, b: i64) -> i64 {
         (a, b) = (b, a % b);
     }
     i64::try_from(a).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{assembled, compiled, lifted};
+    use graph::{Callee, Next, Place, Register, Value};
+
+    /// The arguments and results of the calls through pointers of `f`, in order; `?` where no signature is known.
+    fn signatures(text: &str, command: &str) -> String {
+        let (_, function) = lifted(&compiled(text, command), "f");
+        let function = function.expect("a graph");
+        let value = |value: &Value| match value.place {
+            Place::Register(register) => format!("{}:{}", Register::name(register), value.bytes),
+            Place::Stack(offset) => format!("stack+{offset}:{}", value.bytes),
+        };
+        let list = |values: &[Value]| values.iter().map(value).collect::<Vec<_>>().join(" ");
+        let mut out = Vec::new();
+        for (i, point) in function.points.iter().enumerate() {
+            if let Next::Call(call) = &point.next
+                && matches!(call.callee, Callee::Pointer(_))
+            {
+                out.push(match function.pointer_calls.get(&graph::PointId(i as u32)) {
+                    Some(s) => {
+                        format!("{}{}→{}", list(&s.arguments), if s.variadic { "…" } else { "" }, list(&s.results))
+                    }
+                    None => "?".to_string(),
+                });
+            }
+        }
+        out.join(", ")
+    }
+
+    fn is_known_unoptimised(text: &str, expected: &str) {
+        for command in ["cc -c -g -O0", "cc -c -g -O0 -fno-pic", "clang-19 -c -g -O0", "clang-19 -c -g -O0 -fPIC"] {
+            assert_eq!(signatures(text, command), expected, "{command}: {text}");
+        }
+    }
+
+    fn is_known(text: &str, expected: &str) {
+        is_known_unoptimised(text, expected);
+        for command in ["cc -c -g -O2", "clang-19 -c -g -O2"] {
+            assert_eq!(signatures(text, command), expected, "{command}: {text}");
+        }
+    }
+
+    #[test]
+    fn members_of_what_parameters_point_to() {
+        let text = "struct s { int n; struct { void *ud; void *(*get)(void *, int); } in; };
+            void *f(struct s *s, int n) { return s->in.get(s->in.ud, n); }";
+        is_known(text, "rdi:8 rsi:4→rax:8");
+        let text = "struct hook { void (*run)(short); }; struct s { long x; struct hook *hooks[3]; };
+            int f(struct s *s) { s->hooks[1]->run(7); return 1; }";
+        is_known(text, "rdi:4→");
+    }
+
+    #[test]
+    fn parameters_globals_and_results() {
+        is_known("int f(double (*g)(float), int x) { return g(x) > 0; }", "xmm0:4→xmm0:8");
+        is_known("extern int (*hook)(long); int f(void) { return hook(1) + 1; }", "rdi:8→rax:4");
+        is_known("static int (*volatile hook)(long); int f(void) { return hook(1) + 1; }", "rdi:8→rax:4");
+        let text = "typedef int (*cb)(char *); struct s { cb c; }; struct s *find(int); int f(int x) { return find(x)->c(0) + 1; }";
+        is_known(text, "rdi:8→rax:4");
+        let text = "typedef int (*cb)(char *); cb find(int); int f(int x) { return find(x)(0) + 1; }";
+        is_known(text, "rdi:8→rax:4");
+        let text = "typedef int (*cb)(char *); int f(cb (*find)(int)) { return find(2)(0) + 1; }";
+        is_known(text, "rdi:4→rax:8, rdi:8→rax:4");
+    }
+
+    #[test]
+    fn elements_of_tables() {
+        let text = "typedef int (*cb)(int, long); struct row { int a; long b; cb c; }; extern struct row rows[5];
+            int f(int i, int j) { return rows[i].c(j, 1) + 1; }";
+        is_known(text, "rdi:4 rsi:8→rax:4");
+        let text = "typedef int (*cb)(int, long); struct row { int a; cb c[4]; int b; };
+            int f(struct row *r, int i, int j) { return r[i].c[j](j, 1) + 1; }";
+        is_known_unoptimised(text, "rdi:4 rsi:8→rax:4");
+        let text = "typedef int (*cb)(int, long); int one(int, long), two(int, long);
+            int f(int i) { cb table[2] = { one, two }; return table[i](i, 1) + 1; }";
+        is_known_unoptimised(text, "rdi:4 rsi:8→rax:4");
+    }
+
+    #[test]
+    fn targets_survive_calls_between() {
+        let text = "struct s { int (*c)(int, int); }; int g(int);
+            int f(struct s *s, int x) { return s->c(g(x), g(x + 1)) + 1; }";
+        is_known(text, "rdi:4 rsi:4→rax:4");
+    }
+
+    #[test]
+    fn variable_arguments_are_kept_and_missing_prototypes_left_out() {
+        is_known("int f(int (*g)(const char *, ...)) { return g(\"x\", 1) + 1; }", "rdi:8…→rax:4");
+        is_known("int f(int (*g)()) { return g(1, 2) + 1; }", "?");
+        is_known("int f(long double (*g)(int)) { return g(1) > 0; }", "?");
+    }
+
+    #[test]
+    fn doubt_leaves_out() {
+        // Both members of a union may be meant; a pointer to an object is not.
+        let text = "union u { int (*a)(int); int (*b)(long, long); }; int f(union u *u) { return u->b(1, 2) + 1; }";
+        is_known(text, "?");
+        let text = "union u { int (*a)(int); void *b; }; int f(union u *u) { return u->a(1) + 1; }";
+        is_known(text, "?");
+        let text = "union u { int (*a)(int); char *b; }; int f(union u *u) { return u->a(1) + 1; }";
+        is_known(text, "rdi:4→rax:4");
+        // Nothing says what `void *` points to.
+        is_known("int f(void *p) { return ((int (*)(int))p)(1) + 1; }", "?");
+        // Beyond the declared type lies another one.
+        let text = "struct a { int (*c)(int); }; struct b { struct a a; int (*d)(long, long); };
+            int f(struct a *a) { return ((struct b *)a)->d(1, 2) + 1; }";
+        is_known(text, "?");
+        // An index that is never zero may reach over the end of the array before.
+        let text = "struct s { int (*a[2])(int); int (*b[2])(long, long); };
+            int f(struct s *s, long i) { return (*(s->b + i - 1))(1, 2) + 1; }";
+        for command in ["cc -c -g -O0", "cc -c -g -O2", "clang-19 -c -g -O0", "clang-19 -c -g -O2"] {
+            let found = signatures(text, command);
+            assert!(["?", "rdi:8 rsi:8→rax:4"].contains(&&found[..]), "{command}: {found}");
+        }
+        // Two paths with different types.
+        let text = "typedef int (*one)(int); typedef int (*two)(long, long); extern one a; extern two b;
+            int f(int x) { return (x ? (two)a : b)(1, 2) + 1; }";
+        for command in [
+            "cc -c -g -O1 -fno-if-conversion -fno-if-conversion2 -fno-crossjumping",
+            "cc -c -g -O2",
+            "clang-19 -c -g -O2",
+        ] {
+            let found = signatures(text, command);
+            assert!(!found.starts_with("rdi:4→"), "{command}: {found}");
+        }
+    }
+
+    #[test]
+    fn without_debug_information_nothing_is_known() {
+        let (_, function) = lifted(&assembled(".globl f\nf: sub rsp, 8\ncall rdi\nadd rsp, 8\nret"), "f");
+        assert!(function.expect("a graph").pointer_calls.is_empty());
+    }
 }

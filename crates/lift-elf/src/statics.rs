@@ -11,9 +11,12 @@ use crate::Image;
 use crate::container::{Binding, Kind, Place, Section};
 use crate::layout::{Base, Location, Use};
 use crate::relocation::{Meaning, Relocation};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+
+/// Instructions behind one that makes a pointer that are looked at.
+const MAX_LOADS: usize = 16;
 
 /// What happens to a local symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +31,8 @@ pub struct StaticFacts {
     pub written: bool,
     /// Does code read it directly?
     pub read: bool,
+    /// Is it data of this file that keeps its initial value?
+    pub constant: bool,
 }
 
 /// What a reference does to its target.
@@ -37,17 +42,34 @@ enum Effect {
     Write,
     ReadWrite,
     TakeAddress,
+    /// Makes a pointer that is only loaded through.
+    LoadThrough,
     Nothing,
 }
 
 impl Image {
     /// Facts about all local functions and objects, in the order of their places.
     pub fn statics(&self) -> Vec<StaticFacts> {
-        let mut survey = Survey { image: self, facts: BTreeMap::new(), taken: FxHashSet::default() };
+        self.survey().facts.into_values().collect()
+    }
+
+    fn survey(&self) -> Survey<'_> {
+        let (taken, loose) = (FxHashSet::default(), FxHashSet::default());
+        let mut survey = Survey { image: self, facts: BTreeMap::new(), taken, loose };
         survey.find_locals();
         survey.read_data();
         survey.read_code();
-        survey.facts.into_values().collect()
+        survey.find_constants();
+        survey
+    }
+
+    /// Does a symbol of a writable section stand for data that nothing can write?
+    pub(crate) fn is_constant_static(&self, symbol: u32) -> bool {
+        let constants = self.constant_statics.get_or_init(|| {
+            let facts = self.survey().facts;
+            facts.into_iter().filter(|(_, fact)| fact.constant).map(|((_, symbol), _)| symbol).collect()
+        });
+        constants.contains(&symbol)
     }
 }
 
@@ -57,6 +79,8 @@ struct Survey<'a> {
     facts: BTreeMap<(Place, u32), StaticFacts>,
     /// Sections all of whose objects have their address taken.
     taken: FxHashSet<u32>,
+    /// Sections with a section-relative pointer that escapes: it may be meant for another object than the one it hits.
+    loose: FxHashSet<u32>,
 }
 
 impl Survey<'_> {
@@ -77,6 +101,7 @@ impl Survey<'_> {
                     address_taken: false,
                     written: false,
                     read: false,
+                    constant: false,
                 };
                 self.facts.insert((place, symbol), fact);
             }
@@ -95,7 +120,7 @@ impl Survey<'_> {
         let Some((section, start, _, _)) = self.image.extent_of(base) else { return };
         if let Some(fact) = self.facts.get_mut(&(Place { section, offset: start }, symbol)) {
             match effect {
-                Effect::Read => fact.read = true,
+                Effect::Read | Effect::LoadThrough => fact.read = true,
                 Effect::Write => fact.written = true,
                 Effect::ReadWrite => (fact.read, fact.written) = (true, true),
                 Effect::TakeAddress => fact.address_taken = true,
@@ -106,7 +131,8 @@ impl Survey<'_> {
 
     /// Notes what happens at a location. One that is at no certain object concerns its whole section.
     fn note(&mut self, location: Location, effect: Effect) {
-        let usage = if effect == Effect::TakeAddress { Use::Pointer } else { Use::Access };
+        let pointer = matches!(effect, Effect::TakeAddress | Effect::LoadThrough);
+        let usage = if pointer { Use::Pointer } else { Use::Access };
         let resolved = self.image.layout.resolve(&self.image.sections, location, usage);
         match resolved.base {
             Base::Section(section) => self.take_section(section),
@@ -131,6 +157,27 @@ impl Survey<'_> {
 
     fn note_everything(&mut self) {
         self.facts.values_mut().for_each(|fact| fact.address_taken = true);
+    }
+
+    /// Objects of ordinary data that nothing writes and no pointer reaches. Sections of other names have ends that
+    /// the linker makes visible.
+    fn find_constants(&mut self) {
+        let image = self.image;
+        for ((place, symbol), fact) in &mut self.facts {
+            let section = &image.sections[place.section as usize];
+            let ordinary = [".data", ".bss"].iter().any(|name| {
+                section.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            });
+            let sized = image.extent_of(Base::Symbol(*symbol)).is_some_and(|(.., sized)| sized);
+            fact.constant = image.kind == Kind::Relocatable
+                && ordinary
+                && sized
+                && !section.is_code()
+                && !section.is_thread_local()
+                && !self.loose.contains(&place.section)
+                && !image.debug.volatile.contains(place)
+                && !(fact.function || fact.address_taken || fact.written);
+        }
     }
 
     /// Pointers in data take addresses.
@@ -187,7 +234,9 @@ impl Survey<'_> {
                     let at = instruction.ip().wrapping_sub(section.address);
                     let offsets = decoder.get_constant_offsets(&instruction);
                     let place = Place { section: index as u32, offset: at };
-                    self.instruction(&mut factory, place, section, &instruction, &offsets, &mut explained);
+                    let rest = bytes.get(decoder.position()..).unwrap_or(&[]);
+                    let step = Step { place, instruction: &instruction, offsets: &offsets, rest };
+                    self.instruction(&mut factory, section, step, &mut explained);
                 }
             }
             for (relocation, explained) in section.relocations.iter().zip(explained) {
@@ -202,13 +251,12 @@ impl Survey<'_> {
     fn instruction(
         &mut self,
         factory: &mut InstructionInfoFactory,
-        place: Place,
         section: &Section,
-        instruction: &Instruction,
-        offsets: &iced_x86::ConstantOffsets,
+        step: Step,
         explained: &mut [bool],
     ) {
         let image = self.image;
+        let Step { place, instruction, offsets, .. } = step;
         let (start, length) = (place.offset, instruction.len() as u64);
         let first = section.relocations.partition_point(|r| r.offset < start);
         let mut displaced = false;
@@ -220,7 +268,7 @@ impl Survey<'_> {
             let at = (relocation.offset - start) as usize;
             let in_memory = offsets.has_displacement() && at == offsets.displacement_offset();
             displaced |= in_memory;
-            self.relocated(factory, instruction, relocation, in_memory, length - at as u64);
+            self.relocated(factory, step, relocation, in_memory, length - at as u64);
         }
         let relocatable = image.kind == Kind::Relocatable;
         if instruction.is_ip_rel_memory_operand() && !displaced {
@@ -251,12 +299,13 @@ impl Survey<'_> {
     fn relocated(
         &mut self,
         factory: &mut InstructionInfoFactory,
-        instruction: &Instruction,
+        step: Step,
         relocation: &Relocation,
         in_memory: bool,
         rest: u64,
     ) {
         let image = self.image;
+        let instruction = step.instruction;
         let Some(symbol) = relocation.symbol else { return };
         let branch = instruction.flow_control() != FlowControl::Next;
         let more = if relocation.meaning() == Meaning::Relative { rest as i64 } else { 0 };
@@ -267,11 +316,20 @@ impl Survey<'_> {
             (Meaning::Relative | Meaning::Absolute, true) => access(factory, instruction),
             _ => Effect::TakeAddress,
         };
+        let pointer = matches!(relocation.meaning(), Meaning::Relative | Meaning::Absolute)
+            && effect == Effect::TakeAddress
+            && loaded_through(factory, instruction, step.rest);
+        let effect = if pointer { Effect::LoadThrough } else { effect };
         // The addend of a slot's relocation does not count from the symbol.
         let location = match relocation.meaning() {
             Meaning::GotSlot => image.layout.symbol(&image.symbols, symbol, 0),
             _ => location,
         };
+        if let (Base::Section(section), Effect::TakeAddress) = (location.base, effect)
+            && image.layout.extents[section as usize].len() > 1
+        {
+            self.loose.insert(section);
+        }
         let indexed = in_memory
             && (instruction.memory_index() != iced_x86::Register::None
                 || !matches!(instruction.memory_base(), iced_x86::Register::None | iced_x86::Register::RIP));
@@ -285,6 +343,60 @@ impl Survey<'_> {
             _ => self.note(location, effect),
         }
     }
+}
+
+/// An instruction with its surroundings.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    place: Place,
+    instruction: &'a Instruction,
+    offsets: &'a iced_x86::ConstantOffsets,
+    /// The code behind it.
+    rest: &'a [u8],
+}
+
+/// Does an instruction make a pointer (`lea`, `mov` of a number) that the next instructions only load through, until it is
+/// overwritten, without a branch on the way?
+fn loaded_through(factory: &mut InstructionInfoFactory, instruction: &Instruction, rest: &[u8]) -> bool {
+    if !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Mov) || instruction.op0_kind() != OpKind::Register {
+        return false;
+    }
+    let pointer = instruction.op0_register().full_register();
+    let mut decoder = Decoder::new(64, rest, DecoderOptions::NONE);
+    for _ in 0..MAX_LOADS {
+        if !decoder.can_decode() {
+            return false;
+        }
+        let next = decoder.decode();
+        if next.is_invalid() || next.flow_control() != FlowControl::Next {
+            return false;
+        }
+        let info = factory.info(&next);
+        let mut uses =
+            info.used_registers().iter().filter(|used| used.register().full_register() == pointer).peekable();
+        if uses.peek().is_none() {
+            continue;
+        }
+        let (mut reads, mut overwritten) = (false, false);
+        for used in uses {
+            let whole = used.register().is_gpr64() || used.register().is_gpr32();
+            match used.access() {
+                OpAccess::Read => reads = true,
+                OpAccess::Write if whole => overwritten = true,
+                _ => return false,
+            }
+        }
+        let loads = matches!(next.mnemonic(), Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd)
+            && next.op0_kind() == OpKind::Register
+            && next.op1_kind() == OpKind::Memory;
+        if reads && !loads {
+            return false;
+        }
+        if overwritten {
+            return true;
+        }
+    }
+    false
 }
 
 /// What an instruction does to its memory operand.
@@ -319,7 +431,9 @@ mod tests {
     fn facts(image: &crate::Image) -> String {
         let word = |holds: bool, word: &str| if holds { format!(" {word}") } else { String::new() };
         let line = |f: super::StaticFacts| {
-            let words = [word(f.address_taken, "taken"), word(f.written, "written"), word(f.read, "read")].concat();
+            let facts =
+                [(f.address_taken, "taken"), (f.written, "written"), (f.read, "read"), (f.constant, "constant")];
+            let words: String = facts.iter().map(|(holds, text)| word(*holds, text)).collect();
             format!("{}{words}", f.name)
         };
         image.statics().into_iter().map(line).collect::<Vec<_>>().join("\n")
@@ -361,6 +475,53 @@ mod tests {
             a taken
             b taken
             c written"#]]
+        .assert_eq(&facts(&assembled(text)));
+    }
+
+    #[test]
+    fn tables_that_are_only_loaded_from_are_constant() {
+        let text = "static const char *names[] = {\"a\", \"b\"}; static int numbers[4] = {1, 2}, zeros[3], changed[3], given[2];
+            static volatile int flag = 1; void use(int *);
+            const char *f(int i) { changed[i] = 1; return names[i] + numbers[i + 1] + zeros[i] + changed[i] + flag; }
+            void g(void) { use(given); }";
+        for command in ["cc -c -g -O0 -fdata-sections -fPIC", "cc -c -g -O0 -fdata-sections -fno-pic"] {
+            let mut lines: Vec<String> = facts(&compiled(text, command)).lines().map(str::to_string).collect();
+            lines.sort();
+            expect![[r#""#]].assert_eq(&lines.join("\n"));
+        }
+    }
+
+    #[test]
+    fn a_pointer_that_is_only_loaded_through_is_not_taken() {
+        let one = |body: &str| {
+            let data = ".section .data.a, \"aw\"\n.type a, @object\na: .quad 1, 2\n.size a, 16";
+            facts(&assembled(&format!(".globl f\nf: {body}\nret\n{data}")))
+        };
+        assert_eq!(one("lea rax, [rip + a]\nmov rax, [rax + rdi*8]"), "a read constant");
+        assert_eq!(one("mov eax, offset a\nmov ecx, [rax + 8]\nmovzx eax, byte ptr [rax]"), "a read constant");
+        for taken in [
+            "lea rax, [rip + a]",
+            "lea rax, [rip + a]\nmov [rax], rdi\nmov eax, 0",
+            "lea rax, [rip + a]\nmov [rdi], rax\nmov eax, 0",
+            "lea rax, [rip + a]\nmov rcx, rax\nmov eax, 0",
+            "lea rax, [rip + a]\nadd rax, rdi\nmov rax, [rax]",
+            "lea rax, [rip + a]\ncall g\nmov eax, 0",
+            "lea rax, [rip + a]\ncmovz rax, rcx\nmov eax, 0",
+            "lea rax, [rip + a]\nmov al, 1\nmov rdx, rax\nmov eax, 0",
+            "lea rsi, [rip + a]\nmovsb\nxor esi, esi",
+        ] {
+            assert_eq!(one(taken), "a taken", "{taken}");
+        }
+    }
+
+    #[test]
+    fn a_pointer_into_a_section_may_be_meant_for_a_neighbour() {
+        let text = ".globl f\nf: lea rax, [rip + .data]\nmov [rax + rdi*8], rsi\nmov eax, 0\nret
+            .globl g\ng: mov rax, [rip + b]\nret
+            .data\n.type a, @object\na: .quad 0\n.size a, 8\n.type b, @object\nb: .quad 0\n.size b, 8";
+        expect![[r#"
+            a taken
+            b read"#]]
         .assert_eq(&facts(&assembled(text)));
     }
 }

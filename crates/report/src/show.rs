@@ -200,7 +200,8 @@ fn render_object(arena: &Arena, object: &Object) -> String {
         words.push(format!("aligned {}", object.align));
     }
     if let Some(content) = &object.content {
-        words.push(format!("content {}", render_content(&content.bytes)));
+        let never_written = if object.constant_static { "never written, " } else { "" };
+        words.push(format!("{never_written}content {}", render_content(&content.bytes)));
         words.extend(content.pointers.iter().map(|(offset, value)| format!("+{offset:#x} → {}", arena.text(*value))));
     }
     words.extend(object.members.iter().map(|m| format!("+{:#x} {}", m.offset, arena.var_name(m.var))));
@@ -278,7 +279,9 @@ mod tests {
             kind: ObjectKind::Literal,
             size: Some(4),
             align: 1,
+            read_only: true,
             content: Some(content),
+            constant_static: false,
             members: vec![],
         };
         let value = |index, bytes| Value {

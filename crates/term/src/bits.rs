@@ -295,10 +295,10 @@ impl Bits {
         }
         let (whole, part) = (usize::from(n) / 64, n % 64);
         let mut limbs = [0; LIMBS];
-        for i in whole..LIMBS {
-            limbs[i] = self.limbs[i - whole] << part;
+        for (i, limb) in limbs.iter_mut().enumerate().skip(whole) {
+            *limb = self.limbs[i - whole] << part;
             if part != 0 && i > whole {
-                limbs[i] |= self.limbs[i - whole - 1] >> (64 - part);
+                *limb |= self.limbs[i - whole - 1] >> (64 - part);
             }
         }
         Bits { width: self.width, limbs }.masked()
@@ -313,10 +313,10 @@ impl Bits {
         }
         let (whole, part) = (usize::from(n) / 64, n % 64);
         let mut limbs = [0; LIMBS];
-        for i in 0..LIMBS - whole {
-            limbs[i] = self.limbs[i + whole] >> part;
+        for (i, limb) in limbs.iter_mut().enumerate().take(LIMBS - whole) {
+            *limb = self.limbs[i + whole] >> part;
             if part != 0 && i + whole + 1 < LIMBS {
-                limbs[i] |= self.limbs[i + whole + 1] << (64 - part);
+                *limb |= self.limbs[i + whole + 1] << (64 - part);
             }
         }
         Bits { width: self.width, limbs }
@@ -355,23 +355,30 @@ impl Bits {
     /// `self` above `low`.
     pub fn concat(self, low: Bits) -> Bits {
         let width = self.width + low.width;
+        if width <= 64 {
+            return Bits::new(width, self.limbs[0] << low.width | low.limbs[0]);
+        }
         self.zext(width).shl_by(low.width).or(low.zext(width))
     }
 
     /// Zero-extended to `width`.
     pub fn zext(self, width: u16) -> Bits {
-        debug_assert!(width >= self.width, "extension of {} bits to {width}", self.width);
-        Bits::from_limbs(width, &self.limbs)
+        assert!((self.width..=512).contains(&width), "extension of {} bits to {width}", self.width);
+        Bits { width, limbs: self.limbs }
     }
 
     /// Sign-extended to `width`.
     pub fn sext(self, width: u16) -> Bits {
+        if width <= 64 {
+            let shift = 64 - u32::from(self.width);
+            return Bits::new(width, ((self.limbs[0] << shift) as i64 >> shift) as u64);
+        }
         if self.sign() { self.not().zext(width).not() } else { self.zext(width) }
     }
 
     /// Zero-extended or truncated to `width`.
     pub fn resize(self, width: u16) -> Bits {
-        Bits::from_limbs(width, &self.limbs)
+        if width <= 64 { Bits::new(width, self.limbs[0]) } else { Bits::from_limbs(width, &self.limbs) }
     }
 
     fn sext_or_truncate(self, width: u16) -> Bits {
@@ -460,11 +467,11 @@ mod tests {
             assert_eq!(x.mul(y).low_u128(), a.wrapping_mul(b));
             assert_eq!(x.sub(y).low_u128(), a.wrapping_sub(b));
             let (wide_x, wide_y) = (x.zext(200), y.zext(200));
-            if b != 0 {
-                assert_eq!(wide_x.udiv(wide_y).low_u128(), a / b);
-                assert_eq!(wide_x.urem(wide_y).low_u128(), a % b);
+            if let (Some(quotient), Some(rest)) = (a.checked_div(b), a.checked_rem(b)) {
+                assert_eq!(wide_x.udiv(wide_y).low_u128(), quotient);
+                assert_eq!(wide_x.urem(wide_y).low_u128(), rest);
             }
-            let n = (next() % 128) as u64;
+            let n = next() % 128;
             assert_eq!(x.shl(Bits::new(128, n)).low_u128(), a << n);
             assert_eq!(x.ashr(Bits::new(128, n)).low_u128(), ((a as i128) >> n) as u128);
         }

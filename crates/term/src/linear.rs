@@ -208,3 +208,65 @@ impl Arena {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sort;
+
+    #[test]
+    fn different_ways_to_an_address_give_one_term() {
+        let mut arena = Arena::new();
+        let a = &mut arena;
+        let (p, i) = (a.var("p", Sort::Bv(64)), a.var("i", Sort::Bv(64)));
+        let (three, eight) = (a.bv(64, 3), a.bv(64, 8));
+        // p + 8*i + 16
+        let scaled = a.mul(i, eight);
+        let sum = a.add(p, scaled);
+        let first = a.add_const(sum, 16);
+        // ((i + 2) << 3) + p
+        let more = a.add_const(i, 2);
+        let shifted = a.shl(more, three);
+        let second = a.add(shifted, p);
+        assert_eq!(first, second);
+        assert_eq!(a.text(first), "p + 8*i + 16");
+        // p − ~(8·i) + 15
+        let complement = a.not(scaled);
+        let third = a.sub(p, complement);
+        let third = a.add_const(third, 15);
+        assert_eq!(first, third);
+    }
+
+    #[test]
+    fn differences_of_addresses() {
+        let mut arena = Arena::new();
+        let a = &mut arena;
+        let (p, i) = (a.var("p", Sort::Bv(64)), a.var("i", Sort::Bv(64)));
+        let (near, far) = (a.add_const(p, -8), a.add(p, i));
+        let beyond = a.add_const(far, 3);
+        let before = a.len();
+        assert_eq!(a.difference(near, p), Some(Bits::from_i64(64, -8)));
+        assert_eq!(a.difference(p, p), Some(Bits::zero(64)));
+        assert_eq!(a.difference(beyond, far), Some(Bits::new(64, 3)));
+        assert_eq!(a.difference(far, p), None);
+        assert_eq!(a.difference(p, i), None);
+        assert_eq!(a.len(), before);
+    }
+
+    #[test]
+    fn choices_between_constants_are_linear_in_their_condition() {
+        let mut arena = Arena::new();
+        let a = &mut arena;
+        let (x, c) = (a.var("x", Sort::Bv(32)), a.var("c", Sort::Bool));
+        let (five, two) = (a.bv(32, 5), a.bv(32, 2));
+        let choice = a.ite(c, five, two);
+        let sum = a.add(x, choice);
+        let bit = a.bool_to_bv(c, 32);
+        let three = a.bv(32, 3);
+        let scaled = a.mul(bit, three);
+        let other = a.add(x, scaled);
+        let other = a.add_const(other, 2);
+        assert_eq!(sum, other);
+        assert_eq!(a.text(sum), "x + (c ? 3 : 0) + 2");
+    }
+}

@@ -225,3 +225,69 @@ fn constant_text(c: Bits) -> Piece {
         _ => Piece::atom(c.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sort;
+    use expect_test::{Expect, expect};
+
+    fn prints(build: impl FnOnce(&mut Arena) -> TermId, expected: Expect) {
+        let mut arena = Arena::new();
+        let term = build(&mut arena);
+        expected.assert_eq(&arena.text(term));
+    }
+
+    #[test]
+    fn sums_and_memories() {
+        prints(
+            |a| {
+                let (memory, rsp, rdi) =
+                    (a.var("mem", Sort::Memory), a.var("rsp", Sort::Bv(64)), a.var("rdi", Sort::Bv(64)));
+                let three = a.bv(64, 3);
+                let value = a.mul(rdi, three);
+                let slot = a.add_const(rsp, -8);
+                let memory = a.store(memory, slot, value);
+                a.load(memory, rdi, 4)
+            },
+            expect![[r#"mem{rsp - 8, 8 := 3*rdi}[rdi, 4]"#]],
+        );
+    }
+
+    #[test]
+    fn operators_bind_as_people_expect() {
+        prints(
+            |a| {
+                let (x, y) = (a.var("x", Sort::Bv(32)), a.var("y", Sort::Bv(32)));
+                let p = a.var("p", Sort::Bool);
+                let (sum, both) = (a.add(x, y), a.xor(x, y));
+                let (less, equal) = (a.slt(sum, both), a.eq(x, y));
+                let either = a.bool_or(less, equal);
+                let all = a.bool_and(p, either);
+                let choice = a.ite(all, sum, both);
+                a.mul(choice, x)
+            },
+            expect!["x*(p && (x + y <s x ^ y || x == y) ? x + y : x ^ y)"],
+        );
+    }
+
+    #[test]
+    fn shared_parts_of_large_terms_get_names() {
+        prints(
+            |a| {
+                let x = a.var("x", Sort::Bv(64));
+                let mut term = x;
+                for _ in 0..8 {
+                    let product = a.mul(term, term);
+                    term = a.xor(product, x);
+                }
+                term
+            },
+            expect![[r#"
+                let t1 = x ^ (x ^ x*x)*(x ^ x*x)
+                let t2 = x ^ (x ^ t1*t1)*(x ^ t1*t1)
+                let t3 = x ^ (x ^ t2*t2)*(x ^ t2*t2)
+                x ^ (x ^ t3*t3)*(x ^ t3*t3)"#]],
+        );
+    }
+}

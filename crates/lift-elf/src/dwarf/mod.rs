@@ -12,7 +12,7 @@ mod unit;
 
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
 use graph::{Local, Parameter, Signature, SourceLine};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use structure::{Type, TypeId, TypeTable};
 
 /// What debug information says about a file.
@@ -28,6 +28,8 @@ pub(crate) struct Debug {
     pub types: TypeTable,
     /// Types of variables by their place.
     pub variables: FxHashMap<Place, TypeId>,
+    /// Variables with a volatile part.
+    pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.
     pub other_variables: FxHashMap<(u32, String), TypeId>,
     /// Result types of other files' functions by unit and linker name.

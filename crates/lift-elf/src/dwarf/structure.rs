@@ -73,17 +73,30 @@ impl TypeTable {
         self.find_pointer(id, u64::try_from(offset).ok()?, MAX_DEPTH, &mut { MAX_WORK })
     }
 
+    /// Is it a pointer to such a type? One to `void` is to none.
+    fn is_to(&self, id: TypeId, such: impl Fn(&Type) -> bool) -> bool {
+        matches!(self.get(id), Type::Pointer(Some(target)) if such(self.get(*target)))
+    }
+
     fn find_pointer(&self, id: TypeId, at: u64, depth: u32, work: &mut u32) -> Option<TypeId> {
         let depth = depth.checked_sub(1)?;
         *work = work.checked_sub(1)?;
         match self.get(id) {
             Type::Pointer(_) => (at == 0).then_some(id),
             Type::Aggregate { union: true, members, .. } => {
-                // What the members agree on.
-                let mut found =
-                    members.iter().map(|(start, id)| self.find_pointer(*id, at.checked_sub(*start)?, depth, work));
-                let first = found.next()??;
-                found.all(|other| other == Some(first)).then_some(first)
+                // What the members agree on; or the one function among pointers to objects, for those are not called.
+                let mut found = Vec::with_capacity(members.len());
+                for (start, id) in members {
+                    found.push(self.find_pointer(*id, at.checked_sub(*start)?, depth, work)?);
+                }
+                found.sort();
+                found.dedup();
+                let mut functions = found.iter().filter(|id| self.is_to(**id, |t| matches!(t, Type::Function { .. })));
+                match (&found[..], functions.next(), functions.next()) {
+                    ([only], ..) => Some(*only),
+                    (_, Some(function), None) if found.iter().all(|id| self.is_to(*id, |_| true)) => Some(*function),
+                    _ => None,
+                }
             }
             Type::Aggregate { members, .. } => {
                 let (member, at) = self.member(members, at, 8)?;

@@ -100,6 +100,30 @@ impl<'a, 'b> Types<'a, 'b> {
         self.shape(offset, MAX_DEPTH)
     }
 
+    /// Is the type of an entry, or of a part of it, volatile? In doubt it is.
+    pub fn is_volatile(&self, entry: &Entry<'a, 'b>) -> bool {
+        let mut waiting: Vec<UnitOffset> = self.reference(entry, c::DW_AT_type).into_iter().collect();
+        for step in 0.. {
+            let Some(offset) = waiting.pop() else { return false };
+            let Ok(entry) = self.unit.entry(offset) else { return true };
+            let nested = matches!(entry.tag(), c::DW_TAG_structure_type | c::DW_TAG_class_type | c::DW_TAG_union_type);
+            if entry.tag() == c::DW_TAG_volatile_type || step > MAX_FIELDS {
+                return true;
+            }
+            if nested {
+                let Ok(mut tree) = self.unit.entries_tree(Some(offset)) else { return true };
+                let Ok(root) = tree.root() else { return true };
+                let mut children = root.children();
+                while let Ok(Some(child)) = children.next() {
+                    waiting.extend(self.reference(child.entry(), c::DW_AT_type));
+                }
+            } else if entry.tag() != c::DW_TAG_pointer_type {
+                waiting.extend(self.reference(&entry, c::DW_AT_type));
+            }
+        }
+        true
+    }
+
     fn shape(&self, offset: UnitOffset, depth: u32) -> Option<Shape> {
         if depth == 0 {
             return Some(Shape::unknown("a type nested too deeply"));

@@ -232,7 +232,8 @@ impl<'a, 'b> Walker<'a, 'b> {
                 return;
             }
             _ => {
-                if types.flag(entry, c::DW_AT_declaration) && types.flag(entry, c::DW_AT_external)
+                if types.flag(entry, c::DW_AT_declaration)
+                    && types.flag(entry, c::DW_AT_external)
                     && let Some(own) = own
                 {
                     let name = types.text(entry, c::DW_AT_linkage_name).unwrap_or(name);
@@ -256,6 +257,9 @@ impl<'a, 'b> Walker<'a, 'b> {
             _ => return,
         };
         let Some(place) = self.addresses.place(address) else { return };
+        if types.is_volatile(entry) || types.is_volatile(&root) {
+            debug.volatile.insert(place);
+        }
         if let Some(own) = own {
             debug.variables.entry(place).or_insert(own);
         }

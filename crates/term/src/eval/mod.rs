@@ -92,3 +92,67 @@ impl<'a> Evaluator<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_see_stores_fills_and_copies() {
+        let mut arena = Arena::new();
+        let a = &mut arena;
+        let (memory, c) = (a.var("m", Sort::Memory), a.var("c", Sort::Bool));
+        let p = a.var("p", Sort::Bv(64));
+        let address = |a: &mut Arena, offset: i64| a.add_const(p, offset);
+        let (value, byte) = (a.bv(32, 0x1122_3344), a.bv(8, 0x77));
+        let (n, start) = (a.var("n", Sort::Bv(64)), address(a, 2));
+        let stored = a.store(memory, p, value);
+        let filled = a.fill(stored, start, byte, n);
+        let chosen = a.ite(c, filled, stored);
+        let target = address(a, 100);
+        let copied = a.copy(chosen, target, chosen, p, n);
+        let inside = a.load(copied, target, 4);
+        let mut model = Model::seeded(1);
+        let set = |model: &mut Model, a: &Arena, name: &str, value: u64| {
+            model.set_bits(a.find_var(name).expect("declared"), Bits::new(64, value));
+        };
+        set(&mut model, a, "p", 0x1000);
+        set(&mut model, a, "n", 3);
+        model.set_bool(a.find_var("c").expect("declared"), true);
+        model.set_byte(a.find_var("m").expect("declared"), 0x1000 + 103, 0xee);
+        // Three bytes copied: two of the value, one of the fill; the fourth is the base memory's.
+        assert_eq!(eval(a, inside, &model).bits(), Bits::new(32, 0xee77_3344));
+        model.set_bool(a.find_var("c").expect("declared"), false);
+        assert_eq!(eval(a, inside, &model).bits(), Bits::new(32, 0xee22_3344));
+    }
+
+    #[test]
+    fn opaque_functions_see_the_content_of_memories() {
+        let mut arena = Arena::new();
+        let a = &mut arena;
+        let (memory, p) = (a.var("m", Sort::Memory), a.var("p", Sort::Bv(64)));
+        let (x, y, q) = (a.bv(8, 1), a.bv(8, 2), a.var("q", Sort::Bv(64)));
+        let (first, second) = (a.store(memory, p, x), a.store(memory, q, y));
+        let (one, two) = (a.store(first, q, y), a.store(second, p, x));
+        let length = |a: &mut Arena, m: TermId| a.apply("strlen", Sort::Bv(64), &[m, p]);
+        let (one, two) = (length(a, one), length(a, two));
+        let base = length(a, memory);
+        assert_ne!(one, two);
+        let mut model = Model::seeded(7);
+        assert_eq!(eval(a, one, &model), eval(a, two, &model));
+        assert_ne!(eval(a, one, &model), eval(a, base, &model));
+        // At one address the order of the stores matters.
+        let (p, q) = (a.find_var("p").expect("declared"), a.find_var("q").expect("declared"));
+        model.set_bits(p, Bits::new(64, 64));
+        model.set_bits(q, Bits::new(64, 64));
+        assert_ne!(eval(a, one, &model), eval(a, two, &model));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_values() {
+        let mut arena = Arena::new();
+        let x = arena.var("x", Sort::Bv(200));
+        assert_eq!(eval(&arena, x, &Model::seeded(9)), eval(&arena, x, &Model::seeded(9)));
+        assert_ne!(eval(&arena, x, &Model::seeded(9)), eval(&arena, x, &Model::seeded(10)));
+    }
+}

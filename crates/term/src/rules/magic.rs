@@ -324,7 +324,7 @@ mod tests {
                 let Some(d) = unsigned_divisor(wide(m), l, 8) else { continue };
                 found += 1;
                 for x in 0..256 {
-                    assert_eq!(x * m >> l, x / d.low(), "M {m}, L {l}, x {x}");
+                    assert_eq!((x * m) >> l, x / d.low(), "M {m}, L {l}, x {x}");
                 }
             }
         }
@@ -341,7 +341,7 @@ mod tests {
                     found += 1;
                     for x in -128..128i64 {
                         let x = if negated { -x } else { x };
-                        assert_eq!((x * m >> l) + i64::from(x < 0), x / d.low() as i64, "M {m}, L {l}, x {x}");
+                        assert_eq!(((x * m) >> l) + i64::from(x < 0), x / d.low() as i64, "M {m}, L {l}, x {x}");
                     }
                 }
             }
@@ -356,11 +356,11 @@ mod tests {
             for l in log - 1..=log + 1 {
                 let m = (1u64 << l) / d + 1;
                 if let Some(found) = unsigned_divisor(wide(m), l, 16) {
-                    assert!((0..1 << 16).all(|x| x * m >> l == x / found.low()), "{d}");
+                    assert!((0..1 << 16).all(|x| (x * m) >> l == x / found.low()), "{d}");
                 }
                 if let Some(found) = signed_divisor(wide(m), l, 16, false) {
                     let (m, d) = (m as i64, found.low() as i64);
-                    assert!((-(1 << 15)..1 << 15).all(|x| (x * m >> l) + i64::from(x < 0) == x / d), "{d}");
+                    assert!((-(1 << 15)..1 << 15).all(|x| ((x * m) >> l) + i64::from(x < 0) == x / d), "{d}");
                 }
             }
         }
