@@ -294,13 +294,12 @@ impl<'a> Context<'a> {
         Some((linear.constant.low() as i64, rest.into_vec()))
     }
 
-    /// Does an access touch a local object without lying inside it?
-    pub(crate) fn straddles_local(&self, side: Side, offset: i64, bytes: u16) -> bool {
-        let end = offset + i64::from(bytes);
-        self.bindings.iter().filter_map(|b| b.interval(side)).any(|i| {
-            let (start, stop) = (i.offset, i.offset + i.size as i64);
-            offset < stop && end > start && !(offset >= start && end <= stop)
-        })
+    /// The first border of a local object strictly inside an access: its distance from the access's start.
+    pub(crate) fn border_inside(&self, side: Side, offset: i64, bytes: u16) -> Option<u16> {
+        let borders = self.bindings.iter().filter_map(|b| b.interval(side));
+        let borders = borders.flat_map(|i| [i.offset, i.offset.saturating_add_unsigned(i.size)]);
+        let inside = borders.filter_map(|border| border.checked_sub(offset)).filter(|d| *d > 0 && *d < i64::from(bytes));
+        inside.min().map(|d| d as u16)
     }
 
     /// The contract that the function itself is compared under.

@@ -402,6 +402,12 @@ impl Executor<'_, '_> {
         address: TermId,
         bytes: u16,
     ) -> Result<TermId, Stuck> {
+        if let Some(cut) = self.border(address, bytes) {
+            let low = self.load(place, guard, state, address, cut)?;
+            let rest = self.context.arena.add_const(address, i64::from(cut));
+            let high = self.load(place, guard, state, rest, bytes - cut)?;
+            return Ok(self.context.arena.concat(high, low));
+        }
         match self.locate(place, guard, state, address, bytes, false)? {
             Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
             Spot::Local(local, address) => Ok(self.context.read(state.locals[local], address, bytes)),
@@ -418,6 +424,13 @@ impl Executor<'_, '_> {
         value: TermId,
     ) -> Result<(), Stuck> {
         let bytes = self.context.arena.width(value) / 8;
+        if let Some(cut) = self.border(address, bytes) {
+            let low = self.context.arena.truncate(value, 8 * cut);
+            let high = self.context.arena.extract(value, 8 * bytes - 1, 8 * cut);
+            self.store(place, guard, state, address, low)?;
+            let rest = self.context.arena.add_const(address, i64::from(cut));
+            return self.store(place, guard, state, rest, high);
+        }
         match self.locate(place, guard, state, address, bytes, true)? {
             Spot::Slot(offset) => state.frame.write(self.context.arena, offset, value),
             Spot::Local(local, address) => {
@@ -439,6 +452,17 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
+    /// Where a frame access crosses the border of a local object: bytes before the border. (A `push` may make room for
+    /// a smaller object.)
+    fn border(&mut self, address: TermId, bytes: u16) -> Option<u16> {
+        if self.context.bindings.is_empty() {
+            return None;
+        }
+        let address = self.known.settle(self.context.arena, address);
+        let (offset, rest) = self.context.frame_offset(address)?;
+        if rest.is_empty() { self.context.border_inside(self.side, offset, bytes) } else { None }
+    }
+
     /// Where an access goes; world accesses are logged.
     fn locate(
         &mut self,
@@ -455,9 +479,6 @@ impl Executor<'_, '_> {
                 return Err(unsupported(self.side, place, "access far outside the frame"));
             }
             let local = self.context.local_at(self.side, offset);
-            if rest.is_empty() && self.context.straddles_local(self.side, offset, bytes) {
-                return Err(unsupported(self.side, place, "access across the border of a local object"));
-            }
             let optimised = self.side == Side::Original && !self.context.functions[0].is_unoptimised();
             if !rest.is_empty() && optimised {
                 // An optimiser may have folded a constant of the index into the base: whose base it is cannot be told.

@@ -143,9 +143,40 @@ impl Checker<'_, '_> {
                 continue;
             }
             let (x, y) = (self.context.read(a, address, bytes), self.context.read(b, address, bytes));
-            self.prove_equal(at, known, x, y).map_err(|failure| MemoryFailure::Bytes { address, failure })?;
+            let local = self.context.region(address, bytes).and_then(|r| r.local);
+            for (x, y) in self.initialised_parts(local, x, y) {
+                self.prove_equal(at, known, x, y).map_err(|failure| MemoryFailure::Bytes { address, failure })?;
+            }
         }
         Ok(())
+    }
+
+    /// The parts of two values of a local object that the original has initialised. Nobody reads the others
+    /// (`uninit-unread`): an unknown byte of the original may be taken to be the candidate's.
+    fn initialised_parts(&mut self, local: Option<usize>, x: TermId, y: TermId) -> Vec<(TermId, TermId)> {
+        let Some(local) = local else { return vec![(x, y)] };
+        let arena = &mut *self.context.arena;
+        let parts = if arena.op(x) == Op::Concat { arena.args(x).to_vec() } else { vec![x] };
+        let initial = arena.find_var(&format!("local.{local}"));
+        let mut out = Vec::new();
+        let mut skipped = false;
+        let mut low = 0;
+        for part in parts.into_iter().rev() {
+            let width = arena.width(part);
+            let loaded = matches!(arena.op(part), Op::Load(_)).then(|| arena.arg(part, 0)).and_then(|m| arena.as_var(m));
+            if loaded.is_some() && loaded == initial {
+                skipped = true;
+            } else {
+                let other = arena.extract(y, low + width - 1, low);
+                out.push((part, other));
+            }
+            low += width;
+        }
+        if skipped {
+            let name = self.context.local_name(local);
+            self.context.assume(Assumption::about("uninit-unread", name));
+        }
+        out
     }
 
     /// Can nobody observe these bytes any more?

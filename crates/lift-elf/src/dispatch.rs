@@ -468,7 +468,7 @@ mod tests {
              .data\n.type table, @object\ntable: .quad 1b, 2b\n.size table, 16",
             expect![[r#"
                 0: at 0x0
-                   t64.0 := 8 at 8*rdi + &table
+                   t64.0 := 8 at 8*rdi + &table@a4b415c49062f304dcfcc90f7c3cbd33
                    rax := t64.0
                    -> 1 if true
                 1: at 0xc

@@ -72,10 +72,16 @@ const FLOAT_PROOFS: &[(&str, &str)] = &[
     ("float-one", "(= (fp.mul RNE x one) x)"),
     ("float-one", "(= (fp.mul RNE x (fp.neg one)) (fp.neg x))"),
     ("float-one", "(= (fp.add RNE x (_ -zero 4 5)) x)"),
-    ("float-divide-power", "(=> (and (= ((_ extract 3 0) c) #x0) (bvult #x0 exponent) (bvult exponent #xe))
-        (= (fp.div RNE x ((_ to_fp 4 5) c)) (fp.mul RNE x (fp.div RNE one ((_ to_fp 4 5) c)))))"),
-    ("float-divide-power", "(=> (and (= ((_ extract 3 0) c) #x0) (bvult #x0 exponent) (bvult exponent #xe))
-        (= (fp.div RNE one ((_ to_fp 4 5) c)) ((_ to_fp 4 5) (concat ((_ extract 8 8) c) (bvsub #xe exponent) #x0))))"),
+    (
+        "float-divide-power",
+        "(=> (and (= ((_ extract 3 0) c) #x0) (bvult #x0 exponent) (bvult exponent #xe))
+        (= (fp.div RNE x ((_ to_fp 4 5) c)) (fp.mul RNE x (fp.div RNE one ((_ to_fp 4 5) c)))))",
+    ),
+    (
+        "float-divide-power",
+        "(=> (and (= ((_ extract 3 0) c) #x0) (bvult #x0 exponent) (bvult exponent #xe))
+        (= (fp.div RNE one ((_ to_fp 4 5) c)) ((_ to_fp 4 5) (concat ((_ extract 8 8) c) (bvsub #xe exponent) #x0))))",
+    ),
     ("float-subtract-constant", "(= (fp.sub RNE x y) (fp.add RNE x (fp.neg y)))"),
     ("float-add-negated", "(= (fp.add RNE x (fp.neg y)) (fp.sub RNE x y))"),
     ("float-add-negated", "(= (fp.sub RNE x (fp.neg y)) (fp.add RNE x y))"),

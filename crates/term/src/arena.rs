@@ -372,8 +372,18 @@ impl Arena {
                 assert_eq!(sort(1), sort(2), "ite of two sorts");
                 sort(1)
             }
-            Op::Add | Op::Mul | Op::Udiv | Op::Urem | Op::Sdiv | Op::Srem | Op::BvAnd | Op::BvOr | Op::BvXor
-            | Op::Shl | Op::Lshr | Op::Ashr => {
+            Op::Add
+            | Op::Mul
+            | Op::Udiv
+            | Op::Urem
+            | Op::Sdiv
+            | Op::Srem
+            | Op::BvAnd
+            | Op::BvOr
+            | Op::BvXor
+            | Op::Shl
+            | Op::Lshr
+            | Op::Ashr => {
                 debug_assert!(args.iter().all(|a| self.sort(*a) == sort(0)), "{op:?} of two sorts");
                 sort(0)
             }

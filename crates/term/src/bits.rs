@@ -64,9 +64,7 @@ impl Bits {
 
     /// Little-endian bytes of a vector whose width is a multiple of 8.
     pub fn to_bytes(self) -> Vec<u8> {
-        (0..usize::from(self.width) / 8)
-            .map(|i| (self.limbs[i / 8] >> (8 * (i % 8))) as u8)
-            .collect()
+        (0..usize::from(self.width) / 8).map(|i| (self.limbs[i / 8] >> (8 * (i % 8))) as u8).collect()
     }
 
     fn masked(mut self) -> Bits {

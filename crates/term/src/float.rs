@@ -154,10 +154,24 @@ impl FloatOp {
                 }
                 if w == 32 { f32_bits(as_f32(x).sqrt()) } else { f64_bits(as_f64(x).sqrt()) }
             }
-            Min(_) => if less(args[0], args[1]) { args[0] } else { args[1] },
-            Max(_) => if less(args[1], args[0]) { args[0] } else { args[1] },
+            Min(_) => {
+                if less(args[0], args[1]) {
+                    args[0]
+                } else {
+                    args[1]
+                }
+            }
+            Max(_) => {
+                if less(args[1], args[0]) {
+                    args[0]
+                } else {
+                    args[1]
+                }
+            }
             Lt(_) => bool_bits(less(args[0], args[1])),
-            Eq(w) => bool_bits(if w == 32 { as_f32(args[0]) == as_f32(args[1]) } else { as_f64(args[0]) == as_f64(args[1]) }),
+            Eq(w) => {
+                bool_bits(if w == 32 { as_f32(args[0]) == as_f32(args[1]) } else { as_f64(args[0]) == as_f64(args[1]) })
+            }
             Unordered(_) => bool_bits(is_nan(args[0]) || is_nan(args[1])),
             Convert { from: 32, .. } => convert_up(args[0]),
             Convert { .. } => convert_down(args[0]),

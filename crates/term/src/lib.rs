@@ -7,18 +7,18 @@
 //! Trust: full. A wrong rule or a wrong evaluator makes wrong proofs; therefore every rule is proved by the
 //! solver and fuzzed against [`eval`] in the tests.
 
-mod bits;
-mod sort;
-mod node;
-mod float;
 mod arena;
+mod bits;
 mod build;
-mod linear;
-pub mod rules;
 pub mod eval;
+mod float;
+pub mod generate;
+mod linear;
+mod node;
+pub mod rules;
+mod sort;
 mod substitute;
 mod text;
-pub mod generate;
 
 pub use arena::{Arena, Firing};
 pub use bits::Bits;

@@ -144,9 +144,7 @@ impl Arena {
                 Func::Float(op) => call(&op.name()),
                 Func::Opaque { name, .. } => call(name),
             },
-            Op::Load(bytes) => {
-                Piece::atom(format!("{}[{}, {bytes}]", part(0).inside(Binding::Atom), part(1).text))
-            }
+            Op::Load(bytes) => Piece::atom(format!("{}[{}, {bytes}]", part(0).inside(Binding::Atom), part(1).text)),
             Op::Store(bytes) => Piece::atom(format!(
                 "{}{{{}, {bytes} := {}}}",
                 part(0).inside(Binding::Atom),

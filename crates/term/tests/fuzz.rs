@@ -8,14 +8,8 @@ use term::{Arena, Firing, Func, Op, Sort};
 const MODELS: u64 = 24;
 
 /// Rules that hold up to the payload and sign of a NaN, or whose result such a rule rewrites further.
-const NAN_PAYLOAD: [&str; 6] = [
-    "float-order",
-    "float-one",
-    "float-add-negated",
-    "float-convert",
-    "float-divide-power",
-    "float-subtract-constant",
-];
+const NAN_PAYLOAD: [&str; 6] =
+    ["float-order", "float-one", "float-add-negated", "float-convert", "float-divide-power", "float-subtract-constant"];
 
 fn is_nan(value: Value) -> bool {
     match value {

@@ -123,7 +123,7 @@ impl TypeTable {
             if at >= size {
                 return None;
             }
-            if step % size == 0 {
+            if step.is_multiple_of(size) {
                 return Some((id, at as i64));
             }
             match self.get(id) {

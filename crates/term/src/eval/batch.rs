@@ -74,9 +74,11 @@ impl<'a> Batch<'a> {
                 }),
             ),
             op => {
-                let words: Option<Vec<&[u64]>> = node.args.iter().map(|arg| narrow(&columns[self.places[arg]])).collect();
+                let words: Option<Vec<&[u64]>> =
+                    node.args.iter().map(|arg| narrow(&columns[self.places[arg]])).collect();
                 let widths = |i: usize| self.arena.sort(node.args[i]).width().unwrap_or(1);
-                if let (Some(words), true) = (words, node.sort.width().is_none_or(|w| w <= 64) && node.sort != Sort::Memory)
+                if let (Some(words), true) =
+                    (words, node.sort.width().is_none_or(|w| w <= 64) && node.sort != Sort::Memory)
                     && let Some(out) = word_column(op, &words, node.sort.width().unwrap_or(1), &widths)
                 {
                     return Column::Narrow(out);
@@ -139,9 +141,8 @@ fn word_column(op: Op, args: &[&[u64]], width: u16, widths: &dyn Fn(usize) -> u1
         }
         out
     };
-    let pair = |f: &dyn Fn(u64, u64) -> u64| -> Vec<u64> {
-        args[0].iter().zip(args[1]).map(|(x, y)| f(*x, *y) & m).collect()
-    };
+    let pair =
+        |f: &dyn Fn(u64, u64) -> u64| -> Vec<u64> { args[0].iter().zip(args[1]).map(|(x, y)| f(*x, *y) & m).collect() };
     let bits = u64::from(width);
     Some(match op {
         Op::Not => one(&|x| x ^ 1),
@@ -150,11 +151,9 @@ fn word_column(op: Op, args: &[&[u64]], width: u16, widths: &dyn Fn(usize) -> u1
         Op::BvXor => fold(|x, y| x ^ y),
         Op::Add => fold(u64::wrapping_add),
         Op::Mul => fold(u64::wrapping_mul),
-        Op::Ite => args[0]
-            .iter()
-            .zip(args[1].iter().zip(args[2]))
-            .map(|(c, (a, b))| if *c == 1 { *a } else { *b })
-            .collect(),
+        Op::Ite => {
+            args[0].iter().zip(args[1].iter().zip(args[2])).map(|(c, (a, b))| if *c == 1 { *a } else { *b }).collect()
+        }
         Op::Eq => pair(&|x, y| u64::from(x == y)),
         Op::Ult => pair(&|x, y| u64::from(x < y)),
         Op::Slt => {
@@ -164,7 +163,13 @@ fn word_column(op: Op, args: &[&[u64]], width: u16, widths: &dyn Fn(usize) -> u1
         Op::Udiv => pair(&|x, y| x.checked_div(y).unwrap_or(u64::MAX)),
         Op::Urem => pair(&|x, y| x.checked_rem(y).unwrap_or(x)),
         Op::Sdiv => pair(&|x, y| match (signed(x, width), signed(y, width)) {
-            (a, 0) => if a < 0 { 1 } else { u64::MAX },
+            (a, 0) => {
+                if a < 0 {
+                    1
+                } else {
+                    u64::MAX
+                }
+            }
             (a, b) => a.wrapping_div(b) as u64,
         }),
         Op::Srem => pair(&|x, y| match (signed(x, width), signed(y, width)) {

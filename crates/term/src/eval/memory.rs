@@ -73,13 +73,7 @@ pub(super) fn opaque(
     model.result(func, args, *result, arguments_hash(arena, model, value, func, args))
 }
 
-fn arguments_hash(
-    arena: &Arena,
-    model: &Model,
-    value: &dyn Fn(TermId) -> Value,
-    func: FuncId,
-    args: &[Value],
-) -> u64 {
+fn arguments_hash(arena: &Arena, model: &Model, value: &dyn Fn(TermId) -> Value, func: FuncId, args: &[Value]) -> u64 {
     let Func::Opaque { name, .. } = arena.func(func) else { panic!("not an opaque function") };
     let mut hasher = rustc_hash::FxHasher::default();
     name.hash(&mut hasher);
@@ -132,7 +126,8 @@ fn content_hash(arena: &Arena, model: &Model, value: &dyn Fn(TermId) -> Value, m
         .keys()
         .filter_map(|address| {
             let byte = load_byte(arena, model, value, memory, *address);
-            (byte != load_byte(arena, model, value, base, *address)).then(|| mix(*address) ^ mix(u64::from(byte) + 0x100))
+            (byte != load_byte(arena, model, value, base, *address))
+                .then(|| mix(*address) ^ mix(u64::from(byte) + 0x100))
         })
         .fold(mix(origin ^ huge), |hash, byte| mix(hash ^ byte))
 }

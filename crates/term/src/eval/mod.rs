@@ -15,8 +15,8 @@ mod model;
 mod operation;
 
 pub use batch::{Batch, Column};
-pub use model::{Model, Value};
 pub(crate) use model::mix;
+pub use model::{Model, Value};
 pub use operation::apply;
 
 use crate::{Arena, Bits, Func, Op, Sort, TermId};
@@ -70,19 +70,28 @@ impl<'a> Evaluator<'a> {
             Op::False => Value::Bool(false),
             Op::Const(_) => Value::Bits(self.arena.as_const(term).expect("a constant")),
             Op::Var(var) => self.model.var(self.arena, var, term),
-            Op::Ite => if value(0).bool() { value(1) } else { value(2) },
-            Op::Load(bytes) => {
-                Value::Bits(memory::load(self.arena, self.model, &|t| self.values[&t], value(0).memory(), value(1).bits(), bytes))
+            Op::Ite => {
+                if value(0).bool() {
+                    value(1)
+                } else {
+                    value(2)
+                }
             }
+            Op::Load(bytes) => Value::Bits(memory::load(
+                self.arena,
+                self.model,
+                &|t| self.values[&t],
+                value(0).memory(),
+                value(1).bits(),
+                bytes,
+            )),
             Op::Store(_) | Op::Fill | Op::Copy => Value::Memory(term),
             Op::Apply(_) if node.sort == Sort::Memory => Value::Memory(term),
             Op::Apply(func) => {
                 let args: Vec<Value> = node.args.iter().map(|arg| self.values[arg]).collect();
                 match self.arena.func(func) {
                     Func::Float(_) => apply(self.arena, node.op, &args),
-                    Func::Opaque { .. } => {
-                        memory::opaque(self.arena, self.model, &|t| self.values[&t], func, &args)
-                    }
+                    Func::Opaque { .. } => memory::opaque(self.arena, self.model, &|t| self.values[&t], func, &args),
                 }
             }
             op => {

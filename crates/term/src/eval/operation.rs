@@ -17,7 +17,13 @@ pub fn apply(arena: &Arena, op: Op, args: &[Value]) -> Value {
         Op::Not => Value::Bool(!args[0].bool()),
         Op::And => Value::Bool(args.iter().all(|arg| arg.bool())),
         Op::Or => Value::Bool(args.iter().any(|arg| arg.bool())),
-        Op::Ite => if args[0].bool() { args[1] } else { args[2] },
+        Op::Ite => {
+            if args[0].bool() {
+                args[1]
+            } else {
+                args[2]
+            }
+        }
         Op::Eq => Value::Bool(args[0] == args[1]),
         Op::Ult => Value::Bool(bits(0).ult(bits(1))),
         Op::Slt => Value::Bool(bits(0).slt(bits(1))),

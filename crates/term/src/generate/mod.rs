@@ -131,8 +131,19 @@ impl Generator {
 
     fn word(&mut self, arena: &mut Arena) -> TermId {
         const BINARY: [Op; 13] = [
-            Op::Add, Op::Add, Op::Mul, Op::Udiv, Op::Urem, Op::Sdiv, Op::Srem, Op::BvAnd, Op::BvOr, Op::BvXor, Op::Shl,
-            Op::Lshr, Op::Ashr,
+            Op::Add,
+            Op::Add,
+            Op::Mul,
+            Op::Udiv,
+            Op::Urem,
+            Op::Sdiv,
+            Op::Srem,
+            Op::BvAnd,
+            Op::BvOr,
+            Op::BvXor,
+            Op::Shl,
+            Op::Lshr,
+            Op::Ashr,
         ];
         let width = self.width();
         let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));

@@ -45,9 +45,9 @@ fn member_of_bits(arena: &mut Arena, x: TermId, bits: Bits) -> Option<TermId> {
 
 fn reversed(bits: Bits, top: u16) -> Bits {
     let width = bits.width();
-    (0..=top).filter(|i| bits.bit(*i)).fold(Bits::zero(width), |out, i| {
-        out.or(Bits::new(width, 1).shl(Bits::new(16, u64::from(top - i))))
-    })
+    (0..=top)
+        .filter(|i| bits.bit(*i))
+        .fold(Bits::zero(width), |out, i| out.or(Bits::new(width, 1).shl(Bits::new(16, u64::from(top - i)))))
 }
 
 /// One bit of a constant shifted by a variable amount.
@@ -125,7 +125,8 @@ fn about_whole(arena: &mut Arena, op: Op, literal: TermId, x: TermId, needed: u1
     let inner = arena.op(literal);
     if matches!(inner, Op::And | Op::Or) && inner != op {
         let (_, parts) = view::open(arena, literal);
-        let new: SmallVec<[TermId; 8]> = parts.iter().map(|part| about_whole_literal(arena, *part, x, needed)).collect();
+        let new: SmallVec<[TermId; 8]> =
+            parts.iter().map(|part| about_whole_literal(arena, *part, x, needed)).collect();
         return if new[..] == parts[..] { literal } else { arena.make(inner, &new) };
     }
     about_whole_literal(arena, literal, x, needed)
@@ -171,6 +172,12 @@ mod tests {
             expect!["x - 9 <u 5 || x == 32"],
         );
         // Without the bound the amount wraps.
-        gives(|a| { let x = words(a).0; shifted_one(a, x, 1 << 32 | 0x3e00) }, expect!["x[5:0] - 9 <u 5 || x[5:0] == 32"]);
+        gives(
+            |a| {
+                let x = words(a).0;
+                shifted_one(a, x, 1 << 32 | 0x3e00)
+            },
+            expect!["x[5:0] - 9 <u 5 || x[5:0] == 32"],
+        );
     }
 }

@@ -370,9 +370,8 @@ fn piece_is_zero(arena: &Arena, term: TermId, cut: u16) -> bool {
 /// `a | b` and `a ^ b` of terms without a common one bit are `a + b`.
 fn disjoint(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     let width = arena.width(args[0]);
-    let apart = |low: TermId, high: TermId| {
-        width - view::leading_zeros(arena, low) <= view::trailing_zeros(arena, high)
-    };
+    let apart =
+        |low: TermId, high: TermId| width - view::leading_zeros(arena, low) <= view::trailing_zeros(arena, high);
     (apart(args[0], args[1]) || apart(args[1], args[0])).then(|| arena.add(args[0], args[1]))
 }
 
@@ -395,9 +394,27 @@ mod tests {
 
     #[test]
     fn masks_take_parts() {
-        gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xff)); a.and(x, m) }, expect!["zext32(x[7:0])"]);
-        gives(|a| { let (x, m) = (words(a).0, a.bv_i64(32, -16)); a.and(x, m) }, expect!["16*zext32(x[31:4])"]);
-        gives(|a| { let (x, m) = (words(a).0, a.bv(32, 0xf0f)); a.and(x, m) }, expect!["zext32(x[11:0] & 0xf0f)"]);
+        gives(
+            |a| {
+                let (x, m) = (words(a).0, a.bv(32, 0xff));
+                a.and(x, m)
+            },
+            expect!["zext32(x[7:0])"],
+        );
+        gives(
+            |a| {
+                let (x, m) = (words(a).0, a.bv_i64(32, -16));
+                a.and(x, m)
+            },
+            expect!["16*zext32(x[31:4])"],
+        );
+        gives(
+            |a| {
+                let (x, m) = (words(a).0, a.bv(32, 0xf0f));
+                a.and(x, m)
+            },
+            expect!["zext32(x[11:0] & 0xf0f)"],
+        );
     }
 
     #[test]

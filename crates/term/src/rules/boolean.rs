@@ -18,12 +18,8 @@ const MAX_PAIRS: usize = 12;
 type List = SmallVec<[TermId; 8]>;
 
 /// Rules for negations.
-pub(super) const NOT: &[Rule] = &[
-    FOLD,
-    rule("not-not", not_not),
-    rule("not-junction", not_junction),
-    rule("not-ite", not_ite),
-];
+pub(super) const NOT: &[Rule] =
+    &[FOLD, rule("not-not", not_not), rule("not-junction", not_junction), rule("not-ite", not_ite)];
 
 /// Rules for conjunctions.
 pub(super) const AND: &[Rule] = &[
@@ -96,9 +92,7 @@ fn canonical(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     }
     flat.sort_unstable();
     flat.dedup();
-    let contradiction = flat
-        .iter()
-        .any(|t| arena.op(*t) == Op::Not && flat.binary_search(&arena.arg(*t, 0)).is_ok());
+    let contradiction = flat.iter().any(|t| arena.op(*t) == Op::Not && flat.binary_search(&arena.arg(*t, 0)).is_ok());
     if contradiction {
         return Some(arena.bool(!neutral));
     }
@@ -174,7 +168,13 @@ enum Comparison {
     /// A term lies in a set.
     Member(TermId, Set),
     /// `a < b` (or not, if false) and the literal for `a = b`.
-    Less { op: Op, a: TermId, b: TermId, holds: bool, same: TermId },
+    Less {
+        op: Op,
+        a: TermId,
+        b: TermId,
+        holds: bool,
+        same: TermId,
+    },
     /// An equality of two terms.
     Equal,
     /// Outcomes of a floating-point comparison.
@@ -233,7 +233,9 @@ fn pairs(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
                 (Comparison::Less { .. }, Comparison::Less { .. } | Comparison::Equal | Comparison::Member(..)) => {
                     order_and(arena, &said[i], p, q)
                 }
-                (Comparison::Equal | Comparison::Member(..), Comparison::Less { .. }) => order_and(arena, &said[j], q, p),
+                (Comparison::Equal | Comparison::Member(..), Comparison::Less { .. }) => {
+                    order_and(arena, &said[j], q, p)
+                }
                 (Comparison::Float, Comparison::Float) => float::both(arena, p, q),
                 _ => None,
             };

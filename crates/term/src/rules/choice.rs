@@ -141,7 +141,11 @@ fn clamp(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     };
     let condition = if inside { args[0] } else { arena.bool_not(args[0]) };
     let without = interval::without(arena, condition, x, k)?;
-    Some(if inside { arena.make(op, &[without, args[1], args[2]]) } else { arena.make(op, &[without, args[2], args[1]]) })
+    Some(if inside {
+        arena.make(op, &[without, args[1], args[2]])
+    } else {
+        arena.make(op, &[without, args[2], args[1]])
+    })
 }
 
 /// A choice between constants by the value of a bit (a sign included) is linear in that bit.
@@ -151,7 +155,9 @@ fn bit(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let condition = args[0];
     let bit = match view::as_bit_test(arena, condition) {
         Some(bit) => bit,
-        None if arena.op(condition) == Op::Slt && arena.as_const(arena.arg(condition, 1)).is_some_and(Bits::is_zero) => {
+        None if arena.op(condition) == Op::Slt
+            && arena.as_const(arena.arg(condition, 1)).is_some_and(Bits::is_zero) =>
+        {
             let x = arena.arg(condition, 0);
             let top = arena.width(x) - 1;
             arena.extract(x, top, top)

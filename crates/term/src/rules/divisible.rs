@@ -3,10 +3,10 @@
 //! Solvers do not find these equalities, so they are admitted with a theorem whose condition is evaluated at each use,
 //! checked exhaustively at small widths, and fuzzed at the others.
 //!
-//! Theorem (divisibility). Let M·d' ≡ 1 mod 2^n, d = 2^k·d', r < d. The x with x ≡ r mod 2^k and x·M − r·M ∈ S mod 2^n are the
-//! numbers r + d·t mod 2^n for 2^k·t ∈ S. If those t are exactly 0 … ⌊(2^n − 1 − r) / d⌋, they are the unsigned x with x mod d = r;
-//! if r = 0 and they are exactly −⌊2^(n−1) / d⌋ … ⌊(2^(n−1) − 1) / d⌋, they are the signed multiples of d. Proof: x·M − r·M = 2^k·t
-//! if and only if x − r = 2^k·d'·t.
+//! Theorem (divisibility). Let M·d' ≡ 1 mod 2^n, d = 2^k·d', r < d. The x with x ≡ r mod 2^k and x·M − r·M ∈ S mod 2^n
+//! are the numbers r + d·t mod 2^n for 2^k·t ∈ S. If those t are exactly 0 … ⌊(2^n − 1 − r) / d⌋, they are the unsigned x
+//! with x mod d = r; if r = 0 and they are exactly −⌊2^(n−1) / d⌋ … ⌊(2^(n−1) − 1) / d⌋, they are the signed multiples
+//! of d. Proof: x·M − r·M = 2^k·t if and only if x − r = 2^k·d'·t.
 //!
 //! (Granlund and Montgomery, Division by Invariant Integers using Multiplication, PLDI 1994, section 9.)
 
@@ -57,8 +57,7 @@ fn divisible(arena: &mut Arena, product: TermId, set: Set, k: u16, low: Bits) ->
     let Set::Range { lo, hi } = set else { return None };
     let low = low.resize(m.width());
     // Statements are made about sums whose first coefficient is positive: M or −M.
-    let claim =
-        divisibility(m, lo, hi, k, low).or_else(|| divisibility(m.neg(), hi.neg(), lo.neg(), k, low))?;
+    let claim = divisibility(m, lo, hi, k, low).or_else(|| divisibility(m.neg(), hi.neg(), lo.neg(), k, low))?;
     Some(claimed(arena, x, claim))
 }
 
@@ -251,12 +250,20 @@ mod tests {
                 let (wide, zero) = (Bits::new(8, d), Bits::zero(8));
                 for r in 0..d {
                     let claim = Divisible::Unsigned { d: wide, r: Bits::new(8, r) };
-                    let Some(Divisible::Unsigned { d: all, r: rest }) = joined_residue(claim, low_bits) else { continue };
+                    let Some(Divisible::Unsigned { d: all, r: rest }) = joined_residue(claim, low_bits) else {
+                        continue;
+                    };
                     for x in 0..256 {
-                        assert_eq!(x % d == r && x % (1 << k) == low, x % all.low() == rest.low(), "{x}, {d}, {k}, {low}");
+                        assert_eq!(
+                            x % d == r && x % (1 << k) == low,
+                            x % all.low() == rest.low(),
+                            "{x}, {d}, {k}, {low}"
+                        );
                     }
                 }
-                let Some(Divisible::Signed { d: all }) = joined_residue(Divisible::Signed { d: wide }, low_bits) else { continue };
+                let Some(Divisible::Signed { d: all }) = joined_residue(Divisible::Signed { d: wide }, low_bits) else {
+                    continue;
+                };
                 for x in (0..256).map(|x| Bits::new(8, x)) {
                     let expected = x.srem(wide) == zero && x.low() % (1 << k) == low;
                     assert_eq!(expected, x.srem(all) == zero, "{x}, {d}, {k}");
@@ -271,7 +278,9 @@ mod tests {
         let mut found = 0;
         for m in (1..128u64).step_by(2) {
             for k in 0..3u16 {
-                for (low, lo, hi) in (0..1u64 << k).flat_map(|low| (0..128).flat_map(move |lo| (0..128).map(move |hi| (low, lo, hi)))) {
+                for (low, lo, hi) in
+                    (0..1u64 << k).flat_map(|low| (0..128).flat_map(move |lo| (0..128).map(move |hi| (low, lo, hi))))
+                {
                     let set = Set::range(Bits::new(n, lo), Bits::new(n, hi));
                     let claim = divisibility(Bits::new(n, m), Bits::new(n, lo), Bits::new(n, hi), k, Bits::new(n, low));
                     let Some(claim) = claim else { continue };

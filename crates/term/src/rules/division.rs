@@ -239,7 +239,13 @@ mod tests {
 
     #[test]
     fn signed_quotient_by_a_power_of_two_is_what_compilers_emit() {
-        gives(|a| { let (x, four) = (words(a).0, a.bv(32, 4)); a.sdiv(x, four) }, expect!["sext32((x + 3*zext32(x[31]))[31:2])"]);
+        gives(
+            |a| {
+                let (x, four) = (words(a).0, a.bv(32, 4));
+                a.sdiv(x, four)
+            },
+            expect!["sext32((x + 3*zext32(x[31]))[31:2])"],
+        );
         // lea edx, [x + 3]; test x, x; cmovs; sar 2
         gives(
             |a| {
@@ -267,7 +273,13 @@ mod tests {
 
     #[test]
     fn signed_remainder_by_a_power_of_two_has_one_form() {
-        gives(|a| { let (x, four) = (words(a).0, a.bv(32, 4)); a.srem(x, four) }, expect!["-3*zext32(x[31]) + zext32(x[1:0] + sext2(x[31]))"]);
+        gives(
+            |a| {
+                let (x, four) = (words(a).0, a.bv(32, 4));
+                a.srem(x, four)
+            },
+            expect!["-3*zext32(x[31]) + zext32(x[1:0] + sext2(x[31]))"],
+        );
         gives(
             |a| {
                 let x = words(a).0;

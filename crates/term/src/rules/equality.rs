@@ -12,6 +12,9 @@ use smallvec::SmallVec;
 /// Rules for equality of truth values.
 pub(super) const IFF: &[Rule] = &[FOLD, rule("iff-cancel", iff_cancel)];
 
+/// Rules for equality of memories.
+pub(super) const MEMORY: &[Rule] = &[rule("eq-same", eq_same)];
+
 /// Rules for equality of bit vectors.
 pub(super) const EQ: &[Rule] = &[
     FOLD,
@@ -77,7 +80,11 @@ fn iff_cancel(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     parts.sort_unstable();
     let mut left: SmallVec<[TermId; 8]> = SmallVec::new();
     for part in parts {
-        if left.last() == Some(&part) { left.pop(); } else { left.push(part) }
+        if left.last() == Some(&part) {
+            left.pop();
+        } else {
+            left.push(part)
+        }
     }
     let same = match left[..] {
         [] => arena.bool(true),
@@ -131,7 +138,13 @@ fn eq_xor(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
             }
             _ => {}
         }
-        let rest = if other == a { b } else if other == b { a } else { continue };
+        let rest = if other == a {
+            b
+        } else if other == b {
+            a
+        } else {
+            continue;
+        };
         let zero = arena.constant(Bits::zero(arena.width(rest)));
         return Some(arena.make(op, &[rest, zero]));
     }
@@ -252,7 +265,11 @@ fn eq_linear(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     sum.constant = Bits::zero(width);
     let mut left = Linear::zero(width);
     for (term, c) in sum.terms {
-        if c.sign() && c != interval::signed_min(width) { right.terms.push((term, c.neg())) } else { left.terms.push((term, c)) }
+        if c.sign() && c != interval::signed_min(width) {
+            right.terms.push((term, c.neg()))
+        } else {
+            left.terms.push((term, c))
+        }
     }
     let (left, right) = (left.build(arena), right.build(arena));
     if [left, right] == args {

@@ -379,11 +379,41 @@ mod tests {
 
     #[test]
     fn arithmetic_has_one_form() {
-        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 1.5)); a.float(FloatOp::Sub(64), &[x, c]) }, expect!["fadd64(x, 0xbff8000000000000)"]);
-        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 2.0)); a.float(FloatOp::Mul(64), &[c, x]) }, expect!["fadd64(x, x)"]);
-        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 8.0)); a.float(FloatOp::Div(64), &[x, c]) }, expect!["fmul64(x, 0x3fc0000000000000)"]);
-        gives(|a| { let ((x, _), c) = (doubles(a), number(a, 3.0)); a.float(FloatOp::Div(64), &[x, c]) }, expect!["fdiv64(x, 0x4008000000000000)"]);
-        gives(|a| { let (x, y) = doubles(a); a.float(FloatOp::Min(64), &[x, y]) }, expect!["flt64(x, y) ? x : y"]);
+        gives(
+            |a| {
+                let ((x, _), c) = (doubles(a), number(a, 1.5));
+                a.float(FloatOp::Sub(64), &[x, c])
+            },
+            expect!["fadd64(x, 0xbff8000000000000)"],
+        );
+        gives(
+            |a| {
+                let ((x, _), c) = (doubles(a), number(a, 2.0));
+                a.float(FloatOp::Mul(64), &[c, x])
+            },
+            expect!["fadd64(x, x)"],
+        );
+        gives(
+            |a| {
+                let ((x, _), c) = (doubles(a), number(a, 8.0));
+                a.float(FloatOp::Div(64), &[x, c])
+            },
+            expect!["fmul64(x, 0x3fc0000000000000)"],
+        );
+        gives(
+            |a| {
+                let ((x, _), c) = (doubles(a), number(a, 3.0));
+                a.float(FloatOp::Div(64), &[x, c])
+            },
+            expect!["fdiv64(x, 0x4008000000000000)"],
+        );
+        gives(
+            |a| {
+                let (x, y) = doubles(a);
+                a.float(FloatOp::Min(64), &[x, y])
+            },
+            expect!["flt64(x, y) ? x : y"],
+        );
     }
 
     #[test]

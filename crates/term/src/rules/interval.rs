@@ -6,9 +6,8 @@
 //!
 //! The canonical statement about a set, in this order: `x = k` or its negation for one value (or all but one);
 //! `x <s 0` or its negation for the sign; `x <u c` or its negation for sets that begin at zero or end at the
-//! maximum; `x <s c` likewise at the signed ends; `x[w−1:n] = k` or its negation for an aligned block of 2^n values; `x − lo <u length` otherwise, negated if the set
-//! is the larger half.
-//! Constants added to `x`, extensions, choices between constants and parts that the set does not depend on are
+//! maximum; `x <s c` likewise at the signed ends; `x[w−1:n] = k` or its negation for an aligned block of 2^n values;
+//! `x − lo <u length` otherwise, negated if the set is the larger half. Constants added to `x`, extensions, choices between constants and parts that the set does not depend on are
 //! removed from `x` first.
 
 use super::view;
@@ -20,7 +19,10 @@ pub(super) enum Set {
     Empty,
     Full,
     /// From `lo` upwards (wrapping) to `hi` inclusive; neither empty nor full.
-    Range { lo: Bits, hi: Bits },
+    Range {
+        lo: Bits,
+        hi: Bits,
+    },
 }
 
 fn one(width: u16) -> Bits {

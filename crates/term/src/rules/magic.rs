@@ -6,9 +6,10 @@
 //! Theorem (unsigned). Let d ≥ 1, M·d = 2^L + e with 0 ≤ e and e·2^n ≤ 2^L. Then ⌊x·M / 2^L⌋ = ⌊x / d⌋ for 0 ≤ x < 2^n.
 //! Proof: with x = q·d + r, x·M / 2^L = q + (r + x·e / 2^L) / d, and x·e / 2^L < 1, r ≤ d − 1.
 //!
-//! Theorem (signed). Let d ≥ 2, M·d = 2^L + e with 0 < e and e·2^(n−1) ≤ 2^L. Then ⌊x·M / 2^L⌋ + [x < 0] is x / d rounded
-//! towards zero for −2^(n−1) ≤ x < 2^(n−1). Proof: for x ≥ 0 as above. For x = −(q·d + r) < 0,
-//! x·M / 2^L = −q − (r + |x|·e / 2^L) / d, and 0 < r + |x|·e / 2^L ≤ d. With e·2^(n−1) < 2^L it also holds for x = 2^(n−1).
+//! Theorem (signed). Let d ≥ 2, M·d = 2^L + e with 0 < e and e·2^(n−1) ≤ 2^L. Then ⌊x·M / 2^L⌋ + [x < 0] is x / d
+//! rounded towards zero for −2^(n−1) ≤ x < 2^(n−1). Proof: for x ≥ 0 as above. For x = −(q·d + r) < 0,
+//! x·M / 2^L = −q − (r + |x|·e / 2^L) / d, and 0 < r + |x|·e / 2^L ≤ d. With e·2^(n−1) < 2^L it also holds for
+//! x = 2^(n−1).
 //!
 //! (Granlund and Montgomery, Division by Invariant Integers using Multiplication, PLDI 1994.)
 

@@ -126,7 +126,13 @@ mod tests {
 
     #[test]
     fn conditions_of_a_comparison_fold_back() {
-        gives(|a| { let (x, y) = words(a); jl(a, x, y) }, expect!["x <s y"]);
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                jl(a, x, y)
+            },
+            expect!["x <s y"],
+        );
         gives(
             |a| {
                 let (x, y) = words(a);

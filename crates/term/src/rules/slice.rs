@@ -48,12 +48,8 @@ pub(super) const ZEXT: &[Rule] = &[
 ];
 
 /// Rules for sign extension.
-pub(super) const SEXT: &[Rule] = &[
-    FOLD,
-    rule("sext-sext", sext_sext),
-    rule("sext-nonnegative", sext_nonnegative),
-    rule("sext-choice", sext_choice),
-];
+pub(super) const SEXT: &[Rule] =
+    &[FOLD, rule("sext-sext", sext_sext), rule("sext-nonnegative", sext_nonnegative), rule("sext-choice", sext_choice)];
 
 fn bounds(op: Op) -> (u16, u16) {
     match op {
@@ -210,7 +206,8 @@ fn extract_load(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (kind, parts) = view::open(arena, args[0]);
     let Op::Load(bytes) = kind else { return None };
     let (first, last) = (lo / 8, hi / 8);
-    if last - first + 1 == bytes {
+    // A sign bit alone stays with its number: that is how comparisons write it.
+    if last - first + 1 == bytes || (lo == hi && hi + 1 == 8 * bytes) {
         return None;
     }
     let address = arena.add_const(parts[1], i64::from(first));
