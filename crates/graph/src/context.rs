@@ -521,7 +521,7 @@ impl<'a> Context<'a> {
     }
 
     /// The one object whose address is part of the sum, with coefficient 1.
-    fn base_object(&self, address: TermId) -> Option<(VarId, Option<usize>)> {
+    pub fn base_object(&self, address: TermId) -> Option<(VarId, Option<usize>)> {
         let linear = Linear::of(self.arena, address);
         let mut found = None;
         for (term, coefficient) in &linear.terms {

@@ -3,7 +3,10 @@
 use crate::obligation::Ignored;
 use crate::product::{Checker, Point, Rejection, unknown};
 use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
-use term::Sort;
+use term::{Sort, TermId};
+
+/// Accesses of the original that one of the candidate's is compared with by the solver.
+const MOST_ALTERNATIVES: usize = 8;
 
 impl Checker<'_, '_> {
     /// Both sides return: results, world, callee-saved registers and stack pointer.
@@ -88,6 +91,7 @@ impl Checker<'_, '_> {
                 let others: Vec<Access> = others.iter().map(|other| self.settled(known, other)).collect();
                 let others: Vec<&Access> = others.iter().collect();
                 covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
+                covered = covered.or_else(|| self.same_address(&settled, &others));
             }
             let goal = covered.map(|when| self.context.arena.implies(access.guard, when));
             let goal = goal.map(|goal| known.simplify(self.context.arena, goal));
@@ -181,8 +185,21 @@ impl Checker<'_, '_> {
         region.local.is_some() || !access.write || self.is_writable(access)
     }
 
+    /// When the access is at the address of one of the given ones, which must not be many.
+    fn same_address(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
+        let object = self.context.base_object(access.address)?;
+        let mut when = Vec::new();
+        for other in others {
+            if other.bytes >= access.bytes && self.context.base_object(other.address) == Some(object) {
+                let same = self.context.arena.eq(access.address, other.address);
+                when.push(self.context.arena.bool_and(other.guard, same));
+            }
+        }
+        if when.is_empty() || when.len() > MOST_ALTERNATIVES { None } else { Some(self.context.arena.bool_or_all(&when)) }
+    }
+
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.
-    fn same_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<term::TermId> {
+    fn same_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
         if access.write || !access.bytes.is_power_of_two() || access.bytes < 2 {
             return None;
         }
