@@ -520,6 +520,12 @@ impl<'a> Context<'a> {
         Some(self.arena.ule(offset, limit))
     }
 
+    /// Does the term point to anonymous read-only data?
+    pub fn is_literal(&self, term: TermId) -> bool {
+        let object = self.arena.sort(term).width().filter(|w| *w == 64).and_then(|_| self.base_object(term));
+        object.and_then(|(var, _)| self.object(var)).is_some_and(|o| o.kind == ObjectKind::Literal)
+    }
+
     /// The one object whose address is part of the sum, with coefficient 1.
     pub fn base_object(&self, address: TermId) -> Option<(VarId, Option<usize>)> {
         let linear = Linear::of(self.arena, address);

@@ -519,6 +519,9 @@ impl Executor<'_, '_> {
             } else {
                 None
             };
+            if self.side == Side::Candidate && offset < 0 {
+                self.context.assume(Assumption::global("enough-stack"));
+            }
             match fault {
                 // Not to be mistaken for undefined behaviour that excuses the candidate: we may have misread the code.
                 Some(kind) if self.side == Side::Original => return Err(unsupported(self.side, place, kind.name())),
@@ -535,6 +538,7 @@ impl Executor<'_, '_> {
             Side::Original => self.context.note_original_address(address),
             Side::Candidate => self.context.claim_in_bounds(address),
         }
+        self.context.assume(Assumption::global("sequential"));
         if self.context.region(address, bytes).is_none() {
             self.context.assume(Assumption::global("frame-private"));
         }

@@ -43,6 +43,9 @@ pub fn check(
     let mut checker = product::Checker::new(&mut context, solver)?;
     checker.walk()?;
     let counts = checker.counts;
+    if !context.bindings.is_empty() {
+        context.assume(Assumption::global("local-address-opaque"));
+    }
     if context.arena.used_nan_payload() {
         context.assume(Assumption::global("nan-payload"));
     }

@@ -343,6 +343,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         self.context.assume(Assumption::about("signature", hint.clone()));
         let arguments = self.call_arguments(at, &shape, places)?;
+        if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
+            self.context.assume(Assumption::global("literal-address-opaque"));
+        }
         for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
             self.prove_equal(at, known, *a, *b).map_err(|failure| Rejection::Obligation {
                 what: format!("argument {} of {hint}", i + 1),

@@ -132,7 +132,8 @@ fn extremum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     Some(arena.make(op, &[greater, args[2], args[1]]))
 }
 
-/// `ite(x ∈ S, x, k)` does not depend on whether k is in S: it is taken out where that leaves an interval.
+/// `ite(x ∈ S, x, k)` does not depend on whether k is in S: it is put in where that gives an interval, so that the
+/// condition is the strict comparison that programs usually write.
 fn clamp(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (x, k, inside) = match (arena.as_const(args[1]), arena.as_const(args[2])) {
         (None, Some(k)) => (args[1], k, true),
@@ -140,12 +141,8 @@ fn clamp(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         _ => return None,
     };
     let condition = if inside { args[0] } else { arena.bool_not(args[0]) };
-    let without = interval::without(arena, condition, x, k)?;
-    Some(if inside {
-        arena.make(op, &[without, args[1], args[2]])
-    } else {
-        arena.make(op, &[without, args[2], args[1]])
-    })
+    let with = interval::with(arena, condition, x, k)?;
+    Some(if inside { arena.make(op, &[with, args[1], args[2]]) } else { arena.make(op, &[with, args[2], args[1]]) })
 }
 
 /// A choice between constants by the value of a bit (a sign included) is linear in that bit.
@@ -285,7 +282,7 @@ mod tests {
                 let at_most = a.sle(x, five);
                 a.ite(at_most, x, five)
             },
-            expect!["x <s 5 ? x : 5"],
+            expect!["x <s 6 ? x : 5"],
         );
     }
 

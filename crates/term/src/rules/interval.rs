@@ -207,19 +207,25 @@ pub(super) fn both(arena: &mut Arena, x: TermId, p: (TermId, Set), q: (TermId, S
     Some(member(arena, x, both))
 }
 
-/// If `condition` says that `x` lies in an interval with `k` at one end: the condition for the rest of the interval.
-pub(super) fn without(arena: &mut Arena, condition: TermId, x: TermId, k: Bits) -> Option<TermId> {
+/// If `condition` says that `x` lies in an interval next to `k`: the condition for the interval with `k`.
+pub(super) fn with(arena: &mut Arena, condition: TermId, x: TermId, k: Bits) -> Option<TermId> {
     let (base, set) = statement(arena, condition)?;
     let Set::Range { lo, hi } = set else { return None };
     // The statement is about x without constant and sign; k moves along.
     let (own, at) = strip_offset(arena, x, Set::Range { lo: k, hi: k });
     let Set::Range { lo: k, .. } = at else { return None };
-    if own != base || lo == hi || (k != lo && k != hi) {
+    if own != base {
         return None;
     }
     let one = one(k.width());
-    let rest = if k == lo { Set::Range { lo: lo.add(one), hi } } else { Set::Range { lo, hi: hi.sub(one) } };
-    Some(member(arena, base, rest))
+    let more = if k.add(one) == lo {
+        Set::range(k, hi)
+    } else if hi.add(one) == k {
+        Set::range(lo, k)
+    } else {
+        return None;
+    };
+    Some(member(arena, base, more))
 }
 
 /// The canonical term for `x ∈ set`.
