@@ -1,157 +1,272 @@
 //! Concrete inputs: random ones of the kinds that tell programs apart, and their variations.
 
-use graph::interpreter::{Seed, plausible_word};
-use graph::{Function, Place, Register};
+use crate::constants::Constants;
+use graph::contract::Fixed;
+use graph::interpreter::{BUFFER_SPACING, BUFFERS, Effects, STACK_ARGUMENTS, Script, Seed, bytes_read, plausible_word};
+use graph::{Function, Narrow, Place, Register};
 use rustc_hash::FxHashMap;
-use term::Bits;
-use term::eval::Value;
+use term::{Arena, Bits, VarId};
 
 /// A start state of both programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// Registers by index; `rsp` is set by the machine.
-    pub registers: Vec<Value>,
+    /// Values of the arguments, in the order of the list of arguments.
+    pub values: Vec<Bits>,
     /// Bytes of memory that are not seeded.
     pub fixed: FxHashMap<u64, u8>,
     /// Seed of the rest of memory, of callees and of undefined values.
     pub seed: Seed,
+    /// Do unknown callees write?
+    pub effects: Effects,
+    /// Chosen behaviour of callees.
+    pub scripts: Vec<Script>,
+    /// Chosen places of objects.
+    pub places: FxHashMap<VarId, u64>,
 }
 
-const BUFFERS: u64 = 0x2000_0000_0000;
+/// Where `restrict` pointers point: nothing else does.
+const RESTRICTED: u64 = 0x2800_0000_0000;
 
 /// A small stream of random numbers.
-struct Stream {
+pub(crate) struct Stream {
     seed: Seed,
     count: u64,
 }
 
 impl Stream {
-    fn next(&mut self) -> u64 {
+    pub fn new(seed: Seed) -> Stream {
+        Stream { seed, count: 0 }
+    }
+
+    pub fn next(&mut self) -> u64 {
         self.count += 1;
         self.seed.mix(self.count)
     }
 
-    fn pick(&mut self, values: &[u64]) -> u64 {
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.next().is_multiple_of(n)
+    }
+
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
         values[(self.next() % values.len() as u64) as usize]
     }
 }
 
-/// A register that carries an argument.
-#[derive(Clone, Copy, Debug)]
+/// Something that the caller passes.
+#[derive(Clone, Debug)]
 pub(crate) struct Argument {
-    pub register: Register,
+    pub place: Place,
+    /// Defined bytes.
     pub bytes: u16,
     pub pointer: bool,
+    pub restrict: bool,
     pub boolean: bool,
-    pub narrow: Option<graph::Narrow>,
+    pub narrow: Option<Narrow>,
+    /// Is it known only from the convention, because there is no debug information?
+    pub guessed: bool,
+    /// The values that all callers pass, if these are known.
+    pub choices: Vec<Fixed>,
 }
 
-/// The registers that carry the function's arguments, as far as known.
-pub(crate) fn arguments(function: &Function) -> Vec<Argument> {
-    let plain = |register: Register, bytes: u16| Argument { register, bytes, pointer: false, boolean: false, narrow: None };
+impl Argument {
+    fn plain(place: Place, bytes: u16) -> Argument {
+        let choices = Vec::new();
+        Argument { place, bytes, pointer: false, restrict: false, boolean: false, narrow: None, guessed: false, choices }
+    }
+
+    pub fn width(&self) -> u16 {
+        8 * self.bytes
+    }
+
+    fn is_vector(&self) -> bool {
+        matches!(self.place, Place::Register(Register::Vector(_)))
+    }
+
+    /// The value that the type allows and that has these low bits.
+    pub fn fit(&self, value: Bits) -> Bits {
+        let low = value.resize(self.width());
+        if self.boolean {
+            return Bits::new(self.width(), low.low() & 1);
+        }
+        match self.narrow {
+            Some(narrow) => {
+                let inner = low.extract(8 * narrow.bytes - 1, 0);
+                if narrow.signed { inner.sext(self.width()) } else { inner.zext(self.width()) }
+            }
+            None => low,
+        }
+    }
+}
+
+/// The arguments of the original, as far as known.
+pub(crate) fn arguments(arena: &Arena, function: &Function) -> Vec<Argument> {
     let Some(signature) = function.signature.as_ref().filter(|s| s.unsupported.is_none()) else {
-        let vectors = (0..8).map(|i| plain(Register::Vector(i), 16));
-        return Register::ARGUMENTS.iter().map(|r| plain(*r, 8)).chain(vectors).collect();
+        return guessed_arguments(arena, function);
     };
-    let pointers: Vec<Place> =
-        function.parameters.iter().filter(|p| p.pointer).flat_map(|p| p.values.iter().map(|v| v.place)).collect();
-    let known = signature.arguments.iter().filter_map(|value| match value.place {
-        Place::Register(register) => Some(Argument {
-            register,
-            bytes: value.bytes,
-            pointer: pointers.contains(&value.place),
+    let parameter = |place: Place| function.parameters.iter().find(|p| p.values.iter().any(|v| v.place == place));
+    let constants = function.contract().map(|c| &c.arguments);
+    let known = signature.arguments.iter().map(|value| {
+        let parameter = parameter(value.place);
+        let choices = match value.place {
+            Place::Register(register) => constants.and_then(|c| c.get(&register)),
+            Place::Stack(_) => None,
+        };
+        Argument {
+            place: value.place,
+            // A truth value arrives extended to 32 bits, as both compilers rely on.
+            bytes: if value.boolean { value.bytes.max(4) } else { value.bytes },
+            pointer: parameter.is_some_and(|p| p.pointer),
+            restrict: parameter.is_some_and(|p| p.restrict),
             boolean: value.boolean,
             narrow: value.narrow,
-        }),
-        Place::Stack(_) => None,
+            guessed: false,
+            choices: choices.map_or(Vec::new(), |c| c.iter().cloned().collect()),
+        }
     });
     let mut out: Vec<Argument> = known.collect();
     if signature.variadic {
-        let more = Register::ARGUMENTS.iter().copied().filter(|r| !out.iter().any(|a| a.register == *r));
-        let more: Vec<Argument> = more.map(|r| plain(r, 8)).collect();
-        out.extend(more);
+        for register in convention().filter(|r| *r != Register::General(0)) {
+            if !out.iter().any(|a| a.place == Place::Register(register)) {
+                let bytes = if matches!(register, Register::Vector(_)) { 16 } else { 8 };
+                out.push(Argument::plain(Place::Register(register), bytes));
+            }
+        }
+        out.push(count_of_vectors());
     }
     out
 }
 
+fn convention() -> impl Iterator<Item = Register> {
+    Register::ARGUMENTS.into_iter().chain((0..8).map(Register::Vector))
+}
+
+/// `al`: callers of a variadic function say how many vector registers they use.
+fn count_of_vectors() -> Argument {
+    let choices = [0, 1, 8].into_iter().map(Fixed::Number).collect();
+    Argument { choices, ..Argument::plain(Place::Register(Register::General(0)), 8) }
+}
+
+/// Without debug information: every register of the convention. Who looks only at the low part of one may expect a
+/// narrow type, whose values are few.
+fn guessed_arguments(arena: &Arena, function: &Function) -> Vec<Argument> {
+    let entry = function.point(Function::ENTRY);
+    let one = |register: Register| {
+        let place = Place::Register(register);
+        if matches!(register, Register::Vector(_)) {
+            return Argument { guessed: true, ..Argument::plain(place, 16) };
+        }
+        match bytes_read(arena, entry, register) {
+            Some(1) => Argument { boolean: true, guessed: true, ..Argument::plain(place, 8) },
+            Some(2) => {
+                let narrow = Some(Narrow { bytes: 1, signed: false });
+                Argument { narrow, guessed: true, ..Argument::plain(place, 8) }
+            }
+            _ => Argument { guessed: true, ..Argument::plain(place, 8) },
+        }
+    };
+    convention().map(one).chain([Argument { guessed: true, ..count_of_vectors() }]).collect()
+}
+
+/// What random inputs are made from.
+pub(crate) struct Ingredients<'a> {
+    pub arguments: &'a [Argument],
+    pub constants: &'a Constants,
+    /// Addresses of named objects.
+    pub objects: &'a [u64],
+    /// Address of a constant argument.
+    pub fixed: &'a dyn Fn(&Fixed) -> Option<u64>,
+}
+
 impl Input {
     /// The input number `round` of a seed.
-    pub fn random(function: &Function, seed: Seed, round: u64) -> Input {
+    pub fn random(ingredients: &Ingredients, seed: Seed, round: u64) -> Input {
         let seed = seed.split(round);
-        let mut stream = Stream { seed: seed.split(1), count: 0 };
-        let mut registers: Vec<Value> = Vec::with_capacity(Register::COUNT);
-        for register in Register::all() {
-            let random = stream.next();
-            registers.push(match register.sort() {
-                term::Sort::Bool => Value::Bool(random & 1 == 1 && register != Register::Flag(graph::Flag::Direction)),
-                term::Sort::Bv(width) => Value::Bits(Bits::from_limbs(width, &[random, stream.next()])),
-                term::Sort::Memory => Value::Bool(false),
-            });
-        }
-        registers[Register::FsBase.index()] = Value::Bits(Bits::new(64, 0x7f00_0000_0000));
-        let mut input = Input { registers, fixed: FxHashMap::default(), seed };
+        let mut stream = Stream::new(seed.split(1));
+        let mood = match round % 6 {
+            0 | 3 => Mood::Calm,
+            5 => Mood::Constants,
+            _ => Mood::Wild,
+        };
+        let effects = if round % 4 == 1 || round % 4 == 2 { Effects::Writes } else { Effects::Quiet };
+        let mut input = Input {
+            values: Vec::with_capacity(ingredients.arguments.len()),
+            fixed: FxHashMap::default(),
+            seed,
+            effects,
+            scripts: Vec::new(),
+            places: FxHashMap::default(),
+        };
+        let same = stream.one_in(24);
         let mut earlier: Vec<u64> = Vec::new();
-        let calm = round.is_multiple_of(3);
-        for argument in arguments(function) {
-            let value = random_argument(&argument, &mut stream, &earlier, calm);
-            if argument.register.sort().width() == Some(64) {
+        for argument in ingredients.arguments {
+            let value = match earlier.first() {
+                Some(first) if same && !argument.is_vector() && argument.choices.is_empty() => Bits::new(64, *first),
+                _ => random_argument(ingredients, argument, &mut stream, &earlier, mood),
+            };
+            let value = argument.fit(value);
+            if !argument.is_vector() && !argument.restrict {
                 earlier.push(value.low());
             }
-            input.set(&argument, value);
+            input.values.push(value);
+            input.place(argument, value);
         }
         input
     }
 
-    /// Sets an argument; bits above its type keep the garbage they have.
-    pub fn set(&mut self, argument: &Argument, value: Bits) {
-        let Value::Bits(whole) = self.registers[argument.register.index()] else { return };
-        let width = 8 * argument.bytes;
-        let mut low = if value.width() >= width { value.extract(width - 1, 0) } else { value.zext(width) };
-        if let Some(narrow) = argument.narrow {
-            let inner = low.extract(8 * narrow.bytes - 1, 0);
-            low = if narrow.signed { inner.sext(width) } else { inner.zext(width) };
-        }
-        if argument.boolean {
-            low = Bits::new(width, low.low() & 1);
-        }
-        let full = if width < whole.width() { whole.extract(whole.width() - 1, width).concat(low) } else { low };
-        self.registers[argument.register.index()] = Value::Bits(full);
+    /// Sets an argument.
+    pub fn set(&mut self, arguments: &[Argument], i: usize, value: Bits) {
+        let value = arguments[i].fit(value);
+        self.values[i] = value;
+        self.place(&arguments[i], value);
     }
 
-    /// The value of an argument at its width.
-    pub fn get(&self, argument: &Argument) -> Bits {
-        match self.registers[argument.register.index()] {
-            Value::Bits(bits) => bits.extract(8 * argument.bytes - 1, 0),
-            _ => Bits::zero(8 * argument.bytes),
+    /// A stack argument is memory.
+    fn place(&mut self, argument: &Argument, value: Bits) {
+        if let Place::Stack(offset) = argument.place {
+            for (i, byte) in value.to_bytes().into_iter().enumerate() {
+                self.fixed.insert(STACK_ARGUMENTS + u64::from(offset) + i as u64, byte);
+            }
         }
     }
 }
 
-fn random_argument(argument: &Argument, stream: &mut Stream, earlier: &[u64], calm: bool) -> Bits {
-    let width = 8 * argument.bytes;
-    if width == 128 || matches!(argument.register, Register::Vector(_)) {
-        return random_float(stream, width);
+/// What an input is like as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mood {
+    /// Distinct buffers, small numbers.
+    Calm,
+    /// Everything.
+    Wild,
+    /// Numbers that the programs mention.
+    Constants,
+}
+
+fn random_argument(
+    ingredients: &Ingredients,
+    argument: &Argument,
+    stream: &mut Stream,
+    earlier: &[u64],
+    mood: Mood,
+) -> Bits {
+    if !argument.choices.is_empty() {
+        let choice = &argument.choices[(stream.next() % argument.choices.len() as u64) as usize];
+        return Bits::new(64, (ingredients.fixed)(choice).unwrap_or(0));
     }
-    let kind = stream.next() % 20;
-    if argument.pointer || (argument.bytes == 8 && argument.narrow.is_none() && kind < 8) {
-        let buffer = BUFFERS + (earlier.len() as u64 * 7 + 1) * 0x1_0000;
-        let value = match stream.next() % 16 {
-            0 if !calm => 0,
-            1 | 2 if !earlier.is_empty() && !calm => stream.pick(earlier),
-            3 | 4 if !earlier.is_empty() && !calm => {
-                let delta = [1, 2, 3, 4, 5, 7, 8, 12, 16, 24];
-                let up = stream.next() & 1 == 0;
-                let by = stream.pick(&delta);
-                let base = stream.pick(earlier);
-                if up { base.wrapping_add(by) } else { base.wrapping_sub(by) }
-            }
-            _ => buffer + if stream.next() & 7 == 0 { stream.next() % 64 } else { 0 },
-        };
-        return Bits::new(64, value);
+    if argument.is_vector() {
+        return random_float(ingredients, stream, argument.width());
     }
-    let bits = u32::from(width.min(64));
+    let constants = ingredients.constants.words();
+    if mood == Mood::Constants && !argument.pointer && !constants.is_empty() && !stream.one_in(4) {
+        return Bits::new(64, stream.pick(constants));
+    }
+    let word_sized = argument.bytes == 8 && argument.narrow.is_none() && !argument.boolean;
+    if argument.pointer || (word_sized && stream.next() % 5 < 2) {
+        return Bits::new(64, random_pointer(ingredients, argument, stream, earlier, mood));
+    }
+    let bits = u32::from(argument.width().min(64));
     let sign = 1u64 << (bits - 1);
-    let value = match kind {
+    let value = match stream.next() % 24 {
         0..=7 => stream.next() % 12,
         8 => (stream.next() % 12).wrapping_neg(),
         9 => sign,
@@ -162,16 +277,53 @@ fn random_argument(argument: &Argument, stream: &mut Stream, earlier: &[u64], ca
         14 => 1 << (stream.next() % u64::from(bits)),
         15 => (1u64 << (stream.next() % u64::from(bits))).wrapping_sub(1),
         16 => stream.next() % 256,
-        17 => plausible_word(stream.next()),
+        17 => plausible_word(stream.next(), constants),
+        18..=20 if !constants.is_empty() => stream.pick(constants),
+        21 if earlier.len() > 1 => stream.pick(earlier).wrapping_add(stream.pick(earlier)),
         _ => stream.next(),
     };
     Bits::new(64, value)
 }
 
-fn random_float(stream: &mut Stream, width: u16) -> Bits {
+fn random_pointer(
+    ingredients: &Ingredients,
+    argument: &Argument,
+    stream: &mut Stream,
+    earlier: &[u64],
+    mood: Mood,
+) -> u64 {
+    let number = earlier.len() as u64;
+    if argument.restrict {
+        return RESTRICTED + number * BUFFER_SPACING;
+    }
+    let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
+    if mood == Mood::Calm {
+        return buffer;
+    }
+    match stream.next() % 20 {
+        0 => 0,
+        1 | 2 if !earlier.is_empty() => stream.pick(earlier),
+        3..=5 if !earlier.is_empty() => {
+            let by = stream.pick(&[1, 2, 4, 4, 8, 8, 8, 12, 16, 24, 32]);
+            let base = stream.pick(earlier);
+            if stream.one_in(2) { base.wrapping_add(by) } else { base.wrapping_sub(by) }
+        }
+        6..=8 if !ingredients.objects.is_empty() => {
+            stream.pick(ingredients.objects).wrapping_add(stream.pick(&[0, 0, 0, 4, 8, 16]))
+        }
+        9 | 10 => buffer + 8 * (stream.next() % 8),
+        _ => buffer,
+    }
+}
+
+fn random_float(ingredients: &Ingredients, stream: &mut Stream, width: u16) -> Bits {
     let values = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.25, -7.75, 100.0, 1e10, 1e-10, 1e300, 0.1, 16777217.0];
     let mut lane = |wide: bool| {
-        let pick = values[(stream.next() % values.len() as u64) as usize];
+        let known = if wide { ingredients.constants.doubles() } else { ingredients.constants.floats() };
+        if !known.is_empty() && stream.one_in(5) {
+            return stream.pick(known);
+        }
+        let pick = stream.pick(&values);
         let value: f64 = match stream.next() % 12 {
             0 => f64::INFINITY,
             1 => f64::NAN,
@@ -184,7 +336,7 @@ fn random_float(stream: &mut Stream, width: u16) -> Bits {
         32 => Bits::new(32, lane(false)),
         64 => Bits::new(64, lane(true)),
         _ => {
-            let low = if lane(true) & 64 == 0 { lane(true) } else { lane(false) };
+            let low = if lane(true) & 64 == 0 { lane(true) } else { lane(false) | lane(false) << 32 };
             Bits::from_limbs(width, &[low, lane(true)])
         }
     }

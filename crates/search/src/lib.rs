@@ -4,6 +4,7 @@
 //! interpreter replays.
 
 mod bindings;
+mod constants;
 mod inputs;
 mod refute;
 mod session;

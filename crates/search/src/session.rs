@@ -50,6 +50,9 @@ const BINDING_ROUNDS: usize = 64;
 /// Random inputs tried before the proof, and at most after it failed.
 const FIRST_ROUNDS: u64 = 60;
 const SECOND_ROUNDS: u64 = 4000;
+/// Points entered in these runs.
+const FIRST_STEPS: usize = 20_000;
+const SECOND_STEPS: usize = 20_000_000;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 
 impl Session {
@@ -70,10 +73,9 @@ impl Session {
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
         let mut runner = Runner::new(arena, original, candidate);
-        let rounds = if original.contracts.is_empty() { FIRST_ROUNDS } else { 0 };
-        let first = runner.random(seed, 0..rounds, start + budget / 10);
+        let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budget / 10);
         let evidence = runner.evidence;
-        if let Some(witness) = first {
+        if let Some(witness) = first.filter(|w| is_conclusive(original, w)) {
             return different(witness, "random");
         }
         let mut solver = self.pool.take(deadline);
@@ -83,7 +85,7 @@ impl Session {
             Ok(proof) => {
                 statistics.points = proof.counts().points;
                 statistics.obligations = proof.counts().obligations;
-                if let (0, Err(detail)) = (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, original, candidate, deadline) }) {
+                if let (0, Err(detail)) = (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, &mut runner, deadline) }) {
                     let verdict = Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail));
                     return Outcome { verdict, strategy: Some("events"), statistics, certificate: None };
                 }
@@ -93,9 +95,15 @@ impl Session {
             Err(rejection) => rejection,
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let mut runner = Runner::new(arena, original, candidate);
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
-        if let Some(witness) = runner.random(seed, FIRST_ROUNDS..SECOND_ROUNDS, until) {
+        if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection {
+            let found = runner.model(arena, model, &certificate.locals, seed, until);
+            if let Some(witness) = found.filter(|w| is_conclusive(original, w)) {
+                return different(witness, "model");
+            }
+        }
+        let found = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until);
+        if let Some(witness) = found.filter(|w| is_conclusive(original, w)) {
             return different(witness, "random");
         }
         let reason = if Instant::now() >= deadline {
@@ -110,14 +118,12 @@ impl Session {
     fn find_evidence(
         &self,
         arena: &Arena,
-        original: &Function,
-        candidate: &Function,
+        runner: &mut Runner,
         deadline: Instant,
     ) -> Result<(), String> {
-        let mut runner = Runner::new(arena, original, candidate);
         let mut round = FIRST_ROUNDS;
         while runner.evidence == 0 && round < SECOND_ROUNDS && Instant::now() < deadline {
-            runner.random(self.options.seed, round..round + 50, deadline);
+            runner.random(arena, self.options.seed, round..round + 50, SECOND_STEPS, deadline);
             round += 50;
         }
         if runner.evidence > 0 {
@@ -154,6 +160,13 @@ impl Session {
             }
         }
     }
+}
+
+/// Is the witness one that the program around the function can reach? A compiler knows the callers of a local function,
+/// and what local callees return; more than the contracts say.
+fn is_conclusive(original: &Function, witness: &crate::Witness) -> bool {
+    let local = |name: &str| original.contracts.contains_key(name);
+    !local(&original.name) && !witness.calls.iter().any(|call| local(&call.callee))
 }
 
 fn different(witness: crate::Witness, strategy: &'static str) -> Outcome {

@@ -1,570 +1,540 @@
-//! The machine: registers, the sparse memory, and the instrumented run.
+//! The machine: runs a program step by step on cells and memory.
+//!
+//! The run of an original is instrumented. It ends at the first thing that a proof could have assumed away.
 
-use super::memory::{Layout, Memory, STACK_TOP, is_stack};
-use super::values::{Seed, plausible_word};
-use crate::library::{self, Effect};
-use crate::{Callee, FaultKind, Function, Next, Op, Place, Register, Signature, Value as Passed};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
-use term::eval::{Value, apply};
-use term::{Arena, Bits, Func, Op as TermOp, Sort, TermId, VarId};
+use super::callee::Callees;
+use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
+use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
+use super::program::{Action, Address, Cell, Expression, Extent, Program};
+use super::trace::{Called, End, Passed, SetUp, Trace, Write};
+use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
+use rustc_hash::FxHashMap;
+use term::{Arena, Bits};
 
-/// How a run ended.
+/// Do unknown callees write memory?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// Returned.
-    Return,
-    /// Called a function that does not return.
-    NoReturn,
-    /// Faulted, at an instruction.
-    Fault(FaultKind, u64),
-    /// Ran out of fuel.
-    Fuel,
-    /// Something the interpreter does not do.
-    Unsupported,
+pub enum Effects {
+    /// They leave it alone.
+    Quiet,
+    /// They write seeded bytes where they may.
+    Writes,
 }
 
-/// A call that is an event.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Called {
-    /// Callee, or the address called.
+/// What a callee does at some call of it, chosen instead of seeded.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Script {
+    /// The callee's name.
     pub callee: String,
-    /// General argument registers and vector ones (low 128 bits).
-    pub registers: Vec<Bits>,
-    /// First eight outgoing stack words.
-    pub stack: Vec<u64>,
-    /// The seeded result in `rax`.
-    pub result: u64,
-    /// Changed bytes of the world at the call.
-    pub changes: BTreeMap<u64, u8>,
-    /// Argument registers that were written since the last call.
-    pub fresh: Vec<bool>,
-    /// Instruction.
-    pub place: u64,
+    /// Its results in `rax`, `rdx`, `xmm0` and `xmm1`, the low words.
+    pub results: [Option<u64>; 4],
+    /// What it writes.
+    pub writes: Vec<Write>,
 }
 
-/// What a run did.
-#[derive(Clone, Debug)]
-pub struct Trace {
-    /// How it ended.
-    pub end: End,
-    /// Calls in order.
-    pub calls: Vec<Called>,
-    /// Registers at the end.
-    pub registers: Vec<Value>,
-    /// Changed bytes of the world at the end.
-    pub changes: BTreeMap<u64, u8>,
-    /// The first thing that makes the run no evidence, if it is an original's.
-    pub undefined: Option<String>,
-    /// Where control was last.
-    pub place: u64,
-    /// World bytes that hold addresses of the own frame, which differ from program to program.
-    pub frame_pointers: FxHashSet<u64>,
-    /// Initial bytes that the run looked at.
-    pub read: BTreeMap<u64, u8>,
+/// Everything that a run depends on besides the program.
+#[derive(Clone, Copy)]
+pub struct Situation<'r, 'a> {
+    /// Owner of function symbols.
+    pub arena: &'r Arena,
+    /// Memory at the start.
+    pub start: Start<'r>,
+    /// Callees of the pair.
+    pub callees: &'r Callees<'a>,
+    /// Which program.
+    pub side: Side,
+    /// Registers with a defined value: their low bits.
+    pub arguments: &'r [(Register, Bits)],
+    /// Addresses that arguments point to and callees may write to.
+    pub reachable: &'r [u64],
+    /// Chosen behaviour of callees; the n-th script of a callee is for its n-th call.
+    pub scripts: &'r [Script],
+    /// Seeded behaviour of callees.
+    pub effects: Effects,
+    /// What library functions return whose result is defined in sign only, as a positive number.
+    pub magnitude: u64,
+    /// The original's calls, for the candidate.
+    pub earlier: &'r [Called<'a>],
+    /// Points to be entered at most.
+    pub fuel: usize,
 }
 
-/// Where a pointer came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Origin {
-    /// The own frame.
-    Frame,
-    /// An object variable.
-    Object(VarId),
-}
-
-/// One function, ready to run.
-pub struct Machine<'a> {
-    arena: &'a Arena,
-    function: &'a Function,
-    layout: &'a Layout,
-    /// Signatures of callees by name, of either program.
-    signatures: &'a dyn Fn(&str) -> Option<Signature>,
-    defined: &'a dyn Fn(&str) -> bool,
-    seed: Seed,
-    registers: Vec<Value>,
-    origins: Vec<Option<Origin>>,
-    fresh: FxHashSet<VarId>,
-    memory: Memory<'a>,
-    memory_origins: FxHashMap<u64, Origin>,
-    initialised: FxHashSet<u64>,
-    frame_pointers: FxHashSet<u64>,
+/// A run under way.
+pub(super) struct Machine<'m, 'r, 'a> {
+    pub program: &'m Program<'a>,
+    pub cells: &'m mut Cells,
+    pub memory: &'m mut Memory,
+    pub situation: Situation<'r, 'a>,
+    pub tracking: Tracking,
+    pub calls: Vec<Called<'a>>,
+    /// Pointers to local objects that calls passed so far: address, and bytes to the end of the object.
+    pub passed: Vec<(u64, u64)>,
+    pub made_up: Vec<u64>,
+    pub sign_only: bool,
     undefined: Option<String>,
+    doubtful: Option<&'static str>,
+    /// Objects that stored pointers point to: by address of the pointer, with its value.
+    pointers: FxHashMap<u64, (u64, Origin)>,
+    /// General registers written and not read since the last call, and those that hold what they held at entry.
+    unread: u32,
+    untouched: u32,
+    extents: [Extent; 16],
     unknowns: u64,
+    pub place: u64,
+    /// Is the call under way a jump?
+    pub tail: bool,
 }
 
-const CALLEE_KEEPS: u64 = 0x00ca_11ee;
+/// Calls in one run.
+pub(super) const MOST_CALLS: usize = 200;
 
-impl<'a> Machine<'a> {
-    /// A machine at the entry of a function, with registers and memory as given.
-    pub fn new(
-        arena: &'a Arena,
-        function: &'a Function,
-        layout: &'a Layout,
-        signatures: &'a dyn Fn(&str) -> Option<Signature>,
-        defined: &'a dyn Fn(&str) -> bool,
-        seed: Seed,
-        mut registers: Vec<Value>,
-        memory: Memory<'a>,
-    ) -> Machine<'a> {
-        registers[Register::RSP.index()] = Value::Bits(Bits::new(64, STACK_TOP));
-        let mut origins = vec![None; Register::COUNT];
-        origins[Register::RSP.index()] = Some(Origin::Frame);
-        Machine {
-            arena,
-            function,
-            layout,
-            signatures,
-            defined,
-            seed,
-            registers,
-            origins,
-            fresh: FxHashSet::default(),
-            memory,
-            memory_origins: FxHashMap::default(),
-            initialised: FxHashSet::default(),
-            frame_pointers: FxHashSet::default(),
-            undefined: None,
-            unknowns: 0,
-        }
+pub(super) fn narrow(register: Register) -> Cell {
+    Cell::Narrow(register.index() as u32)
+}
+
+/// The cell of a register.
+pub(super) fn cell_of(register: Register) -> Cell {
+    match register {
+        Register::Vector(_) | Register::VectorHigh(_) => Cell::Wide(register.index() as u32),
+        _ => narrow(register),
     }
+}
 
-    /// Runs to the end or until the fuel (points entered) is used up.
-    pub fn run(mut self, fuel: usize) -> Trace {
-        let mut calls = Vec::new();
-        let mut at = Function::ENTRY;
-        let mut place = 0;
-        let mut end = End::Fuel;
-        'run: for _ in 0..fuel {
-            let point = self.function.point(at);
-            let mut temporaries = Temporaries::default();
-            for (address, op) in &point.ops {
-                place = *address;
-                if let Err(stop) = self.step(op, *address, &mut temporaries) {
-                    end = stop;
-                    break 'run;
+/// Runs a program.
+pub fn run<'a>(program: &Program<'a>, cells: &mut Cells, memory: &mut Memory, situation: Situation<'_, 'a>) -> Trace<'a> {
+    memory.reset();
+    let tracking = if situation.side == Side::Original { Tracking::On } else { Tracking::Off };
+    let mut machine = Machine {
+        program,
+        cells,
+        memory,
+        situation,
+        tracking,
+        calls: Vec::new(),
+        passed: Vec::new(),
+        made_up: Vec::new(),
+        sign_only: false,
+        undefined: None,
+        doubtful: None,
+        pointers: FxHashMap::default(),
+        unread: 0,
+        untouched: u32::MAX,
+        extents: [Extent::Whole; 16],
+        unknowns: 0,
+        place: 0,
+        tail: false,
+    };
+    machine.enter();
+    let saved: Vec<u64> = saved_registers().map(|r| machine.cells.low(cell_of(r))).collect();
+    let (end, steps) = machine.go();
+    machine.trace(end, steps, &saved)
+}
+
+fn saved_registers() -> impl Iterator<Item = Register> {
+    [Register::RSP].into_iter().chain(Register::CALLEE_SAVED).chain([Register::Flag(Flag::Direction)])
+}
+
+impl<'a> Machine<'_, '_, 'a> {
+    /// Registers at entry: garbage, except what is known.
+    fn enter(&mut self) {
+        let garbage = self.situation.start.garbage;
+        self.cells.copies.reset();
+        for register in Register::all() {
+            let random = garbage.mix(register.index() as u64);
+            let (value, shadow) = match register {
+                Register::RSP => (STACK_TOP, Shadow { taint: 0, origin: Origin::Frame }),
+                Register::FsBase => (0x7f00_0000_0000, Shadow::CLEAN),
+                Register::GsBase => (0x7e00_0000_0000, Shadow::CLEAN),
+                Register::Flag(Flag::Direction) => (0, Shadow::CLEAN),
+                Register::Flag(_) => (random & 1, Shadow::UNDEFINED),
+                _ => (random, Shadow::UNDEFINED),
+            };
+            self.set_register(register, value, shadow);
+        }
+        for (register, bits) in self.situation.arguments {
+            let cell = cell_of(*register);
+            let bytes = u32::from(bits.width() / 8);
+            let shadow = Shadow { taint: u64::MAX.checked_shl(bytes).unwrap_or(0), origin: Origin::None };
+            match cell {
+                Cell::Narrow(index) => {
+                    let old = self.cells.narrow[index as usize];
+                    let high = if bits.width() < 64 { old >> bits.width() << bits.width() } else { 0 };
+                    self.cells.narrow[index as usize] = high | bits.low();
+                    let taint = shadow.taint & 0xff;
+                    self.cells.set_shadow(cell, Shadow { taint, ..shadow });
                 }
-            }
-            match &point.next {
-                Next::Edges(edges) => {
-                    let taken = edges.iter().find(|e| matches!(self.eval(e.guard, &temporaries), Some(Value::Bool(true))));
-                    match taken {
-                        Some(edge) => at = edge.target,
-                        None => {
-                            end = End::Unsupported;
-                            break;
-                        }
-                    }
-                }
-                Next::Call(call) => {
-                    let target = match &call.callee {
-                        Callee::Named(name) => Some(name.clone()),
-                        Callee::Pointer(term) => self.eval(*term, &temporaries).map(|v| self.pointed_name(v.bits().low())),
-                    };
-                    let Some(name) = target else {
-                        end = End::Unsupported;
-                        break;
-                    };
-                    match self.call(&name, place, &mut calls) {
-                        Ok(()) => {}
-                        Err(stop) => {
-                            end = stop;
-                            break;
-                        }
-                    }
-                    match call.returns {
-                        _ if call.tail => {
-                            end = End::Return;
-                            break;
-                        }
-                        Some(next) => at = next,
-                        None => {
-                            end = End::NoReturn;
-                            break;
-                        }
-                    }
-                }
-                Next::Return => {
-                    end = End::Return;
-                    break;
-                }
-                Next::Fault(kind) => {
-                    end = End::Fault(*kind, place);
-                    break;
+                Cell::Wide(index) => {
+                    let old = self.cells.wide[index as usize];
+                    let whole = if bits.width() < 128 { old.extract(127, bits.width()).concat(*bits) } else { *bits };
+                    self.cells.wide[index as usize] = whole;
+                    self.cells.set_shadow(cell, Shadow { taint: shadow.taint & 0xffff, ..shadow });
                 }
             }
         }
-        if let End::Fault(kind, _) = end {
-            self.note(|| format!("fault: {}", kind.name()));
+    }
+
+    pub fn set_register(&mut self, register: Register, value: u64, shadow: Shadow) {
+        let cell = cell_of(register);
+        match cell {
+            Cell::Narrow(index) => self.cells.narrow[index as usize] = value,
+            Cell::Wide(index) => {
+                let more = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                self.cells.wide[index as usize] = Bits::from_limbs(128, &[value, more]);
+            }
         }
-        Trace {
-            end,
-            calls,
-            changes: self.memory.changes(),
-            registers: self.registers,
-            undefined: self.undefined,
-            place,
-            frame_pointers: self.frame_pointers,
-            read: self.memory.read,
+        if self.tracking == Tracking::On {
+            self.cells.set_shadow(cell, shadow);
         }
     }
 
-    fn note(&mut self, what: impl FnOnce() -> String) {
+    pub fn register(&self, register: Register) -> u64 {
+        self.cells.low(cell_of(register))
+    }
+
+    /// A number that differs each time, of this side's garbage.
+    pub fn garbage(&mut self) -> u64 {
+        self.unknowns += 1;
+        self.situation.start.garbage.mix(0x1_0000 + self.unknowns)
+    }
+
+    /// The run is no evidence: an original may do that only where it is undefined.
+    pub fn reject(&mut self, why: impl FnOnce() -> String) -> End {
         if self.undefined.is_none() {
-            self.undefined = Some(what());
+            self.undefined = Some(why());
+        }
+        End::Unsupported
+    }
+
+    fn go(&mut self) -> (End, usize) {
+        let mut at = Function::ENTRY;
+        for step in 0..self.situation.fuel {
+            match self.point(at) {
+                Ok(next) => at = next,
+                Err(end) => return (end, step + 1),
+            }
+        }
+        (End::Fuel, self.situation.fuel)
+    }
+
+    fn point(&mut self, at: crate::PointId) -> Result<crate::PointId, End> {
+        let program = self.program;
+        let (point, code) = (program.function.point(at), &program.points[at.index()]);
+        for step in &program.steps[code.steps.start as usize..code.steps.end as usize] {
+            self.place = step.place;
+            self.action(&step.action)?;
+            if let Some(written) = step.writes {
+                let bit = 1 << written.register;
+                self.untouched &= !bit;
+                self.extents[usize::from(written.register)] = written.extent;
+                self.unread = if written.alone { self.unread | bit } else { self.unread & !bit };
+            }
+        }
+        match &point.next {
+            Next::Edges(edges) => {
+                for (edge, guard) in edges.iter().zip(&code.guards) {
+                    let taken = self.evaluate(guard) != 0;
+                    if self.tracking == Tracking::On && self.cells.shadow(guard.cell).taint & 1 != 0 {
+                        return Err(self.reject(|| "condition on something that nobody defined".to_string()));
+                    }
+                    if taken {
+                        return Ok(edge.target);
+                    }
+                }
+                Err(End::Unsupported)
+            }
+            Next::Call(call) => {
+                let callees = self.situation.callees;
+                let info = match (&call.callee, &code.target) {
+                    (Callee::Named(name), _) => callees.find(name),
+                    (Callee::Pointer(_), Some(target)) => {
+                        let address = self.evaluate(target);
+                        self.check_defined(target, "call through a pointer")?;
+                        callees.find(&self.pointed_name(address))
+                    }
+                    (Callee::Pointer(_), None) => return Err(End::Unsupported),
+                };
+                self.tail = call.tail;
+                self.call(&info, code.byte_result)?;
+                self.unread = 0;
+                self.untouched = 0;
+                match call.returns {
+                    _ if call.tail => Err(End::Return),
+                    Some(next) => Ok(next),
+                    None => Err(End::NoReturn),
+                }
+            }
+            Next::Return => Err(End::Return),
+            Next::Fault(kind) => Err(self.fault(*kind)),
         }
     }
 
     fn pointed_name(&self, address: u64) -> String {
-        match self.layout.object_at(self.layout.translate(address)) {
-            Some((name, 0, ..)) => name.to_string(),
+        let layout = self.situation.start.layout;
+        match layout.object_at(layout.translate(address)) {
+            Some((placed, 0)) => placed.object.name.clone(),
             _ => format!("{address:#x}"),
         }
     }
 
-    fn register(&self, register: Register) -> Bits {
-        match self.registers[register.index()] {
-            Value::Bits(bits) => bits,
-            Value::Bool(bit) => Bits::new(1, u64::from(bit)),
-            Value::Memory(_) => Bits::zero(64),
+    fn fault(&mut self, kind: FaultKind) -> End {
+        if self.tracking == Tracking::On {
+            return self.reject(|| format!("fault: {}", kind.name()));
         }
+        End::Fault(kind, self.place)
     }
 
-    fn step(&mut self, op: &Op, place: u64, temporaries: &mut Temporaries) -> Result<(), End> {
-        let (var, value, origin) = match op {
-            Op::Set { var, value } => {
-                let result = self.eval(*value, temporaries).ok_or(End::Unsupported)?;
-                (*var, result, self.origin(*value, temporaries))
+    pub fn evaluate(&mut self, expression: &Expression) -> u64 {
+        self.unread &= !expression.reads;
+        evaluate(self.cells, self.program, self.situation.arena, expression, self.tracking);
+        self.cells.low(expression.cell)
+    }
+
+    fn check_defined(&mut self, expression: &Expression, what: &str) -> Result<(), End> {
+        if self.tracking == Tracking::On && self.cells.shadow(expression.cell).taint & 0xff != 0 {
+            return Err(self.reject(|| format!("{what} that nobody defined")));
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, action: &Action) -> Result<(), End> {
+        match action {
+            Action::Set { to, value } => {
+                self.evaluate(value);
+                self.cells.copy(*to, value.cell);
+                if self.tracking == Tracking::On {
+                    let mut shadow = self.cells.shadow(value.cell);
+                    let frame = *to == narrow(Register::RSP) || *to == narrow(Register::RBP);
+                    if frame && matches!(shadow.origin, Origin::Local(_)) {
+                        shadow.origin = Origin::Frame;
+                    }
+                    self.cells.set_shadow(*to, shadow);
+                    let source = if value.code.is_empty() { self.cells.copies.source(value.cell) } else { None };
+                    self.cells.copies.set(*to, source);
+                }
             }
-            Op::Load { var, address, bytes } => {
-                let at = self.eval(*address, temporaries).ok_or(End::Unsupported)?.bits().low();
-                let from = self.origin(*address, temporaries);
-                let at = self.access(at, *bytes, from, false);
-                let data: Vec<u8> = (0..u64::from(*bytes)).map(|i| self.memory.load(at.wrapping_add(i))).collect();
-                let origin = if *bytes == 8 { self.memory_origins.get(&at).copied() } else { None };
-                (*var, Value::Bits(Bits::from_bytes(&data)), origin)
+            Action::Load { to, address, bytes } => self.load(*to, address, *bytes)?,
+            Action::Store { address, value, bytes } => self.store(address, value, *bytes)?,
+            Action::Unknown { to, width } => {
+                let random = self.garbage();
+                match to {
+                    Cell::Narrow(index) => {
+                        let bits = (*width).max(1);
+                        self.cells.narrow[*index as usize] = Bits::new(bits, random).low();
+                    }
+                    Cell::Wide(index) => self.cells.wide[*index as usize] = Bits::from_limbs(*width, &[random, random]),
+                }
+                if self.tracking == Tracking::On {
+                    self.cells.set_shadow(*to, Shadow::UNDEFINED);
+                }
             }
-            Op::Unknown { var } => {
-                self.unknowns += 1;
-                let random = self.seed.split(77).mix(self.unknowns);
-                let value = match self.arena.var_sort(*var) {
-                    Sort::Bool => Value::Bool(random & 1 == 1),
-                    Sort::Bv(width) => Value::Bits(Bits::from_limbs(width, &[random, random])),
-                    Sort::Memory => return Err(End::Unsupported),
-                };
-                (*var, value, None)
+            Action::Fault { condition, kind } => {
+                let holds = self.evaluate(condition) != 0;
+                self.check_defined(condition, "fault condition")?;
+                if holds {
+                    return Err(self.fault(*kind));
+                }
             }
-            Op::Store { address, value } => {
-                let at = self.eval(*address, temporaries).ok_or(End::Unsupported)?.bits().low();
-                let bits = self.eval(*value, temporaries).ok_or(End::Unsupported)?.bits();
-                let from = self.origin(*address, temporaries);
-                let origin = self.origin(*value, temporaries);
-                self.store(at, bits, from, origin);
-                return Ok(());
-            }
-            Op::Fault { condition, kind } => {
-                let holds = self.eval(*condition, temporaries).ok_or(End::Unsupported)?.bool();
-                return if holds { Err(End::Fault(*kind, place)) } else { Ok(()) };
-            }
+            Action::Unsupported => return Err(End::Unsupported),
+        }
+        Ok(())
+    }
+
+    fn locate(&mut self, address: &Address, bytes: u16, write: bool) -> Result<u64, End> {
+        let at = self.evaluate(&address.expression);
+        self.check_defined(&address.expression, "address")?;
+        let origin = match self.tracking {
+            Tracking::On if !address.direct => self.cells.shadow(address.expression.cell).origin,
+            _ => Origin::Slot,
         };
-        match Register::of_var(var) {
-            Some(register) => {
-                self.registers[register.index()] = value;
-                self.origins[register.index()] = origin;
-                self.fresh.insert(var);
+        self.access(at, u64::from(bytes), origin, write)
+    }
+
+    fn load(&mut self, to: Cell, address: &Address, bytes: u16) -> Result<(), End> {
+        let at = self.locate(address, bytes, false)?;
+        let mut data = [0u8; 64];
+        let out = &mut data[..usize::from(bytes)];
+        let taint = self.memory.read(&self.situation.start, at, out);
+        if self.tracking == Tracking::On {
+            if is_stack(at) {
+                self.cells.copies.interrupt();
             }
-            None => {
-                temporaries.values.insert(var, (value, origin));
+            self.cells.copies.set(to, Some((at, bytes)).filter(|_| !is_stack(at)));
+        }
+        match to {
+            Cell::Narrow(index) => {
+                let word = u64::from_le_bytes(data[..8].try_into().expect("eight bytes"));
+                self.cells.narrow[index as usize] = word;
+                if self.tracking == Tracking::On {
+                    let origin = if bytes == 8 { self.stored_origin(at, word) } else { Origin::None };
+                    self.cells.set_shadow(to, Shadow { taint, origin });
+                }
+            }
+            Cell::Wide(index) => {
+                self.cells.wide[index as usize] = Bits::from_bytes(&data[..usize::from(bytes)]);
+                if self.tracking == Tracking::On {
+                    self.cells.set_shadow(to, Shadow { taint, origin: Origin::None });
+                }
             }
         }
         Ok(())
     }
 
-    fn store(&mut self, at: u64, bits: Bits, from: Option<Origin>, origin: Option<Origin>) {
-        let bytes = bits.width() / 8;
-        let at = self.access(at, bytes, from, true);
-        let bits = if bytes == 8 { Bits::new(64, self.layout.translate(bits.low())) } else { bits };
-        let points_to_frame = bytes == 8 && is_stack(bits.low());
-        for (i, byte) in bits.to_bytes().into_iter().enumerate() {
-            let address = at.wrapping_add(i as u64);
-            self.memory.store(address, byte);
-            self.initialised.insert(address);
-            self.memory_origins.remove(&address);
-            if points_to_frame && !is_stack(address) {
-                self.frame_pointers.insert(address);
-            } else {
-                self.frame_pointers.remove(&address);
-            }
-        }
-        if let (8, Some(origin)) = (bytes, origin) {
-            self.memory_origins.insert(at, origin);
+    fn stored_origin(&self, at: u64, value: u64) -> Origin {
+        match self.pointers.get(&at) {
+            Some((stored, origin)) if *stored == value => *origin,
+            _ if is_stack(value) => Origin::Frame,
+            _ => Origin::None,
         }
     }
 
-    /// The real address of an access, checked against everything a proof may assume of it.
-    fn access(&mut self, address: u64, bytes: u16, from: Option<Origin>, write: bool) -> u64 {
-        let at = self.layout.translate(address);
-        let last = at.wrapping_add(u64::from(bytes) - 1);
+    fn store(&mut self, address: &Address, value: &Expression, bytes: u16) -> Result<(), End> {
+        let at = self.locate(address, bytes, true)?;
+        let word = self.evaluate(value);
+        let mut data = [0u8; 64];
+        match value.cell {
+            Cell::Narrow(_) => data[..8].copy_from_slice(&word.to_le_bytes()),
+            Cell::Wide(index) => {
+                for (chunk, limb) in data.chunks_mut(8).zip(self.cells.wide[index as usize].limbs()) {
+                    chunk.copy_from_slice(&limb.to_le_bytes());
+                }
+            }
+        }
+        let mut taint = 0;
+        if self.tracking == Tracking::On {
+            let shadow = self.cells.shadow(value.cell);
+            taint = shadow.taint;
+            if bytes == 8 && matches!(shadow.origin, Origin::Local(_) | Origin::Object(_)) {
+                self.pointers.insert(at, (word, shadow.origin));
+            }
+            let source = self.program.moved_cell(value).and_then(|cell| self.cells.copies.source(cell));
+            if !is_stack(at) && self.cells.copies.store(at, bytes, source) {
+                self.doubt("a block that overlaps its copy");
+            }
+        }
+        self.memory.write(&self.situation.start, at, &data[..usize::from(bytes)], taint);
+        Ok(())
+    }
+
+    /// How the general argument registers came to their values.
+    pub fn set_up(&self) -> [SetUp; 6] {
+        Register::ARGUMENTS.map(|register| {
+            let bit = 1 << register.index();
+            if self.untouched & bit != 0 {
+                SetUp::Entry
+            } else if self.unread & bit != 0 {
+                SetUp::Written(self.extents[register.index()])
+            } else {
+                SetUp::Unknown
+            }
+        })
+    }
+
+    /// The real address of an access, checked against everything a proof may assume of it. The candidate may access
+    /// what it likes, as long as that can be mapped.
+    pub fn access(&mut self, address: u64, bytes: u64, origin: Origin, write: bool) -> Result<u64, End> {
+        let at = self.situation.start.layout.translate(address);
+        let last = at.wrapping_add(bytes.max(1) - 1);
         if at < 4096 || last >= (1 << 47) - 4096 || last < at {
-            self.note(|| format!("access at {at:#x}"));
-            return at;
+            if self.tracking == Tracking::On {
+                return Err(self.reject(|| format!("access at {at:#x}")));
+            }
+            return Err(End::BadAddress(at, self.place));
         }
         if is_stack(at) {
-            if from != Some(Origin::Frame) {
-                self.note(|| format!("access to the own frame through another pointer at {at:#x}"));
+            let below = at < self.register(Register::RSP).wrapping_sub(128) && is_stack(self.register(Register::RSP));
+            if below {
+                return Err(self.fault(FaultKind::BelowStack));
             }
-            let uninitialised = |a: u64| a < STACK_TOP && !self.initialised.contains(&a);
-            if !write && (at..=last).any(uninitialised) {
-                self.note(|| format!("uninitialised frame byte at {:#x}", at.wrapping_sub(STACK_TOP)));
+            if write && at < STACK_ARGUMENTS && last >= STACK_TOP {
+                return Err(self.fault(FaultKind::ReturnAddress));
             }
-            if write && at < STACK_TOP + 8 && last >= STACK_TOP {
-                self.note(|| "return address overwritten".to_string());
-            }
-            return at;
         }
-        if from == Some(Origin::Frame) {
-            self.note(|| "access outside the frame through a frame pointer".to_string());
+        if self.tracking == Tracking::Off {
+            let read_only = write && self.situation.start.layout.has_content(at, bytes.max(1));
+            return if read_only { Err(End::BadAddress(at, self.place)) } else { Ok(at) };
         }
-        if let Some((name, offset, size, read_only)) = self.layout.object_at(at) {
-            let outside = size.is_some_and(|s| offset + u64::from(bytes) > s);
-            let strange = match from {
-                Some(Origin::Object(var)) => self.layout.address(var).is_some_and(|base| base != at - offset),
-                _ => false,
-            };
-            if outside || strange || (write && read_only) {
-                let name = name.to_string();
-                self.note(|| format!("access outside {name} at offset {offset}"));
-            }
-        } else if matches!(from, Some(Origin::Object(_))) {
-            self.note(|| format!("access outside its object at {at:#x}"));
-        }
-        at
+        self.check_access(at, bytes, origin, write)?;
+        Ok(at)
     }
 
-    /// Value of a term in the current state; `None` for what has no value here.
-    fn eval(&self, term: TermId, temporaries: &Temporaries) -> Option<Value> {
-        let node = self.arena.node(term);
-        match node.op {
-            TermOp::Const(_) => self.arena.as_const(term).map(Value::Bits),
-            TermOp::Var(var) => self.variable(var, temporaries),
-            TermOp::Ite => {
-                let condition = self.eval(node.args[0], temporaries)?.bool();
-                self.eval(node.args[if condition { 1 } else { 2 }], temporaries)
+    fn check_access(&mut self, at: u64, bytes: u64, origin: Origin, write: bool) -> Result<(), End> {
+        if is_stack(at) {
+            match origin {
+                Origin::Slot => {}
+                Origin::Frame | Origin::None => self.doubt("access to a part of the frame of which nothing is known"),
+                Origin::Local(i) => {
+                    let local = &self.program.function.locals[i as usize];
+                    let offset = at.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
+                    if offset.wrapping_add(bytes) > local.size || offset > local.size {
+                        let name = local.name.clone();
+                        return Err(self.reject(|| format!("access outside {name}")));
+                    }
+                }
+                Origin::Object(_) => return Err(self.reject(|| "access outside its object".to_string())),
             }
-            TermOp::Load(_) | TermOp::Store(_) | TermOp::Fill | TermOp::Copy => None,
-            TermOp::Apply(func) => {
-                let args: Option<Vec<Value>> = node.args.iter().map(|a| self.eval(*a, temporaries)).collect();
-                match self.arena.func(func) {
-                    Func::Float(_) => Some(apply(self.arena, node.op, &args?)),
-                    Func::Opaque { .. } => None,
+            return Ok(());
+        }
+        if matches!(origin, Origin::Local(_)) {
+            return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
+        }
+        if bytes.is_power_of_two() && !at.is_multiple_of(bytes.min(self.program.natural_alignment)) {
+            self.doubt("misaligned access");
+        }
+        if self.memory.is_freed(at) {
+            return Err(self.reject(|| "access to freed memory".to_string()));
+        }
+        if let Some(allocation) = self.memory.allocation_at(at) {
+            if at - allocation.start + bytes > allocation.size {
+                return Err(self.reject(|| "access outside a heap object".to_string()));
+            }
+        }
+        match self.situation.start.layout.object_at(at) {
+            Some((placed, offset)) => {
+                let outside = placed.object.size.is_some_and(|s| offset + bytes > s);
+                let strange = matches!(origin, Origin::Object(start) if start != placed.start);
+                if outside || strange || (write && placed.object.content.is_some()) {
+                    return Err(self.reject(|| format!("access outside {} at offset {offset}", placed.object.name)));
                 }
             }
-            op => {
-                let mut args = smallvec::SmallVec::<[Value; 4]>::new();
-                for arg in &node.args {
-                    args.push(self.eval(*arg, temporaries)?);
-                }
-                Some(apply(self.arena, op, &args))
-            }
-        }
-    }
-
-    fn variable(&self, var: VarId, temporaries: &Temporaries) -> Option<Value> {
-        if let Some(value) = self.registers.get(var.index()) {
-            return Some(*value);
-        }
-        if let Some((value, _)) = temporaries.values.get(&var) {
-            return Some(*value);
-        }
-        self.layout.address(var).map(|address| Value::Bits(Bits::new(64, address)))
-    }
-
-    /// Which object a computed address came from: through sums, choices and copies only.
-    fn origin(&self, term: TermId, temporaries: &Temporaries) -> Option<Origin> {
-        let node = self.arena.node(term);
-        match node.op {
-            TermOp::Var(var) => {
-                if let Some(origin) = self.origins.get(var.index()) {
-                    return *origin;
-                }
-                if let Some((_, origin)) = temporaries.values.get(&var) {
-                    return *origin;
-                }
-                let object = self.function.objects.get(&var)?;
-                (object.kind != crate::ObjectKind::Section).then_some(Origin::Object(var))
-            }
-            TermOp::Add => {
-                let mut found = node.args.iter().filter_map(|a| self.origin(*a, temporaries));
-                let first = found.next()?;
-                found.next().is_none().then_some(first)
-            }
-            TermOp::BvAnd => self.origin(node.args[0], temporaries).filter(|o| *o == Origin::Frame),
-            TermOp::Ite => {
-                let condition = self.eval(node.args[0], temporaries)?.bool();
-                self.origin(node.args[if condition { 1 } else { 2 }], temporaries)
-            }
-            _ => None,
-        }
-    }
-
-    fn call(&mut self, name: &str, place: u64, calls: &mut Vec<Called>) -> Result<(), End> {
-        let contract = if (self.defined)(name) { None } else { library::contract(name) };
-        let argument = |machine: &Self, i: usize| machine.register(Register::ARGUMENTS[i]).low();
-        let effect = contract.map(|c| c.effect);
-        let mut result = None;
-        let mut vector_result = None;
-        match effect {
-            Some(Effect::CopyMemory) => {
-                let (to, from, n) = (argument(self, 0), argument(self, 1), argument(self, 2));
-                self.copy(to, from, n)?;
-                result = Some(to);
-            }
-            Some(Effect::FillMemory) => {
-                let (to, byte, n) = (argument(self, 0), argument(self, 1), argument(self, 2));
-                self.block(to, n)?;
-                let origin = self.origins[Register::ARGUMENTS[0].index()];
-                for i in 0..n {
-                    self.store(to.wrapping_add(i), Bits::new(8, byte), origin, None);
-                }
-                result = Some(to);
-            }
-            Some(Effect::Pure { .. } | Effect::ReadsThreadLocalAddress) => {
-                let contract = contract.expect("has an effect");
-                let (value, vector) = self.pure(contract)?;
-                result = value;
-                vector_result = vector;
-            }
-            _ => {}
-        }
-        if effect.is_none_or(|e| matches!(e, Effect::Event | Effect::Allocate)) {
-            let seeded = self.event(name, place, calls, effect == Some(Effect::Allocate));
-            let noreturn = contract.is_some_and(|c| c.noreturn) || (self.signatures)(name).is_some_and(|s| s.noreturn);
-            if noreturn {
-                return Err(End::NoReturn);
-            }
-            result = Some(seeded);
-        }
-        self.clobber(name);
-        if let Some(value) = result {
-            self.registers[0] = Value::Bits(Bits::new(64, value));
-        }
-        if let Some(value) = vector_result {
-            self.registers[Register::Vector(0).index()] = Value::Bits(Bits::from_limbs(128, &[value]));
+            None if matches!(origin, Origin::Object(_)) => return Err(self.reject(|| "access outside its object".to_string())),
+            None => {}
         }
         Ok(())
     }
 
-    fn block(&self, _at: u64, n: u64) -> Result<(), End> {
-        if n > 1 << 16 { Err(End::Fuel) } else { Ok(()) }
+    /// The run shows that the original can run, but compilers may have counted on something that it violates.
+    pub fn doubt(&mut self, why: &'static str) {
+        self.doubtful.get_or_insert(why);
     }
 
-    fn copy(&mut self, to: u64, from: u64, n: u64) -> Result<(), End> {
-        self.block(to, n)?;
-        let origins = [0, 1].map(|i| self.origins[Register::ARGUMENTS[i].index()]);
-        let mut data = Vec::new();
-        for i in 0..n {
-            let at = self.access(from.wrapping_add(i), 1, origins[1], false);
-            data.push(self.memory.load(at));
+    fn trace(mut self, end: End, steps: usize, saved: &[u64]) -> Trace<'a> {
+        let spoiled = saved_registers().zip(saved).find(|(r, value)| self.cells.low(cell_of(*r)) != **value).map(|(r, _)| r);
+        if let (End::Return, Some(register), Tracking::On) = (end, spoiled, self.tracking) {
+            self.reject(|| format!("{} is not restored", register.name()));
         }
-        for (i, byte) in data.into_iter().enumerate() {
-            self.store(to.wrapping_add(i as u64), Bits::new(8, u64::from(byte)), origins[0], None);
-        }
-        Ok(())
-    }
-
-    fn pure(&mut self, contract: &library::Contract) -> Result<(Option<u64>, Option<u64>), End> {
-        let signature = contract.signature();
-        let mut arguments = Vec::new();
-        for passed in &signature.arguments {
-            let Place::Register(register) = passed.place else { return Err(End::Unsupported) };
-            let bits = self.register(register);
-            arguments.push(bits.extract(8 * passed.bytes - 1, 0).low());
-        }
-        let mut touched = Vec::new();
-        let memory = &mut self.memory;
-        let mut read = |address: u64| {
-            touched.push(address);
-            Some(memory.load(address))
-        };
-        let value = library::eval_pure(contract.name, &arguments, &mut read);
-        for address in touched {
-            let origin = if is_stack(address) { Some(Origin::Frame) } else { None };
-            self.access(address, 1, origin, false);
-        }
-        let value = value.unwrap_or_else(|| {
-            let key = arguments.iter().fold(text_key(contract.name), |key, a| self.seed.split(key).mix(*a));
-            plausible_word(self.seed.mix(key))
-        });
-        match signature.results.first().map(|r| r.place) {
-            Some(Place::Register(Register::Vector(_))) => Ok((None, Some(value))),
-            _ => Ok((Some(value), None)),
-        }
-    }
-
-    fn event(&mut self, name: &str, place: u64, calls: &mut Vec<Called>, allocates: bool) -> u64 {
-        let key = calls.iter().filter(|c| c.callee == name).count() as u64;
-        let random = self.seed.split(text_key(name)).mix(key);
-        let result = if allocates && !random.is_multiple_of(4) {
-            0x3000_0000_0000 + (random >> 16 << 20) % (1 << 40)
-        } else {
-            plausible_word(random)
-        };
-        let mut registers: Vec<Bits> = Register::ARGUMENTS.iter().map(|r| self.register(*r)).collect();
-        for bits in &mut registers {
-            *bits = Bits::new(64, self.layout.translate(bits.low()));
-        }
-        registers.extend((0..8).map(|i| self.register(Register::Vector(i))));
-        registers.push(self.register(Register::General(0)));
-        let rsp = self.register(Register::RSP).low();
-        let stack = (0..8u64).map(|i| {
-            let bytes: Vec<u8> = (0..8).map(|j| self.memory.load(rsp.wrapping_add(8 * i + j))).collect();
-            self.layout.translate(Bits::from_bytes(&bytes).low())
-        });
-        let stack = stack.collect();
-        let is_fresh = |register: &Register| self.fresh.iter().any(|v| v.index() == register.index());
-        let fresh = Register::ARGUMENTS.iter().copied().chain((0..8).map(Register::Vector)).map(|r| is_fresh(&r)).collect();
-        let changes = self.memory.changes();
-        calls.push(Called { callee: name.to_string(), registers, stack, result, changes, fresh, place });
-        result
-    }
-
-    /// Registers that a callee may change get values that depend on the call only.
-    fn clobber(&mut self, name: &str) {
-        let signature = (self.signatures)(name);
-        for register in Register::all() {
-            let keep = match register {
-                Register::General(_) => register == Register::RSP || Register::CALLEE_SAVED.contains(&register),
-                Register::Flag(flag) => flag == crate::Flag::Direction,
-                Register::FsBase | Register::GsBase => true,
-                Register::Vector(_) | Register::VectorHigh(_) => false,
+        let result = |register: Register| {
+            let cell = cell_of(register);
+            let bits = match cell {
+                Cell::Narrow(index) => Bits::new(64, self.cells.narrow[index as usize]),
+                Cell::Wide(index) => self.cells.wide[index as usize],
             };
-            if keep {
-                continue;
-            }
-            let random = self.seed.split(CALLEE_KEEPS ^ text_key(name)).mix(register.index() as u64);
-            let word = plausible_word(random);
-            self.registers[register.index()] = match register.sort() {
-                Sort::Bool => Value::Bool(random & 1 == 1),
-                Sort::Bv(width) => Value::Bits(Bits::from_limbs(width, &[word])),
-                Sort::Memory => Value::Bool(false),
-            };
-            self.origins[register.index()] = None;
+            Passed { bits, taint: if self.tracking == Tracking::On { self.cells.shadow(cell).taint } else { 0 } }
+        };
+        let results = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].map(result);
+        let gone = self.memory.allocations.iter().filter(|a| a.freed).map(|a| (a.start, a.size));
+        let freed = gone.chain(self.memory.freed.iter().map(|start| (*start, 1 << 15))).collect();
+        Trace {
+            end,
+            results,
+            spoiled: spoiled.filter(|_| end == End::Return),
+            changes: self.memory.changes(),
+            undefined: self.undefined,
+            doubtful: self.doubtful,
+            place: self.place,
+            made_up: self.made_up,
+            sign_only: self.sign_only,
+            freed,
+            steps,
+            calls: self.calls,
         }
-        let boolean = |v: &Passed| v.boolean && v.place == Place::Register(Register::General(0));
-        if signature.is_some_and(|s| s.results.iter().any(boolean)) {
-            let bit = self.register(Register::General(0)).low() & 1;
-            self.registers[0] = Value::Bits(Bits::new(64, bit));
-        }
-        self.fresh.clear();
     }
-}
-
-/// A number for a name.
-fn text_key(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
-}
-
-#[derive(Default)]
-struct Temporaries {
-    values: FxHashMap<VarId, (Value, Option<Origin>)>,
 }

@@ -1,173 +1,341 @@
-//! The sparse memory and where objects lie in it.
+//! The memory of one run: the world as a sparse map of words, the frame as an array.
+//!
+//! Every address is mapped. A byte has its initial value until it is written; the initial value is that of the object
+//! if it is read-only, else a chosen or a seeded one, the same for both programs. Bytes of the frame and of new heap
+//! objects hold garbage of the side. Each byte knows whether its value is *tainted*: nobody defined it.
 
-use super::values::{Seed, plausible_word};
-use crate::{Function, ObjectKind};
+use super::ctype;
+use super::layout::Layout;
+use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Seed, plausible_word};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-use term::{Arena, VarId};
 
 /// Value of `rsp` at entry: ≡ 8 (mod 16).
 pub const STACK_TOP: u64 = 0x7ffd_0000_0008;
-/// Bytes below and above it that belong to the activation.
-pub(crate) const STACK_BELOW: u64 = 1 << 24;
-pub(crate) const STACK_ABOVE: u64 = 256;
-
-const OBJECTS: u64 = 0x1000_0000_0000;
-const SPACING: u64 = 1 << 28;
-
-/// Addresses of the objects of a pair.
-#[derive(Clone, Debug, Default)]
-pub struct Layout {
-    addresses: FxHashMap<VarId, u64>,
-    /// Objects by address: size and whether they are read-only.
-    objects: BTreeMap<u64, Placed>,
-    /// Sections: start, length, and members as (offset, size, address).
-    sections: Vec<(u64, u64, Vec<(u64, u64, u64)>)>,
-    /// Initial bytes of read-only objects.
-    content: FxHashMap<u64, u8>,
-}
-
-#[derive(Clone, Debug)]
-struct Placed {
-    name: String,
-    size: Option<u64>,
-    read_only: bool,
-}
-
-impl Layout {
-    /// Places the objects of both functions.
-    pub fn new(arena: &Arena, functions: [&Function; 2]) -> Layout {
-        let mut layout = Layout::default();
-        let mut next = OBJECTS;
-        for function in functions {
-            for (var, object) in &function.objects {
-                if layout.addresses.contains_key(var) {
-                    continue;
-                }
-                layout.addresses.insert(*var, next);
-                if object.kind != ObjectKind::Section {
-                    let (name, size) = (object.name.clone(), object.size);
-                    layout.objects.insert(next, Placed { name, size, read_only: object.content.is_some() });
-                }
-                next += SPACING;
-            }
-        }
-        for function in functions {
-            for (var, object) in &function.objects {
-                let at = layout.addresses[var];
-                if object.kind == ObjectKind::Section {
-                    let members = object.members.iter().filter_map(|m| {
-                        layout.addresses.get(&m.var).map(|address| (m.offset, m.size.max(1), *address))
-                    });
-                    let members: Vec<_> = members.collect();
-                    layout.sections.push((at, SPACING, members));
-                }
-                let Some(content) = &object.content else { continue };
-                for (i, byte) in content.bytes.iter().enumerate() {
-                    layout.content.insert(at + i as u64, *byte);
-                }
-                for (offset, pointer) in &content.pointers {
-                    let value = layout.constant_address(arena, *pointer);
-                    for (i, byte) in value.to_le_bytes().into_iter().enumerate() {
-                        layout.content.insert(at + offset + i as u64, byte);
-                    }
-                }
-            }
-        }
-        layout
-    }
-
-    fn constant_address(&self, arena: &Arena, term: term::TermId) -> u64 {
-        let linear = term::Linear::of(arena, term);
-        let mut sum = linear.constant.low();
-        for (part, coefficient) in &linear.terms {
-            let base = arena.as_var(*part).and_then(|var| self.addresses.get(&var)).copied().unwrap_or(0);
-            sum = sum.wrapping_add(base.wrapping_mul(coefficient.low()));
-        }
-        self.translate(sum)
-    }
-
-    /// Address of an object variable.
-    pub fn address(&self, var: VarId) -> Option<u64> {
-        self.addresses.get(&var).copied()
-    }
-
-    /// An address inside a section's range, moved to the member it falls in.
-    pub fn translate(&self, address: u64) -> u64 {
-        for (start, length, members) in &self.sections {
-            let offset = address.wrapping_sub(*start);
-            if offset < *length {
-                let member = members.iter().find(|(at, size, _)| offset >= *at && offset - at < *size);
-                return member.map_or(address, |(at, _, to)| to + (offset - at));
-            }
-        }
-        address
-    }
-
-    /// The object at or below an address within its slot: name, offset, size, read-only.
-    pub fn object_at(&self, address: u64) -> Option<(&str, u64, Option<u64>, bool)> {
-        let (start, placed) = self.objects.range(..=address).next_back()?;
-        let offset = address - start;
-        (offset < SPACING).then_some((placed.name.as_str(), offset, placed.size, placed.read_only))
-    }
-}
-
-/// Bytes of one run: initial content on demand, writes on top.
-#[derive(Clone, Debug)]
-pub struct Memory<'a> {
-    seed: Seed,
-    layout: &'a Layout,
-    fixed: &'a FxHashMap<u64, u8>,
-    written: FxHashMap<u64, u8>,
-    /// Initial bytes that were looked at.
-    pub read: BTreeMap<u64, u8>,
-}
-
-impl<'a> Memory<'a> {
-    /// A memory with seeded content; `fixed` bytes come first.
-    pub fn new(seed: Seed, layout: &'a Layout, fixed: &'a FxHashMap<u64, u8>) -> Memory<'a> {
-        Memory { seed, layout, fixed, written: FxHashMap::default(), read: BTreeMap::new() }
-    }
-
-    /// The byte before any write.
-    pub fn initial(&self, address: u64) -> u8 {
-        if let Some(byte) = self.layout.content.get(&address).or_else(|| self.fixed.get(&address)) {
-            return *byte;
-        }
-        let word = plausible_word(self.seed.mix(address >> 3));
-        (word >> (8 * (address & 7))) as u8
-    }
-
-    /// Reads a byte.
-    pub fn load(&mut self, address: u64) -> u8 {
-        if let Some(byte) = self.written.get(&address) {
-            return *byte;
-        }
-        let byte = self.initial(address);
-        if !self.layout.content.contains_key(&address) {
-            self.read.insert(address, byte);
-        }
-        byte
-    }
-
-    /// Writes a byte.
-    pub fn store(&mut self, address: u64, byte: u8) {
-        self.written.insert(address, byte);
-    }
-
-    /// Was the byte written?
-    pub fn is_written(&self, address: u64) -> bool {
-        self.written.contains_key(&address)
-    }
-
-    /// Bytes outside the activation's stack that differ from their initial value.
-    pub fn changes(&self) -> BTreeMap<u64, u8> {
-        let world = self.written.iter().filter(|(address, byte)| !is_stack(**address) && self.initial(**address) != **byte);
-        world.map(|(a, b)| (*a, *b)).collect()
-    }
-}
+/// Incoming stack arguments begin here.
+pub const STACK_ARGUMENTS: u64 = STACK_TOP + 8;
+/// What lies at [`STACK_TOP`].
+const RETURN_ADDRESS: u64 = 0x4012_3456;
+/// Bytes below and above the entry stack pointer that belong to the activation.
+const BELOW: u64 = 1 << 24;
+const ABOVE: u64 = 1 << 12;
+/// Part of it that is an array.
+const WINDOW: u64 = 1 << 15;
+/// Where new heap objects lie, one after the other.
+const ALLOCATIONS: u64 = 0x3000_0000_0000;
+/// Room of a new heap object.
+pub(super) const LARGEST_ALLOCATION: u64 = 1 << 26;
+/// Where thread-local objects lie; they hold pointers.
+pub(super) const THREAD_LOCAL: u64 = 0x2f00_0000_0000;
+const THREAD_LOCAL_SIZE: u64 = 1 << 20;
 
 /// Does the address belong to the activation's stack?
 pub fn is_stack(address: u64) -> bool {
-    address >= STACK_TOP - STACK_BELOW && address < STACK_TOP + STACK_ABOVE
+    address.wrapping_sub(STACK_TOP - BELOW) < BELOW + ABOVE
+}
+
+/// What the initial bytes of a run are made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Objects.
+    pub layout: &'a Layout<'a>,
+    /// Chosen bytes.
+    pub fixed: &'a FxHashMap<u64, u8>,
+    /// Seed of what is shared.
+    pub seed: Seed,
+    /// Seed of this side's garbage.
+    pub garbage: Seed,
+    /// Constants of the programs, of which words may be made.
+    pub constants: &'a [u64],
+}
+
+/// A heap object made during the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allocation {
+    /// First byte.
+    pub start: u64,
+    /// Bytes asked for.
+    pub size: u64,
+    /// Is it full of zeros at first?
+    pub zeroed: bool,
+    /// Is it gone?
+    pub freed: bool,
+}
+
+/// A word of the world.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    now: u64,
+    start: u64,
+    /// Bytes whose initial value was read.
+    read: u8,
+    /// Bytes that were written.
+    written: u8,
+    /// Bytes that nobody defined.
+    taint: u8,
+}
+
+/// A changed word at some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// Address, a multiple of 8.
+    pub address: u64,
+    /// Its bytes before the run.
+    pub before: u64,
+    /// Its bytes now.
+    pub now: u64,
+    /// Bytes that mean something: a bit for each.
+    pub mask: u8,
+}
+
+/// Bytes of one run.
+pub struct Memory {
+    words: FxHashMap<u64, Word>,
+    /// Indices of the words in the order of the first access.
+    order: Vec<u64>,
+    frame: Vec<u8>,
+    /// 0: untouched, 1: defined, 2: written with something that nobody defined.
+    state: Vec<u8>,
+    /// The part of the array that may not be untouched.
+    touched: (usize, usize),
+    /// Heap objects made so far.
+    pub allocations: Vec<Allocation>,
+    /// Memory of unknown extent that was freed, by its start.
+    pub freed: Vec<u64>,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        let size = (WINDOW + ABOVE) as usize;
+        Memory {
+            words: FxHashMap::default(),
+            order: Vec::new(),
+            frame: vec![0; size],
+            state: vec![0; size],
+            touched: (size, 0),
+            allocations: Vec::new(),
+            freed: Vec::new(),
+        }
+    }
+}
+
+impl Memory {
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.words.clear();
+        self.order.clear();
+        let (from, to) = self.touched;
+        if from < to {
+            self.state[from..to].fill(0);
+        }
+        self.touched = (self.frame.len(), 0);
+        self.allocations.clear();
+        self.freed.clear();
+    }
+
+    /// Position in the array of the frame.
+    fn slot(address: u64, bytes: usize) -> Option<usize> {
+        let at = address.wrapping_sub(STACK_TOP - WINDOW);
+        (at + bytes as u64 <= WINDOW + ABOVE && at < WINDOW + ABOVE).then_some(at as usize)
+    }
+
+    /// The bytes at an address into `out`; the result has a bit for each that nobody defined.
+    pub fn read(&mut self, start: &Start, address: u64, out: &mut [u8]) -> u64 {
+        if let Some(at) = Memory::slot(address, out.len()) {
+            return self.read_frame(start, at, out);
+        }
+        let mut taint = 0;
+        let mut done = 0;
+        while done < out.len() {
+            let at = address.wrapping_add(done as u64);
+            let inside = (at & 7) as usize;
+            let n = (8 - inside).min(out.len() - done);
+            let word = self.word(start, at >> 3);
+            let mask = byte_mask(inside, n);
+            word.read |= mask & !word.written;
+            out[done..done + n].copy_from_slice(&word.now.to_le_bytes()[inside..inside + n]);
+            taint |= u64::from((word.taint & mask) >> inside) << done;
+            done += n;
+        }
+        taint
+    }
+
+    fn read_frame(&mut self, start: &Start, at: usize, out: &mut [u8]) -> u64 {
+        let mut taint = 0;
+        for (i, byte) in out.iter_mut().enumerate() {
+            let slot = at + i;
+            match self.state[slot] {
+                0 => {
+                    let (value, defined) = initial_frame_byte(start, slot);
+                    *byte = value;
+                    taint |= u64::from(!defined) << i;
+                }
+                state => {
+                    *byte = self.frame[slot];
+                    taint |= u64::from(state == 2) << i;
+                }
+            }
+        }
+        taint
+    }
+
+    /// Writes bytes; `taint` has a bit for each that nobody defined.
+    pub fn write(&mut self, start: &Start, address: u64, bytes: &[u8], taint: u64) {
+        if let Some(at) = Memory::slot(address, bytes.len()) {
+            self.frame[at..at + bytes.len()].copy_from_slice(bytes);
+            for i in 0..bytes.len() {
+                self.state[at + i] = 1 + (taint >> i & 1) as u8;
+            }
+            self.touched = (self.touched.0.min(at), self.touched.1.max(at + bytes.len()));
+            return;
+        }
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = address.wrapping_add(done as u64);
+            let inside = (at & 7) as usize;
+            let n = (8 - inside).min(bytes.len() - done);
+            let word = self.word(start, at >> 3);
+            let mut now = word.now.to_le_bytes();
+            now[inside..inside + n].copy_from_slice(&bytes[done..done + n]);
+            word.now = u64::from_le_bytes(now);
+            let mask = byte_mask(inside, n);
+            word.written |= mask;
+            word.taint = word.taint & !mask | ((taint >> done << inside) as u8 & mask);
+            done += n;
+        }
+    }
+
+    fn word(&mut self, start: &Start, index: u64) -> &mut Word {
+        let (allocations, order) = (&self.allocations, &mut self.order);
+        self.words.entry(index).or_insert_with(|| {
+            order.push(index);
+            initial_word(start, index, allocations)
+        })
+    }
+
+    /// Everything below this address of the stack is the business of callees.
+    pub fn forget_below(&mut self, address: u64) {
+        let limit = Memory::slot(address, 0).unwrap_or(0);
+        let from = self.touched.0;
+        if from < limit {
+            self.state[from..limit.min(self.touched.1.max(from))].fill(0);
+            self.touched.0 = limit;
+        }
+    }
+
+    /// A new heap object, the same for the same place in the order of allocations.
+    pub fn allocate(&mut self, size: u64, zeroed: bool) -> u64 {
+        let start = ALLOCATIONS + self.allocations.len() as u64 * 2 * LARGEST_ALLOCATION;
+        self.allocations.push(Allocation { start, size, zeroed, freed: false });
+        start
+    }
+
+    /// The heap object in whose room an address lies.
+    pub fn allocation_at(&self, address: u64) -> Option<&Allocation> {
+        let index = address.checked_sub(ALLOCATIONS)? / (2 * LARGEST_ALLOCATION);
+        self.allocations.get(usize::try_from(index).ok()?)
+    }
+
+    /// Frees an object.
+    pub fn free(&mut self, address: u64) {
+        let index = address.checked_sub(ALLOCATIONS).map(|at| (at / (2 * LARGEST_ALLOCATION)) as usize);
+        match index.and_then(|i| self.allocations.get_mut(i)) {
+            Some(allocation) => allocation.freed = true,
+            None if address != 0 => self.freed.push(address),
+            None => {}
+        }
+    }
+
+    /// Was the memory at this address freed?
+    pub fn is_freed(&self, address: u64) -> bool {
+        let near = |start: &u64| address.wrapping_sub(*start) < BUFFER_SPACING / 2;
+        self.allocation_at(address).is_some_and(|a| a.freed) || self.freed.iter().any(near)
+    }
+
+    /// Words outside the stack that differ from their initial value, sorted.
+    pub fn changes(&self) -> Vec<Change> {
+        let mut out = Vec::new();
+        for index in &self.order {
+            let (word, address) = (&self.words[index], index << 3);
+            if word.written == 0 || (word.now == word.start && word.taint == 0) || is_stack(address) || self.is_freed(address) {
+                continue;
+            }
+            // Addresses of the own frame differ from program to program.
+            let mask = if is_stack(word.now) { 0 } else { !word.taint };
+            out.push(Change { address, before: word.start, now: word.now, mask });
+        }
+        out.sort_unstable_by_key(|change| change.address);
+        out
+    }
+
+    /// Initial bytes outside the frame that the run looked at, with their addresses.
+    pub fn looked_at(&self, start: &Start) -> Vec<(u64, u8)> {
+        let mut out = Vec::new();
+        for index in &self.order {
+            let word = &self.words[index];
+            for i in (0..8).filter(|i| word.read >> i & 1 == 1) {
+                let address = (index << 3) + i;
+                let known = start.layout.content(address).is_some() || ctype::word(address & !7).is_some();
+                if !is_stack(address) && !known && self.allocation_at(address).is_none() {
+                    out.push((address, (word.start >> (8 * i)) as u8));
+                }
+            }
+        }
+        out.sort_unstable();
+        out
+    }
+
+    /// Addresses of the words accessed so far, in the order of the first access.
+    pub fn accessed(&self) -> impl Iterator<Item = u64> + '_ {
+        self.order.iter().map(|index| index << 3)
+    }
+}
+
+fn byte_mask(from: usize, n: usize) -> u8 {
+    (((1u16 << n) - 1) << from) as u8
+}
+
+fn initial_frame_byte(start: &Start, slot: usize) -> (u8, bool) {
+    let address = STACK_TOP - WINDOW + slot as u64;
+    let of = |word: u64| (word >> (8 * (address & 7))) as u8;
+    if address < STACK_TOP {
+        (of(start.garbage.mix(address >> 3)), false)
+    } else if address < STACK_ARGUMENTS {
+        (of(RETURN_ADDRESS), true)
+    } else if let Some(byte) = start.fixed.get(&address) {
+        (*byte, true)
+    } else {
+        (of(plausible_word(start.seed.mix(address >> 3), start.constants)), true)
+    }
+}
+
+fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
+    let address = index << 3;
+    let allocated = address.checked_sub(ALLOCATIONS).map(|at| (at / (2 * LARGEST_ALLOCATION)) as usize);
+    let whole = |value: u64, taint: u8| Word { now: value, start: value, taint, ..Word::default() };
+    if let Some(allocation) = allocated.and_then(|i| allocations.get(i)) {
+        return if allocation.zeroed { whole(0, 0) } else { whole(start.garbage.mix(index), 0xff) };
+    }
+    if is_stack(address) {
+        return whole(start.garbage.mix(index), 0xff);
+    }
+    if let Some(value) = ctype::word(address) {
+        return whole(value, 0);
+    }
+    let random = start.seed.mix(index);
+    let seeded = if address.wrapping_sub(THREAD_LOCAL) < THREAD_LOCAL_SIZE {
+        BUFFERS + random % BUFFER_COUNT * BUFFER_SPACING + BUFFER_SPACING / 2
+    } else {
+        plausible_word(random, start.constants)
+    };
+    let mut bytes = seeded.to_le_bytes();
+    if start.fixed.is_empty() && !start.layout.has_content(address, 8) {
+        return whole(seeded, 0);
+    }
+    for (i, byte) in bytes.iter_mut().enumerate() {
+        let at = address + i as u64;
+        if let Some(known) = start.layout.content(at).or_else(|| start.fixed.get(&at).copied()) {
+            *byte = known;
+        }
+    }
+    whole(u64::from_le_bytes(bytes), 0)
 }

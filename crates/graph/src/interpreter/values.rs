@@ -23,15 +23,20 @@ impl Seed {
 }
 
 /// Where seeded pointers point: blocks of 64 KiB in the middle of the address space.
-const HEAP: u64 = 0x2000_0000_0000;
+pub const BUFFERS: u64 = 0x2000_0000_0000;
+/// Distance of these blocks.
+pub const BUFFER_SPACING: u64 = 0x1_0000;
+/// Number of the blocks that pointers in memory point to.
+pub const BUFFER_COUNT: u64 = 61;
 
 /// A pointer to one of a few buffers.
-pub(crate) fn pointer(random: u64) -> u64 {
-    HEAP + (random % 61) * 0x1_0000 + (random >> 8) % 4 * 0x40
+fn pointer(random: u64) -> u64 {
+    BUFFERS + (random % BUFFER_COUNT) * BUFFER_SPACING + (random >> 8) % 4 * 0x40
 }
 
-/// A 64-bit word as memory might hold it: a number, a pointer, text, or two 32-bit numbers.
-pub fn plausible_word(random: u64) -> u64 {
+/// A 64-bit word as memory might hold it: a number, a pointer, text, two 32-bit numbers, or a constant of the
+/// programs, whole or in parts.
+pub fn plausible_word(random: u64, constants: &[u64]) -> u64 {
     let more = random >> 8;
     let small = |r: u64| match r % 8 {
         0 => 0,
@@ -41,7 +46,11 @@ pub fn plausible_word(random: u64) -> u64 {
         4 => 0x7fff_ffff,
         _ => (r >> 3) % 40,
     };
-    match random % 16 {
+    let constant = |r: u64| match constants {
+        [] => small(r),
+        known => known[(r % known.len() as u64) as usize],
+    };
+    match random % 20 {
         0..=2 => 0,
         3..=4 => more % 20,
         5 => (more % 20).wrapping_neg(),
@@ -52,6 +61,20 @@ pub fn plausible_word(random: u64) -> u64 {
         }
         12..=13 => small(more) | small(more >> 20) << 32,
         14 => [i64::MAX as u64, i64::MIN as u64, u64::MAX, 1 << 32, 0xff, 0x80, 0xffff, 1 << 31][(more % 8) as usize],
+        15 => constant(more),
+        16 => constant(more) & 0xffff_ffff | constant(more >> 16) << 32,
+        17 => (0..8).fold(0, |word, i| word << 8 | constant(more >> (5 * i)) & 0xff),
+        18 => small(more) | constant(more >> 16) << 32,
         _ => more.wrapping_mul(0x9e37_79b9_7f4a_7c15),
     }
+}
+
+/// A number for a name.
+pub(super) fn text_key(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Is the address in one of the buffers that pointers point to, aliases included?
+pub(super) fn is_buffer(address: u64) -> bool {
+    address.wrapping_sub(BUFFERS) < BUFFER_COUNT * BUFFER_SPACING
 }

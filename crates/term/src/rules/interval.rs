@@ -310,9 +310,10 @@ pub(super) fn member(arena: &mut Arena, x: TermId, set: Set) -> TermId {
     if smaller { inside } else { not(arena, inside) }
 }
 
-/// The set without values that `x` cannot have because its high bits are zero; what `x` cannot have is left in where
-/// that gives a set that ends at the maximum.
+/// The set without values that `x` cannot have because its high bits are zero, or low bits. What `x` cannot have is left
+/// in where that gives a set that ends at the maximum or with a whole block.
 fn possible(arena: &Arena, x: TermId, set: Set) -> Set {
+    let set = multiples(set, view::trailing_zeros(arena, x));
     let zeros = view::leading_zeros(arena, x);
     if zeros == 0 {
         return set;
@@ -324,6 +325,29 @@ fn possible(arena: &Arena, x: TermId, set: Set) -> Set {
         Some(Set::Range { lo, hi }) if hi == last => Set::range(lo, Bits::ones(width)),
         Some(inside) => inside,
     }
+}
+
+/// The set as far as multiples of 2^n are concerned: a single one, all but one, or from one until before another.
+fn multiples(set: Set, n: u16) -> Set {
+    let Set::Range { lo, hi } = set else { return set };
+    if n == 0 || n >= lo.width() {
+        return set;
+    }
+    let block = Bits::ones(n).zext(lo.width());
+    let first = lo.neg().and(block);
+    if hi.sub(lo).ult(first) {
+        return Set::Empty;
+    }
+    let (lo, hi) = (lo.add(first), hi.or(block));
+    let one = one(lo.width());
+    if hi.sub(lo) == block {
+        return Set::range(lo, lo);
+    }
+    let next = hi.add(one);
+    if lo.sub(next) == block.add(one) {
+        return Set::range(next, next).complement();
+    }
+    Set::range(lo, hi)
 }
 
 /// Number of low bits that the set `[from, from + length)` does not depend on, if it is one aligned block.

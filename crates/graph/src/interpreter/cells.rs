@@ -1,0 +1,257 @@
+//! Values of cells and the execution of straight code on them.
+//!
+//! Beside each value the run of an original keeps a *shadow*: which bytes nobody defined, and which object an address
+//! was made from.
+
+use super::copies::Copies;
+use super::layout::Layout;
+use super::memory::{STACK_TOP, is_stack};
+use super::program::{Cell, Expression, Instruction, Kind, Program};
+use super::taint;
+use crate::Local;
+use smallvec::SmallVec;
+use term::eval::{Value, apply};
+use term::{Arena, Bits};
+
+/// Where a pointer came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Origin {
+    /// Not known, or no pointer.
+    #[default]
+    None,
+    /// A constant distance from the stack or frame pointer, in the address of an access.
+    Slot,
+    /// The own frame.
+    Frame,
+    /// A local variable, by its place in the function's list.
+    Local(u32),
+    /// The object at this address.
+    Object(u64),
+}
+
+/// What is known about a value besides its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Shadow {
+    /// Bytes that nobody defined, lowest first.
+    pub taint: u64,
+    pub origin: Origin,
+}
+
+impl Shadow {
+    pub const CLEAN: Shadow = Shadow { taint: 0, origin: Origin::None };
+    pub const UNDEFINED: Shadow = Shadow { taint: u64::MAX, origin: Origin::None };
+}
+
+/// Does the run keep shadows?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tracking {
+    Off,
+    On,
+}
+
+/// The cells of a program.
+pub struct Cells {
+    pub(super) narrow: Vec<u64>,
+    pub(super) wide: Vec<Bits>,
+    narrow_shadows: Vec<Shadow>,
+    wide_shadows: Vec<Shadow>,
+    pub(super) copies: Copies,
+}
+
+impl Cells {
+    /// Cells with the program's constants in them and its objects placed.
+    pub fn new(program: &Program, layout: &Layout) -> Cells {
+        let mut cells = Cells {
+            narrow: vec![0; program.narrow_cells as usize],
+            wide: vec![Bits::zero(128); program.wide_cells as usize],
+            narrow_shadows: vec![Shadow::CLEAN; program.narrow_cells as usize],
+            wide_shadows: vec![Shadow::CLEAN; program.wide_cells as usize],
+            copies: Copies::new(program.narrow_cells as usize, program.wide_cells as usize),
+        };
+        for (index, value) in &program.narrow_constants {
+            cells.narrow[*index as usize] = *value;
+        }
+        for (index, value) in &program.wide_constants {
+            cells.wide[*index as usize] = *value;
+        }
+        for (index, var) in &program.objects {
+            let Some(address) = layout.address(*var) else { continue };
+            cells.narrow[*index as usize] = address;
+            let section = program.function.objects.get(var).is_none_or(|o| o.kind == crate::ObjectKind::Section);
+            if !section {
+                cells.narrow_shadows[*index as usize].origin = Origin::Object(address);
+            }
+        }
+        cells
+    }
+
+    pub(super) fn shadow(&self, cell: Cell) -> Shadow {
+        match cell {
+            Cell::Narrow(index) => self.narrow_shadows[index as usize],
+            Cell::Wide(index) => self.wide_shadows[index as usize],
+        }
+    }
+
+    pub(super) fn set_shadow(&mut self, cell: Cell, shadow: Shadow) {
+        match cell {
+            Cell::Narrow(index) => self.narrow_shadows[index as usize] = shadow,
+            Cell::Wide(index) => self.wide_shadows[index as usize] = shadow,
+        }
+    }
+
+    /// The low 64 bits of a cell.
+    pub(super) fn low(&self, cell: Cell) -> u64 {
+        match cell {
+            Cell::Narrow(index) => self.narrow[index as usize],
+            Cell::Wide(index) => self.wide[index as usize].low(),
+        }
+    }
+
+    fn value(&self, cell: Cell, width: u16) -> Value {
+        match cell {
+            Cell::Wide(index) => Value::Bits(self.wide[index as usize]),
+            Cell::Narrow(index) if width == 0 => Value::Bool(self.narrow[index as usize] != 0),
+            Cell::Narrow(index) => Value::Bits(Bits::new(width, self.narrow[index as usize])),
+        }
+    }
+
+    fn set_value(&mut self, cell: Cell, value: Value) {
+        match (cell, value) {
+            (Cell::Narrow(index), Value::Bits(bits)) => self.narrow[index as usize] = bits.low(),
+            (Cell::Narrow(index), Value::Bool(bit)) => self.narrow[index as usize] = u64::from(bit),
+            (Cell::Wide(index), Value::Bits(bits)) => self.wide[index as usize] = bits,
+            (_, Value::Memory(_)) | (Cell::Wide(_), Value::Bool(_)) => {}
+        }
+    }
+
+    /// Copies a value of the same kind.
+    pub(super) fn copy(&mut self, to: Cell, from: Cell) {
+        match (to, from) {
+            (Cell::Narrow(to), Cell::Narrow(from)) => self.narrow[to as usize] = self.narrow[from as usize],
+            (Cell::Wide(to), Cell::Wide(from)) => self.wide[to as usize] = self.wide[from as usize],
+            _ => {}
+        }
+    }
+}
+
+/// Runs the code of an expression.
+pub(super) fn evaluate(cells: &mut Cells, program: &Program, arena: &Arena, expression: &Expression, tracking: Tracking) {
+    let code = &program.instructions[expression.code.start as usize..expression.code.end as usize];
+    match tracking {
+        Tracking::Off => code.iter().for_each(|i| step(cells, program, arena, i)),
+        Tracking::On => {
+            for instruction in code {
+                step(cells, program, arena, instruction);
+                track(cells, program, instruction);
+            }
+        }
+    }
+}
+
+fn mask(width: u16) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
+}
+
+fn signed(value: u64, width: u16) -> i64 {
+    let shift = 64 - u32::from(width.clamp(1, 64));
+    ((value << shift) as i64) >> shift
+}
+
+fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
+    let (a, b) = match i.kind {
+        Kind::General(op) => {
+            let range = i.a as usize..(i.a + i.b) as usize;
+            let operands = program.operands[range.clone()].iter().zip(&program.operand_widths[range]);
+            let values: SmallVec<[Value; 4]> = operands.map(|(cell, width)| cells.value(*cell, *width)).collect();
+            cells.set_value(i.to, apply(arena, op, &values));
+            return;
+        }
+        Kind::FrameBase => return,
+        _ => (cells.narrow[i.a as usize], cells.narrow[i.b as usize]),
+    };
+    let shift = |amount: u64| u32::try_from(amount).ok().filter(|n| *n < u32::from(i.width));
+    let value = match i.kind {
+        Kind::Not => a ^ 1,
+        Kind::And | Kind::BvAnd => a & b,
+        Kind::Or | Kind::BvOr => a | b,
+        Kind::BvXor => a ^ b,
+        Kind::Ite => if a != 0 { b } else { cells.narrow[i.c as usize] },
+        Kind::Eq => u64::from(a == b),
+        Kind::Ult => u64::from(a < b),
+        Kind::Slt => u64::from(signed(a, i.width) < signed(b, i.width)),
+        Kind::Add => a.wrapping_add(b) & mask(i.width),
+        Kind::Mul => a.wrapping_mul(b) & mask(i.width),
+        Kind::BvNot => !a & mask(i.width),
+        Kind::Shl => shift(b).map_or(0, |n| a << n & mask(i.width)),
+        Kind::Lshr => shift(b).map_or(0, |n| a >> n),
+        Kind::Ashr => (signed(a, i.width) >> shift(b).unwrap_or(63)) as u64 & mask(i.width),
+        Kind::Extract => a >> i.c & mask(i.width),
+        Kind::Concat => a << i.c | b,
+        Kind::Sext => signed(a, i.c as u16) as u64 & mask(i.width),
+        Kind::FrameBase | Kind::General(_) => return,
+    };
+    if let Cell::Narrow(to) = i.to {
+        cells.narrow[to as usize] = value;
+    }
+}
+
+/// The shadow of an instruction's result.
+fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
+    let shadow = match i.kind {
+        Kind::General(op) => {
+            let range = i.a as usize..(i.a + i.b) as usize;
+            let operands = &program.operands[range.clone()];
+            if operands.iter().all(|cell| cells.shadow(*cell).taint == 0) {
+                Shadow::CLEAN
+            } else {
+                let widths = &program.operand_widths[range];
+                let one = |(cell, width): (&Cell, &u16)| (cells.value(*cell, *width), cells.shadow(*cell).taint);
+                let values: SmallVec<[(Value, u64); 4]> = operands.iter().zip(widths).map(one).collect();
+                Shadow { taint: taint::of(op, &values, i.width), origin: Origin::None }
+            }
+        }
+        Kind::FrameBase => {
+            let mut shadow = cells.shadow(i.to);
+            let base = cells.narrow[usize::from(i.width)].wrapping_add(u64::from(i.a) | u64::from(i.b) << 32);
+            if is_stack(base) && shadow.origin == Origin::Frame {
+                shadow.origin = local_at(&program.function.locals, base).map_or(Origin::Frame, Origin::Local);
+            }
+            shadow
+        }
+        _ => narrow_shadow(cells, i),
+    };
+    cells.set_shadow(i.to, shadow);
+}
+
+fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
+    let unary = matches!(i.kind, Kind::Not | Kind::BvNot | Kind::Extract | Kind::Sext);
+    let a = cells.narrow_shadows[i.a as usize];
+    let b = if unary { Shadow::CLEAN } else { cells.narrow_shadows[i.b as usize] };
+    let c = if i.kind == Kind::Ite { cells.narrow_shadows[i.c as usize] } else { Shadow::CLEAN };
+    let origin = match i.kind {
+        Kind::Add if i.width == 64 => match (a.origin, b.origin) {
+            (origin, Origin::None) | (Origin::None, origin) => origin,
+            _ => Origin::None,
+        },
+        Kind::BvAnd => if a.origin == Origin::Frame { Origin::Frame } else { Origin::None },
+        Kind::Ite => if cells.narrow[i.a as usize] != 0 { b.origin } else { c.origin },
+        _ => Origin::None,
+    };
+    if a.taint | b.taint | c.taint == 0 {
+        return Shadow { taint: 0, origin };
+    }
+    let value = |index: u32, width: u16| match width {
+        0 => Value::Bool(cells.narrow[index as usize] != 0),
+        width => Value::Bits(Bits::new(width, cells.narrow[index as usize])),
+    };
+    let taint = taint::narrow(i, [a.taint, b.taint, c.taint], &value);
+    Shadow { taint, origin }
+}
+
+/// The smallest local variable that holds a stack address: variables of disjoint scopes may share their place.
+pub(super) fn local_at(locals: &[Local], address: u64) -> Option<u32> {
+    let offset = address.wrapping_sub(STACK_TOP) as i64;
+    let inside = |l: &Local| offset >= l.offset && ((offset - l.offset) as u64) < l.size;
+    let found = locals.iter().enumerate().filter(|(_, l)| inside(l)).min_by_key(|(_, l)| l.size);
+    found.map(|(i, _)| i as u32)
+}

@@ -1,0 +1,188 @@
+//! Where the objects of a pair lie, and what the read-only ones hold.
+
+use crate::{Function, Object, ObjectKind};
+use rustc_hash::FxHashMap;
+use term::{Arena, TermId, VarId};
+
+const OBJECTS: u64 = 0x1000_0000_0000;
+const SPACING: u64 = 1 << 28;
+
+/// Addresses of the objects of a pair.
+#[derive(Clone, Debug, Default)]
+pub struct Layout<'a> {
+    addresses: FxHashMap<VarId, u64>,
+    /// Objects by address.
+    objects: Vec<Placed<'a>>,
+    sections: Vec<Section>,
+    /// Pointers inside read-only objects, by their own address.
+    pointers: FxHashMap<u64, u64>,
+}
+
+/// An object and its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    /// Address of the first byte.
+    pub start: u64,
+    /// The object.
+    pub object: &'a Object,
+}
+
+#[derive(Clone, Debug)]
+struct Section {
+    start: u64,
+    /// Offset, size and address of the members.
+    members: Vec<(u64, u64, u64)>,
+}
+
+impl<'a> Layout<'a> {
+    /// Places the objects of both functions: at the chosen addresses if these make sense, else far apart.
+    pub fn new(arena: &Arena, functions: [&'a Function; 2], chosen: &FxHashMap<VarId, u64>) -> Layout<'a> {
+        let mut layout = Layout::default();
+        let mut next = OBJECTS;
+        for function in functions {
+            for (var, object) in &function.objects {
+                if layout.addresses.contains_key(var) {
+                    continue;
+                }
+                let wanted = chosen.get(var).copied().filter(|at| layout.is_free(*at, object));
+                let start = wanted.unwrap_or(next);
+                next += SPACING;
+                layout.addresses.insert(*var, start);
+                if object.kind != ObjectKind::Section {
+                    layout.objects.push(Placed { start, object });
+                }
+            }
+        }
+        layout.objects.sort_by_key(|placed| placed.start);
+        for function in functions {
+            for object in function.objects.values() {
+                layout.fill(arena, object);
+            }
+        }
+        layout
+    }
+
+    fn is_free(&self, at: u64, object: &Object) -> bool {
+        let end = at.saturating_add(object.size.unwrap_or(1 << 20));
+        let low = (4096..OBJECTS).contains(&at) && end < OBJECTS && object.kind != ObjectKind::Section;
+        let aligned = object.align <= 1 || at.is_multiple_of(object.align);
+        let apart = |p: &Placed| end <= p.start || p.start.saturating_add(p.object.size.unwrap_or(1 << 20)) <= at;
+        low && aligned && self.objects.iter().all(apart)
+    }
+
+    fn fill(&mut self, arena: &Arena, object: &Object) {
+        let Some(start) = self.addresses.get(&object.var).copied() else { return };
+        if object.kind == ObjectKind::Section {
+            let members = object.members.iter();
+            let members = members.filter_map(|m| self.address(m.var).map(|address| (m.offset, m.size.max(1), address)));
+            let members = members.collect();
+            self.sections.push(Section { start, members });
+        }
+        for (offset, pointer) in object.content.iter().flat_map(|content| &content.pointers) {
+            let value = self.constant_address(arena, *pointer);
+            self.pointers.insert(start + offset, value);
+        }
+    }
+
+    fn constant_address(&self, arena: &Arena, term: TermId) -> u64 {
+        let linear = term::Linear::of(arena, term);
+        let mut sum = linear.constant.low();
+        for (part, coefficient) in &linear.terms {
+            let base = arena.as_var(*part).and_then(|var| self.address(var)).unwrap_or(0);
+            sum = sum.wrapping_add(base.wrapping_mul(coefficient.low()));
+        }
+        self.translate(sum)
+    }
+
+    /// Address of an object variable.
+    pub fn address(&self, var: VarId) -> Option<u64> {
+        self.addresses.get(&var).copied()
+    }
+
+    /// An address inside a section's range, moved to the member it falls in.
+    pub fn translate(&self, address: u64) -> u64 {
+        for section in &self.sections {
+            let offset = address.wrapping_sub(section.start);
+            if offset < SPACING {
+                let member = section.members.iter().find(|(at, size, _)| offset >= *at && offset - at < *size);
+                return member.map_or(address, |(at, _, to)| to + (offset - at));
+            }
+        }
+        address
+    }
+
+    /// The object at or below an address, and the offset from its start.
+    pub fn object_at(&self, address: u64) -> Option<(Placed<'a>, u64)> {
+        let after = self.objects.partition_point(|p| p.start <= address);
+        let placed = self.objects.get(after.checked_sub(1)?)?;
+        let offset = address - placed.start;
+        let reach = if placed.start < OBJECTS { placed.object.size.unwrap_or(1 << 20) } else { SPACING };
+        (offset < reach).then_some((*placed, offset))
+    }
+
+    /// The objects, by address.
+    pub fn objects(&self) -> &[Placed<'a>] {
+        &self.objects
+    }
+
+    /// Is one of these bytes in a read-only object?
+    pub fn has_content(&self, address: u64, bytes: u64) -> bool {
+        let at = |address: u64| self.object_at(address).is_some_and(|(placed, _)| placed.object.content.is_some());
+        at(address) || at(address + bytes - 1)
+    }
+
+    /// A byte that can never change.
+    pub fn content(&self, address: u64) -> Option<u8> {
+        let (placed, offset) = self.object_at(address)?;
+        let content = placed.object.content.as_ref()?;
+        for back in 0..if content.pointers.is_empty() { 0 } else { 8 } {
+            if let Some(value) = offset.checked_sub(back).and_then(|at| self.pointers.get(&(placed.start + at))) {
+                return Some((value >> (8 * back)) as u8);
+            }
+        }
+        content.bytes.get(offset as usize).copied()
+    }
+
+    /// Are both addresses in anonymous read-only objects that hold the same from there on (up to a NUL, for text)?
+    pub fn same_literal(&self, a: u64, b: u64) -> bool {
+        let literal = |address: u64| {
+            let (placed, offset) = self.object_at(self.translate(address))?;
+            let length = placed.object.content.as_ref()?.bytes.len() as u64;
+            (placed.object.kind == ObjectKind::Literal && offset <= length).then_some((placed.start + offset, length - offset))
+        };
+        let (Some((a, a_left)), Some((b, b_left))) = (literal(a), literal(b)) else { return false };
+        for i in 0..a_left.min(b_left) {
+            let (x, y) = (self.content(a + i), self.content(b + i));
+            if x != y {
+                return false;
+            }
+            if x == Some(0) {
+                return true;
+            }
+        }
+        a_left == b_left
+    }
+
+    /// The NUL-terminated text at an address in a read-only object, the NUL left out.
+    pub fn text_at(&self, address: u64) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut at = self.translate(address);
+        loop {
+            match self.content(at)? {
+                0 => return Some(out),
+                byte => out.push(byte),
+            }
+            if out.len() > 4096 {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    /// The place of an address for people.
+    pub fn describe(&self, address: u64) -> Option<String> {
+        let (placed, offset) = self.object_at(address)?;
+        let name = &placed.object.name;
+        Some(if offset == 0 { name.clone() } else { format!("{name}+{offset:#x}") })
+    }
+}

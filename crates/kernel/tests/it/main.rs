@@ -1,0 +1,5 @@
+//! The kernel on lifted programs: every rule accepts and rejects, and no certificate makes it believe a falsehood.
+
+mod programs;
+mod rules;
+mod certificates;

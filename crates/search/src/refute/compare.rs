@@ -1,0 +1,384 @@
+//! When two runs disagree.
+//!
+//! Only what is certain counts: if a compiler could have replaced a call by another, or by code, the runs tell nothing
+//! from there on.
+//!
+//! Trust: full. What is called a difference here is reported as one.
+
+use super::family;
+use graph::interpreter::{Called, Change, End, Extent, FormArgument, Layout, Passed, SetUp, Trace, is_stack};
+use graph::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
+use term::Bits;
+
+/// A disagreement.
+#[derive(Clone, Debug)]
+pub(crate) struct Difference {
+    pub summaries: [String; 2],
+    pub places: [u64; 2],
+}
+
+/// What a comparison depends on besides the runs.
+pub(crate) struct Comparison<'r, 'a> {
+    pub functions: [&'a Function; 2],
+    pub layout: &'r Layout<'a>,
+    /// Do the programs compute with floating-point numbers?
+    pub floats: bool,
+    /// Are all addresses among the arguments multiples of 8?
+    pub aligned_input: bool,
+}
+
+/// What the general forms of a pair of calls say.
+#[derive(PartialEq, Eq)]
+enum Forms {
+    /// The calls are to be compared as they are.
+    Absent,
+    /// Both do the same.
+    Equal,
+    Verdict(Calls),
+}
+
+/// What a pair of calls says.
+#[derive(PartialEq, Eq)]
+enum Calls {
+    Same,
+    Differ(String, String),
+    /// No verdict from here on.
+    Unclear,
+}
+
+impl<'a> Comparison<'_, 'a> {
+    /// The first disagreement of two runs; the original's is defined and reached an exit.
+    pub fn traces(&self, original: &Trace<'a>, candidate: &Trace<'a>) -> Option<Difference> {
+        let said = |a: String, b: String, places: [u64; 2]| Some(Difference { summaries: [a, b], places });
+        let places = [original.place, candidate.place];
+        for i in 0..original.calls.len().max(candidate.calls.len()) {
+            match (original.calls.get(i), candidate.calls.get(i)) {
+                (Some(a), Some(b)) => match self.calls(a, b, [original, candidate]) {
+                    Calls::Same => {}
+                    Calls::Differ(x, y) => return said(x, y, [a.place, b.place]),
+                    Calls::Unclear => return None,
+                },
+                (Some(a), None) => {
+                    if candidate.end == End::Return && !self.replaceable(a, Side::Original, original) {
+                        return said(format!("calls {}", a.callee.name), "returns".to_string(), [a.place, places[1]]);
+                    }
+                    break;
+                }
+                (None, Some(b)) => {
+                    if original.end == End::Return && !self.replaceable(b, Side::Candidate, candidate) {
+                        return said("returns".to_string(), format!("calls {}", b.callee.name), [places[0], b.place]);
+                    }
+                    return None;
+                }
+                (None, None) => break,
+            }
+        }
+        match candidate.end {
+            End::Fault(FaultKind::Misaligned, _) if !self.aligned_input => return None,
+            End::Fault(kind, place) => {
+                return said(describe_end(original), format!("faults: {}", kind.name()), [places[0], place]);
+            }
+            End::BadAddress(address, place) => {
+                return said(describe_end(original), format!("accesses address {address:#x}"), [places[0], place]);
+            }
+            End::Return if original.end == End::Return && original.calls.len() == candidate.calls.len() => {}
+            End::Return | End::NoReturn | End::Fuel | End::Unsupported => return None,
+        }
+        for value in self.results() {
+            let Place::Register(register) = value.place else { continue };
+            let (Some(a), Some(b)) = (original.result(register), candidate.result(register)) else { continue };
+            if !self.same(a, b, value.bytes, value.place) {
+                let show = |v: Passed| format!("returns {}", show(v.bits.extract(8 * value.bytes - 1, 0)));
+                return said(show(a), show(b), places);
+            }
+        }
+        if let Some(register) = candidate.spoiled {
+            let name = register.name();
+            return said(format!("preserves {name}"), format!("changes {name}"), places);
+        }
+        let (a, b) = self.memory(&original.changes, &candidate.changes, [original, candidate])?;
+        said(a, b, places)
+    }
+
+    fn results(&self) -> Vec<Value> {
+        if self.functions[0].contract().is_some_and(|c| c.result_unused) {
+            return Vec::new();
+        }
+        match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
+            Some(signature) => signature.results.clone(),
+            None => vec![Value { place: Place::Register(Register::General(0)), bytes: 8, boolean: false, narrow: None }],
+        }
+    }
+
+    /// Are the low bytes the same value, as far as the original defines them?
+    fn same(&self, a: Passed, b: Passed, bytes: u16, place: Place) -> bool {
+        let vector = matches!(place, Place::Register(Register::Vector(_)));
+        let cut = |v: Passed| v.bits.extract((8 * bytes).min(v.bits.width()) - 1, 0);
+        let (x, y) = (cut(a), cut(b));
+        let differs = |i: u16| x.extract(8 * i + 7, 8 * i) != y.extract(8 * i + 7, 8 * i);
+        let unequal = (0..x.width() / 8).any(|i| a.taint >> i & 1 == 0 && differs(i));
+        !unequal || (vector && self.both_nan(x, y)) || (x.width() == 64 && self.same_address(x.low(), y.low()))
+    }
+
+    /// Addresses in the two frames, or of the same literal, cannot be told apart.
+    fn same_address(&self, a: u64, b: u64) -> bool {
+        (is_stack(a) && is_stack(b)) || self.layout.translate(a) == self.layout.translate(b) || self.layout.same_literal(a, b)
+    }
+
+    /// May a compiler put other calls or code in the place of this call?
+    fn replaceable(&self, call: &Called, side: Side, trace: &Trace) -> bool {
+        let info = &call.callee;
+        if info.defined || info.own || info.local.is_some() || info.name.contains('.') {
+            return true;
+        }
+        if side == Side::Original && self.functions[0].defined.contains(&*info.name) {
+            return true;
+        }
+        match info.library {
+            Some(contract) => family::is_replaceable(contract, trace),
+            None => false,
+        }
+    }
+
+    fn calls(&self, a: &Called<'a>, b: &Called<'a>, traces: [&Trace<'a>; 2]) -> Calls {
+        let forms = self.forms(a, b);
+        if let Forms::Verdict(verdict) = forms {
+            return verdict;
+        }
+        let name = &a.callee.name;
+        if *name != b.callee.name && forms != Forms::Equal {
+            let replaceable = self.replaceable(a, Side::Original, traces[0]) || self.replaceable(b, Side::Candidate, traces[1]);
+            return match replaceable {
+                true => Calls::Unclear,
+                false => Calls::Differ(format!("calls {name}"), format!("calls {}", b.callee.name)),
+            };
+        }
+        if let Some(verdict) = self.arguments(a, b).filter(|_| forms != Forms::Equal) {
+            // A recursion that became a loop leaves its calls out.
+            return if a.callee.own { Calls::Unclear } else { verdict };
+        }
+        // What a compiler can see of a function, it may know not to read.
+        if a.callee.defined || a.callee.library.is_some_and(family::reads_nothing) {
+            return Calls::Same;
+        }
+        if a.aligned && !b.aligned {
+            return Calls::Differ(format!("calls {name}"), format!("calls {name} with a misaligned stack"));
+        }
+        for (i, (p, q)) in a.pointed.iter().zip(&b.pointed).enumerate() {
+            if let Some(at) = self.pointed_differ(&p.bytes, &q.bytes) {
+                let say = |byte: u8| format!("calls {name} with {byte:#04x} at byte {at} behind pointer {}", i + 1);
+                return Calls::Differ(say(p.bytes[at].0), say(q.bytes[at].0));
+            }
+        }
+        match self.memory(&a.changes, &b.changes, traces) {
+            Some((x, y)) => Calls::Differ(format!("calls {name} with {x}"), format!("calls {name} with {y}")),
+            None => Calls::Same,
+        }
+    }
+
+    /// Compares calls of the library that have a general form.
+    fn forms(&self, a: &Called, b: &Called) -> Forms {
+        let same_name = a.callee.name == b.callee.name;
+        let (x, y) = match (&a.form, &b.form) {
+            (Some(x), Some(y)) => (x, y),
+            _ if same_name || (a.form.is_none() && b.form.is_none()) => return Forms::Absent,
+            _ => return Forms::Verdict(Calls::Unclear),
+        };
+        let equal = |(p, q): (&FormArgument, &FormArgument)| match (p, q) {
+            (FormArgument::Word(p), FormArgument::Word(q)) => self.same_address(*p, *q),
+            (p, q) => p == q,
+        };
+        let alike = x.callee == y.callee && x.arguments.len() == y.arguments.len();
+        if alike && x.arguments.iter().zip(&y.arguments).all(equal) {
+            return Forms::Equal;
+        }
+        let known = |p: &FormArgument, q: &FormArgument| std::mem::discriminant(p) == std::mem::discriminant(q);
+        let certain = alike && x.arguments.iter().zip(&y.arguments).all(|(p, q)| known(p, q));
+        let written = matches!((family::output(x), family::output(y)), (Some(p), Some(q)) if p != q);
+        Forms::Verdict(match certain || written {
+            true => Calls::Differ(describe_form(a, x), describe_form(b, y)),
+            false => Calls::Unclear,
+        })
+    }
+
+    /// Compares the arguments of two calls of the same function; `None` if they agree.
+    fn arguments(&self, a: &Called, b: &Called) -> Option<Calls> {
+        let info = &a.callee;
+        let declared = info.signature.as_ref().map_or(&[][..], |s| &s.arguments);
+        // A local function of which nobody made a contract may take its arguments elsewhere.
+        let over_stack = |v: &Value| matches!(v.place, Place::Stack(_));
+        if info.defined && info.local.is_none() && declared.iter().any(over_stack) {
+            return None;
+        }
+        let name = &info.name;
+        let differ = |x: Bits, y: Bits| {
+            let say = |v: Bits| format!("calls {name} with {}", show(v));
+            Some(Calls::Differ(say(x), say(y)))
+        };
+        for value in declared.iter().copied().chain(self.further(a, b)) {
+            let (x, y) = match value.place {
+                Place::Register(register) => {
+                    let to = match info.local.and_then(|l| l.moved.get(&register)) {
+                        Some(None) => continue,
+                        Some(Some(to)) => *to,
+                        None => register,
+                    };
+                    let (Some(p), Some(q)) = (Called::position(register), Called::position(to)) else { continue };
+                    (a.registers[p], b.registers[q])
+                }
+                Place::Stack(offset) => match (a.stack.get(offset as usize / 8), b.stack.get(offset as usize / 8)) {
+                    (Some(x), Some(y)) if value.bytes <= 8 => (*x, *y),
+                    _ => continue,
+                },
+            };
+            if !self.same(x, y, value.bytes, value.place) {
+                let cut = |v: Passed| v.bits.extract(8 * value.bytes - 1, 0);
+                // A copy of a literal in the frame, or the literal itself: who only reads it cannot tell.
+                if value.bytes == 8 && is_stack(x.bits.low()) != is_stack(y.bits.low()) {
+                    return Some(Calls::Unclear);
+                }
+                return differ(cut(x), cut(y));
+            }
+        }
+        None
+    }
+
+    /// Arguments that no declaration names but that certainly are some: those that a format asks for, and registers
+    /// that both programs set up and do not use themselves.
+    fn further(&self, a: &Called, b: &Called) -> Vec<Value> {
+        let plain = |register: Register, bytes: u16| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
+        let signature = a.callee.signature.as_ref();
+        if signature.is_some_and(|s| s.variadic) {
+            let general = signature.map_or(0, |s| s.arguments.iter().filter(|v| is_general(v)).count());
+            let vector = signature.map_or(0, |s| s.arguments.len() - general);
+            let format = (0..general).rev().find_map(|i| self.layout.text_at(a.registers[i].bits.low()));
+            return family::format_arguments(&format.unwrap_or_default(), general, vector);
+        }
+        let mut out = Vec::new();
+        for (i, register) in Register::ARGUMENTS.into_iter().enumerate().filter(|_| signature.is_none()) {
+            let bytes = match (a.set_up[i], b.set_up[i]) {
+                (SetUp::Written(Extent::Half), SetUp::Written(_) | SetUp::Entry) => 4,
+                (SetUp::Written(Extent::Signed), SetUp::Written(_) | SetUp::Entry) => 8,
+                (SetUp::Written(Extent::Whole), SetUp::Written(Extent::Whole | Extent::Signed)) => 8,
+                (SetUp::Written(_), SetUp::Written(_) | SetUp::Entry) => 4,
+                (SetUp::Entry, SetUp::Written(Extent::Whole | Extent::Signed)) => 8,
+                (SetUp::Entry, SetUp::Written(Extent::Half)) => 4,
+                _ => break,
+            };
+            out.push(plain(register, bytes));
+        }
+        out
+    }
+
+    /// The first defined byte behind a pointer that differs. Addresses in the frames are no difference.
+    fn pointed_differ(&self, a: &[(u8, bool)], b: &[(u8, bool)]) -> Option<usize> {
+        let word = |bytes: &[(u8, bool)], at: usize| {
+            let part = bytes.get(at..at + 8)?;
+            Some(part.iter().rev().fold(0, |word, (byte, _)| word << 8 | u64::from(*byte)))
+        };
+        let same_word = |at: usize| match (word(a, at), word(b, at)) {
+            (Some(x), Some(y)) => self.same_address(x, y) || self.both_nan(Bits::new(64, x), Bits::new(64, y)),
+            _ => false,
+        };
+        let differs = |i: &usize| a[*i].1 && a[*i].0 != b[*i].0;
+        (0..a.len().min(b.len())).filter(differs).find(|i| !same_word(i & !7) && !self.nan_half(a, b, *i))
+    }
+
+    fn nan_half(&self, a: &[(u8, bool)], b: &[(u8, bool)], at: usize) -> bool {
+        let half = |bytes: &[(u8, bool)]| {
+            let part = bytes.get(at & !3..(at & !3) + 4)?;
+            Some(Bits::from_bytes(&part.iter().map(|(byte, _)| *byte).collect::<Vec<u8>>()))
+        };
+        matches!((half(a), half(b)), (Some(x), Some(y)) if self.both_nan(x, y))
+    }
+
+    /// The first byte of the world that differs.
+    fn memory(&self, a: &[Change], b: &[Change], traces: [&Trace; 2]) -> Option<(String, String)> {
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() || j < b.len() {
+            let (p, q) = (a.get(i), b.get(j));
+            let first = p.iter().chain(&q).map(|c| c.address).min().expect("one is left");
+            let p = p.filter(|c| c.address == first);
+            let q = q.filter(|c| c.address == first);
+            (i, j) = (i + usize::from(p.is_some()), j + usize::from(q.is_some()));
+            let x = p.map(|c| c.now).or(q.map(|c| c.before)).expect("one is there");
+            let y = q.map(|c| c.now).or(p.map(|c| c.before)).expect("one is there");
+            let mask = p.map_or(0xff, |c| c.mask) & q.map_or(0xff, |c| c.mask);
+            if let Some(byte) = self.word_differs(first, x, y, mask, traces) {
+                let place = self.layout.describe(first + byte).unwrap_or_else(|| format!("{:#x}", first + byte));
+                let say = |word: u64, change: Option<&Change>| match change {
+                    Some(_) => format!("{:#04x} at {place}", (word >> (8 * byte)) as u8),
+                    None => format!("{place} unchanged"),
+                };
+                return Some((say(x, p), say(y, q)));
+            }
+        }
+        None
+    }
+
+    fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
+        if x == y || self.is_private(address) || self.same_address(x, y) || self.both_nan(Bits::new(64, x), Bits::new(64, y)) {
+            return None;
+        }
+        let freed = |trace: &&Trace| trace.freed.iter().any(|(start, size)| address.wrapping_sub(*start) < *size);
+        if traces.iter().any(freed) {
+            return None;
+        }
+        let nan = |i: u64| {
+            let half = |word: u64| Bits::new(32, word >> (32 * (i / 4)));
+            self.both_nan(half(x), half(y))
+        };
+        (0..8).find(|i| mask >> i & 1 == 1 && (x >> (8 * i)) as u8 != (y >> (8 * i)) as u8 && !nan(*i))
+    }
+
+    /// Which NaN it is depends on the order of operands; nobody can rely on it.
+    fn both_nan(&self, a: Bits, b: Bits) -> bool {
+        if !self.floats {
+            return false;
+        }
+        match a.width() {
+            32 => f32::from_bits(a.low() as u32).is_nan() && f32::from_bits(b.low() as u32).is_nan(),
+            64 => f64::from_bits(a.low()).is_nan() && f64::from_bits(b.low()).is_nan(),
+            128 => self.both_nan(a.extract(63, 0), b.extract(63, 0)) && a.extract(127, 64) == b.extract(127, 64),
+            _ => false,
+        }
+    }
+
+    /// A static variable that the candidate does not mention may be gone, because nobody reads it.
+    fn is_private(&self, address: u64) -> bool {
+        let Some((placed, _)) = self.layout.object_at(address) else { return false };
+        let local = matches!(placed.object.kind, ObjectKind::Named { local: true, .. });
+        local && !self.functions[1].objects.contains_key(&placed.object.var)
+    }
+}
+
+fn is_general(value: &Value) -> bool {
+    !matches!(value.place, Place::Register(Register::Vector(_)))
+}
+
+fn describe_end(trace: &Trace) -> String {
+    match trace.end {
+        End::Return => "returns".to_string(),
+        End::NoReturn => "calls a function that does not return".to_string(),
+        _ => "ends".to_string(),
+    }
+}
+
+fn describe_form(call: &Called, form: &graph::interpreter::Form) -> String {
+    let text = form.arguments.iter().find_map(|argument| match argument {
+        FormArgument::Text(text) => Some(format!("{:?}", String::from_utf8_lossy(text))),
+        FormArgument::Word(_) => None,
+    });
+    let word = form.arguments.iter().find_map(|argument| match argument {
+        FormArgument::Word(word) => Some(show(Bits::new(64, *word))),
+        FormArgument::Text(_) => None,
+    });
+    format!("calls {} with {}", call.callee.name, text.or(word).unwrap_or_default())
+}
+
+pub(super) fn show(bits: Bits) -> String {
+    match bits.to_i64() {
+        Some(value) if (-4096..=4096).contains(&value) => value.to_string(),
+        _ => bits.to_string(),
+    }
+}

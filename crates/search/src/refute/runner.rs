@@ -1,0 +1,227 @@
+//! Runs of the two programs of a pair on one input.
+
+use super::compare::{Comparison, Difference};
+use crate::Witness;
+use crate::constants::Constants;
+use crate::inputs::{Argument, Ingredients, Input, arguments};
+use graph::contract::Fixed;
+use graph::interpreter::{Callees, Called, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, run};
+use graph::{Function, ObjectKind, Place, Register, Side};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::time::Instant;
+use term::{Arena, Bits, VarId};
+
+/// Runs the two programs of a pair on inputs.
+pub(crate) struct Runner<'a> {
+    pub(super) functions: [&'a Function; 2],
+    programs: [Program<'a>; 2],
+    pub(super) layout: Layout<'a>,
+    pub(super) callees: Callees<'a>,
+    cells: [Cells; 2],
+    pub(super) memories: [Memory; 2],
+    pub(super) constants: Constants,
+    pub(super) arguments: Vec<Argument>,
+    /// Addresses of named objects.
+    pub(super) objects: Vec<u64>,
+    places: FxHashMap<VarId, u64>,
+    /// Do the programs compute with floating-point numbers?
+    floats: bool,
+    /// Defined runs of the original that reached an exit or went round in circles.
+    pub evidence: usize,
+    /// Points entered so far.
+    pub steps: usize,
+    /// Why runs of the original were no evidence, by count.
+    rejected: BTreeMap<String, usize>,
+}
+
+const ORIGINAL_FUEL: usize = 4000;
+const CANDIDATE_FUEL: usize = 12000;
+
+/// Results whose sign alone is defined come in these sizes: a difference must show in all.
+const MAGNITUDES: [u64; 3] = [1, 0x21, 0x1234_5678];
+
+impl<'a> Runner<'a> {
+    pub fn new(arena: &Arena, original: &'a Function, candidate: &'a Function) -> Runner<'a> {
+        let functions = [original, candidate];
+        let places = FxHashMap::default();
+        let layout = Layout::new(arena, functions, &places);
+        let programs = functions.map(|function| Program::new(arena, function));
+        let cells = [0, 1].map(|i| Cells::new(&programs[i], &layout));
+        let named = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { function: false, local: false, .. });
+        let objects = layout.objects().iter().filter(|p| named(&p.object.kind)).map(|p| p.start).collect();
+        let floats = programs.iter().any(|p| p.computes_floats(arena));
+        Runner {
+            functions,
+            programs,
+            floats,
+            layout,
+            callees: Callees::new(functions),
+            cells,
+            memories: [Memory::default(), Memory::default()],
+            constants: Constants::of(arena, functions),
+            arguments: arguments(arena, original),
+            objects,
+            places,
+            evidence: 0,
+            steps: 0,
+            rejected: BTreeMap::new(),
+        }
+    }
+
+    /// Random inputs number `rounds`, until one tells the programs apart, time is up, or `steps` points were entered.
+    pub fn random(
+        &mut self,
+        arena: &Arena,
+        seed: u64,
+        rounds: std::ops::Range<u64>,
+        steps: usize,
+        until: Instant,
+    ) -> Option<Witness> {
+        let limit = self.steps.saturating_add(steps);
+        for round in rounds {
+            if self.steps >= limit || Instant::now() >= until {
+                return None;
+            }
+            let input = self.random_input(arena, Seed(seed), round);
+            if let Some(difference) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, input, difference, until));
+            }
+        }
+        None
+    }
+
+    pub(super) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
+        let fixed = |value: &Fixed| self.fixed_value(arena, value);
+        let (arguments, constants) = (self.arguments.as_slice(), &self.constants);
+        Input::random(&Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed }, seed, round)
+    }
+
+    fn fixed_value(&self, arena: &Arena, value: &Fixed) -> Option<u64> {
+        match value {
+            Fixed::Number(number) => Some(*number),
+            Fixed::Address(name, offset) => {
+                let base = self.layout.address(arena.find_var(name)?)?;
+                Some(base.wrapping_add(*offset as u64))
+            }
+        }
+    }
+
+    /// The commonest reason why a run of the original was no evidence.
+    pub fn commonest_rejection(&self) -> Option<&str> {
+        self.rejected.iter().max_by_key(|(_, count)| **count).map(|(what, _)| what.as_str())
+    }
+
+    /// The disagreement on an input, if there is one and the original's run is defined.
+    pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Difference> {
+        let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
+        if traces.iter().any(|t| t.sign_only) {
+            for magnitude in &MAGNITUDES[1..] {
+                self.try_magnitude(arena, input, *magnitude)?;
+            }
+        }
+        Some(difference)
+    }
+
+    fn try_magnitude(&mut self, arena: &Arena, input: &Input, magnitude: u64) -> Option<(Difference, [Trace<'a>; 2])> {
+        let original = self.run(arena, Side::Original, input, magnitude, &[]);
+        self.steps += original.steps;
+        if let Some(what) = &original.undefined {
+            *self.rejected.entry(what.clone()).or_default() += 1;
+            return None;
+        }
+        if !matches!(original.end, End::Return | End::NoReturn) {
+            self.evidence += usize::from(original.end == End::Fuel);
+            return None;
+        }
+        self.evidence += 1;
+        if original.doubtful.is_some() {
+            return None;
+        }
+        let candidate = self.run(arena, Side::Candidate, input, magnitude, &original.calls);
+        self.steps += candidate.steps;
+        // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
+        let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
+        let difference = self.comparison(input).traces(&original, &candidate)?;
+        (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
+    }
+
+    pub(super) fn comparison<'r>(&'r self, input: &Input) -> Comparison<'r, 'a> {
+        let aligned = self.arguments.iter().zip(&input.values).all(|(argument, value)| {
+            let address = argument.pointer || (argument.bytes == 8 && value.low() >= 1 << 20);
+            !address || value.low().is_multiple_of(8)
+        });
+        Comparison { functions: self.functions, layout: &self.layout, floats: self.floats, aligned_input: aligned }
+    }
+
+    /// Both runs on an input, whatever they do.
+    pub(super) fn traces(&mut self, arena: &Arena, input: &Input) -> [Trace<'a>; 2] {
+        let original = self.run(arena, Side::Original, input, MAGNITUDES[0], &[]);
+        let candidate = self.run(arena, Side::Candidate, input, MAGNITUDES[0], &original.calls);
+        [original, candidate]
+    }
+
+    fn run(&mut self, arena: &Arena, side: Side, input: &Input, magnitude: u64, earlier: &[Called<'a>]) -> Trace<'a> {
+        if input.places != self.places {
+            self.layout = Layout::new(arena, self.functions, &input.places);
+            self.cells = [0, 1].map(|i| Cells::new(&self.programs[i], &self.layout));
+            self.places = input.places.clone();
+        }
+        let i = side.index();
+        let arguments = self.registers(side, input);
+        let reachable = self.reachable(input);
+        let situation = Situation {
+            arena,
+            start: Start {
+                layout: &self.layout,
+                fixed: &input.fixed,
+                seed: input.seed,
+                garbage: input.seed.split(0x9a_4ba9e + i as u64),
+                constants: self.constants.words(),
+            },
+            callees: &self.callees,
+            side,
+            arguments: &arguments,
+            reachable: &reachable,
+            scripts: &input.scripts,
+            effects: input.effects,
+            magnitude,
+            earlier,
+            fuel: if side == Side::Original { ORIGINAL_FUEL } else { CANDIDATE_FUEL },
+        };
+        run(&self.programs[i], &mut self.cells[i], &mut self.memories[i], situation)
+    }
+
+    /// The registers of a side that hold arguments.
+    fn registers(&self, side: Side, input: &Input) -> Vec<(Register, Bits)> {
+        let moved = self.functions[0].contract().map(|c| &c.moved);
+        let mut out = Vec::with_capacity(self.arguments.len());
+        for (argument, value) in self.arguments.iter().zip(&input.values) {
+            let Place::Register(register) = argument.place else { continue };
+            let to = match moved.and_then(|m| m.get(&register)) {
+                Some(to) if side == Side::Candidate => *to,
+                _ => Some(register),
+            };
+            out.extend(to.map(|register| (register, *value)));
+        }
+        out
+    }
+
+    /// What callees can reach through the caller's pointers.
+    fn reachable(&self, input: &Input) -> Vec<u64> {
+        let arguments = self.arguments.iter().zip(&input.values).filter(|(a, _)| a.bytes == 8 && !a.restrict);
+        arguments.flat_map(|(_, value)| [0, 8].map(|offset| value.low().wrapping_add(offset))).collect()
+    }
+
+    /// Initial bytes that the last runs looked at.
+    pub(super) fn looked_at(&self, input: &Input) -> BTreeMap<u64, u8> {
+        let start = Start {
+            layout: &self.layout,
+            fixed: &input.fixed,
+            seed: input.seed,
+            garbage: input.seed,
+            constants: self.constants.words(),
+        };
+        self.memories.iter().flat_map(|memory| memory.looked_at(&start)).collect()
+    }
+}
