@@ -1,10 +1,12 @@
 //! Calls: where arguments and results live, and calls that are no events.
 
-use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
+use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::library::{self, Effect};
+use crate::{
+    Assumption, Call, Callee, Context, Narrow, Place, PointId, Register, Side, Signature, State, Stuck, Value,
+};
 use std::collections::BTreeMap;
-use crate::{Assumption, Call, Callee, Context, Narrow, Place, PointId, Register, Side, Signature, State, Stuck, Value};
 use term::{Op as TermOp, Sort, TermId};
 
 /// How a call passes values, as far as it can be known.
@@ -109,7 +111,8 @@ impl<'a> Context<'a> {
                 let mut arguments = signature.arguments.clone();
                 if signature.variadic {
                     let set_up = self.set_up(state);
-                    arguments.extend(set_up.into_iter().filter(|v| !signature.arguments.iter().any(|a| a.place == v.place)));
+                    arguments
+                        .extend(set_up.into_iter().filter(|v| !signature.arguments.iter().any(|a| a.place == v.place)));
                 }
                 Shape {
                     arguments,
@@ -124,14 +127,24 @@ impl<'a> Context<'a> {
             }
             None => {
                 let arguments = self.set_up(state);
-                let result = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
+                let result =
+                    |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
                 let results = vec![
                     result(Register::General(0), 8),
                     result(Register::General(2), 8),
                     result(Register::Vector(0), 16),
                     result(Register::Vector(1), 16),
                 ];
-                Shape { arguments, results, variadic: true, noreturn: known_noreturn, allocates, moved, fixed, preserves }
+                Shape {
+                    arguments,
+                    results,
+                    variadic: true,
+                    noreturn: known_noreturn,
+                    allocates,
+                    moved,
+                    fixed,
+                    preserves,
+                }
             }
         }
     }
@@ -183,9 +196,10 @@ impl<'a> Context<'a> {
         let first = depth + if state.tail { 8 } else { 0 };
         for word in 0..32i64 {
             let at = first + 8 * word;
-            let cell = state.frame.cells().find(|(offset, value)| {
-                *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at
-            });
+            let cell = state
+                .frame
+                .cells()
+                .find(|(offset, value)| *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at);
             let Some((offset, cell)) = cell else { break };
             if at >= 0 {
                 break;
@@ -322,12 +336,12 @@ impl<'a> Context<'a> {
             };
             out.push(result);
         }
-        if shape.allocates {
-            if let Some(var) = out.first().and_then(|r| self.arena.as_var(*r)) {
-                let born = self.tick();
-                self.set_birth(var, born);
-                self.allocations.insert(var, born);
-            }
+        if shape.allocates
+            && let Some(var) = out.first().and_then(|r| self.arena.as_var(*r))
+        {
+            let born = self.tick();
+            self.set_birth(var, born);
+            self.allocations.insert(var, born);
         }
         out
     }
@@ -352,7 +366,9 @@ impl<'a> Context<'a> {
                 (Register::FsBase | Register::GsBase, _) => self.arena.var(&register.name(), register.sort()),
                 (_, Some((value, source))) => {
                     let low = match self.only_value(source) {
-                        Some(only) if !value.boolean && value.narrow.is_none() => self.arena.truncate(only, 8 * value.bytes),
+                        Some(only) if !value.boolean && value.narrow.is_none() => {
+                            self.arena.truncate(only, 8 * value.bytes)
+                        }
                         _ => self.entry_argument(&value, &source.name()),
                     };
                     self.widen(side, register, low)
@@ -454,17 +470,20 @@ impl<'a> Context<'a> {
 
 impl Executor<'_, '_> {
     /// A call that is no event: a pure function, or one that copies or fills memory.
-    pub(crate) fn silent_call(&mut self, place: u64, call: &Call, guard: TermId, state: &mut State) -> Result<(), Stuck> {
+    pub(crate) fn silent_call(
+        &mut self,
+        place: u64,
+        call: &Call,
+        guard: TermId,
+        state: &mut State,
+    ) -> Result<(), Stuck> {
         let Callee::Named(name) = &call.callee else { return Ok(()) };
         let Some(contract) = self.context.contract(name) else {
             return self.silent_local_call(place, name, guard, state);
         };
         let signature = contract.signature();
-        let shape = Shape {
-            arguments: signature.arguments.clone(),
-            results: signature.results.clone(),
-            ..Shape::default()
-        };
+        let shape =
+            Shape { arguments: signature.arguments.clone(), results: signature.results.clone(), ..Shape::default() };
         let mut arguments = Vec::new();
         for argument in &shape.arguments {
             let value = self.context.value_at(state, argument, self.side, place)?;
@@ -542,7 +561,15 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    fn copy(&mut self, place: u64, guard: TermId, state: &mut State, to: TermId, from: TermId, len: TermId) -> Result<(), Stuck> {
+    fn copy(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &mut State,
+        to: TermId,
+        from: TermId,
+        len: TermId,
+    ) -> Result<(), Stuck> {
         if let Some(len) = self.context.arena.as_u64(len).filter(|n| *n <= SMALL_BLOCK) {
             let mut parts = Vec::new();
             for (at, n) in chunks(len) {
@@ -567,7 +594,15 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    fn fill(&mut self, place: u64, guard: TermId, state: &mut State, to: TermId, byte: TermId, len: TermId) -> Result<(), Stuck> {
+    fn fill(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &mut State,
+        to: TermId,
+        byte: TermId,
+        len: TermId,
+    ) -> Result<(), Stuck> {
         let byte = self.context.arena.truncate(byte, 8);
         if let Some(len) = self.context.arena.as_u64(len).filter(|n| *n <= SMALL_BLOCK) {
             for (at, n) in chunks(len) {

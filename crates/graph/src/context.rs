@@ -298,7 +298,8 @@ impl<'a> Context<'a> {
     pub(crate) fn border_inside(&self, side: Side, offset: i64, bytes: u16) -> Option<u16> {
         let borders = self.bindings.iter().filter_map(|b| b.interval(side));
         let borders = borders.flat_map(|i| [i.offset, i.offset.saturating_add_unsigned(i.size)]);
-        let inside = borders.filter_map(|border| border.checked_sub(offset)).filter(|d| *d > 0 && *d < i64::from(bytes));
+        let inside =
+            borders.filter_map(|border| border.checked_sub(offset)).filter(|d| *d > 0 && *d < i64::from(bytes));
         inside.min().map(|d| d as u16)
     }
 
@@ -314,13 +315,7 @@ impl<'a> Context<'a> {
     }
 
     /// `&local + (offset - start) + rest`.
-    pub(crate) fn local_pointer(
-        &mut self,
-        side: Side,
-        local: usize,
-        offset: i64,
-        rest: Vec<(TermId, Bits)>,
-    ) -> TermId {
+    pub(crate) fn local_pointer(&mut self, side: Side, local: usize, offset: i64, rest: Vec<(TermId, Bits)>) -> TermId {
         let start = self.bindings[local].interval(side).expect("bound on this side").offset;
         let base = self.local_address(local);
         let mut terms = rest;

@@ -241,7 +241,9 @@ pub(crate) fn liveness(arena: &Arena, function: &Function) -> Vec<u64> {
                 Place::Stack(_) => None,
             }))
         }
-        _ => mask(&mut [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].into_iter()),
+        _ => mask(
+            &mut [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].into_iter(),
+        ),
     };
     let kept = mask(&mut Register::CALLEE_SAVED.into_iter().chain([Register::RSP, Register::FsBase, Register::GsBase]));
     let called = |callee: &Callee| match callee {
@@ -296,8 +298,7 @@ fn results_read(function: &Function, live_in: &[u64]) -> Vec<String> {
     let result = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)]
         .iter()
         .fold(0u64, |mask, r| mask | 1 << r.index());
-    let returns_nothing =
-        function.signature.as_ref().is_some_and(|s| s.unsupported.is_none() && s.results.is_empty());
+    let returns_nothing = function.signature.as_ref().is_some_and(|s| s.unsupported.is_none() && s.results.is_empty());
     let calls = function.points.iter().filter_map(|point| match &point.next {
         Next::Call(call) => match &call.callee {
             Callee::Named(name) => Some((name, call.returns)),
@@ -329,10 +330,14 @@ fn fixed_result(arena: &mut Arena, function: &Function) -> Option<FixedResult> {
             Next::Call(_) | Next::Fault(_) => {}
         }
     }
-    let after_call: FxHashSet<PointId> = function.points.iter().filter_map(|p| match &p.next {
-        Next::Call(call) => call.returns,
-        _ => None,
-    }).collect();
+    let after_call: FxHashSet<PointId> = function
+        .points
+        .iter()
+        .filter_map(|p| match &p.next {
+            Next::Call(call) => call.returns,
+            _ => None,
+        })
+        .collect();
     let rax = Register::General(0).index();
     let mut seen: FxHashSet<PointId> = work.iter().copied().collect();
     let mut found: Option<FixedResult> = None;
@@ -414,7 +419,9 @@ fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option
                     let var = arena.as_var(*value)?;
                     let register = Register::of_var(var).filter(|r| Register::ARGUMENTS.contains(r))?;
                     let untouched = i == Function::ENTRY.index()
-                        && !p.ops[..n].iter().any(|(_, o)| matches!(o, Op::Set { var: v, .. } | Op::Load { var: v, .. } if *v == var));
+                        && !p.ops[..n]
+                            .iter()
+                            .any(|(_, o)| matches!(o, Op::Set { var: v, .. } | Op::Load { var: v, .. } if *v == var));
                     if !untouched {
                         return None;
                     }
@@ -500,7 +507,9 @@ fn effect(
                 } else {
                     match library::contract(name).map(|c| c.effect) {
                         Some(library::Effect::Pure { reads_memory: false, .. }) => LocalEffect::Pure,
-                        Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => LocalEffect::Reads,
+                        Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => {
+                            LocalEffect::Reads
+                        }
                         _ => LocalEffect::Unknown,
                     }
                 };

@@ -196,14 +196,18 @@ impl Executor<'_, '_> {
             }
             let Some(arriving) = incoming.remove(point) else { continue };
             let (mut guard, state) = self.join(arriving);
-            if let Some(dominator) = piece.rejoins(*point) {
-                if let Some(known) = guards.get(&dominator) {
-                    guard = *known;
-                }
+            if let Some(dominator) = piece.rejoins(*point)
+                && let Some(known) = guards.get(&dominator)
+            {
+                guard = *known;
             }
             guards.insert(*point, guard);
             for (target, taken, state) in self.point(*point, guard, state)? {
-                let into = if heads.contains(&target) { at_heads.entry(target) .or_default()} else { incoming.entry(target).or_default() };
+                let into = if heads.contains(&target) {
+                    at_heads.entry(target).or_default()
+                } else {
+                    incoming.entry(target).or_default()
+                };
                 into.push((taken, state));
             }
         }
@@ -296,7 +300,8 @@ impl Executor<'_, '_> {
                     state.call_target = Some(target);
                 }
                 let silent = self.passing(id) == Passing::Goes;
-                let renamed = if silent { Outcome::AsWritten } else { self.rename_call(last, id, call, guard, &mut state)? };
+                let renamed =
+                    if silent { Outcome::AsWritten } else { self.rename_call(last, id, call, guard, &mut state)? };
                 if silent || matches!(renamed, Outcome::Done) {
                     if silent {
                         self.silent_call(last, call, guard, &mut state)?;
@@ -495,18 +500,18 @@ impl Executor<'_, '_> {
                     self.context.note_original_address(address);
                 }
                 self.log(guard, address, bytes, write, place);
-                return Ok(if state.escaped[local] {
-                    Spot::World(address)
-                } else {
-                    Spot::Local(local, address)
-                });
+                return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
             }
             if let Some((index, _)) = rest.first() {
                 let index = Some(*index);
                 return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });
             }
             let Some(depth) = state.stack_depth(self.context) else {
-                return Err(unsupported(self.side, place, "frame access with the stack pointer at a variable distance"));
+                return Err(unsupported(
+                    self.side,
+                    place,
+                    "frame access with the stack pointer at a variable distance",
+                ));
             };
             let end = offset + i64::from(bytes);
             let fault = if offset < 0 && offset < depth - 128 {
@@ -549,7 +554,6 @@ impl Executor<'_, '_> {
     pub(crate) fn log(&mut self, guard: TermId, address: TermId, bytes: u16, write: bool, place: u64) {
         self.run.accesses.push(Access { guard, address, bytes, write, place });
     }
-
 }
 
 enum Spot {

@@ -136,7 +136,11 @@ impl Frame {
         // Equal cells stay whole; where the partitions differ, the pieces between all cuts are merged.
         for (start, value) in then.cells.iter() {
             if other.cells.get(start).is_some_and(|o| arena.sort(*o) == arena.sort(*value)) {
-                let merged = if other.cells[start] == *value { *value } else { arena.ite(condition, *value, other.cells[start]) };
+                let merged = if other.cells[start] == *value {
+                    *value
+                } else {
+                    arena.ite(condition, *value, other.cells[start])
+                };
                 cells.insert(*start, merged);
             }
         }
@@ -147,7 +151,8 @@ impl Frame {
             if covered || !present {
                 continue;
             }
-            let (a, b) = (then.read(arena, start, (stop - start) as u16), other.read(arena, start, (stop - start) as u16));
+            let (a, b) =
+                (then.read(arena, start, (stop - start) as u16), other.read(arena, start, (stop - start) as u16));
             let merged = arena.ite(condition, a, b);
             cells.insert(start, merged);
         }

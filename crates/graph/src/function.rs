@@ -1,6 +1,6 @@
 //! A function: its graph and what is known about it besides the code.
 
-use crate::{Contracts, LocalContract, Object, Op, Register, Point, PointId, Signature, Value};
+use crate::{Contracts, LocalContract, Object, Op, Point, PointId, Register, Signature, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use term::VarId;

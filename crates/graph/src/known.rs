@@ -176,7 +176,8 @@ impl Known {
         let range = self.ranges.get(&arena.arg(term, 0))?;
         let constant = arena.as_const(arena.arg(term, 1)).filter(|c| c.width() <= 64)?;
         let outside = |ends: (i128, i128), value: i128| value < ends.0 || value > ends.1;
-        let impossible = outside(range.signed, number(constant, true)) || outside(range.unsigned, number(constant, false));
+        let impossible =
+            outside(range.signed, number(constant, true)) || outside(range.unsigned, number(constant, false));
         impossible.then_some(false)
     }
 
@@ -214,7 +215,9 @@ impl Known {
         let out = if descend {
             let args: Vec<TermId> = node.args.iter().map(|a| self.simplify_bool(arena, *a, memo)).collect();
             if args[..] == node.args[..] { term } else { arena.make(node.op, &args) }
-        } else if matches!(node.op, Op::Eq | Op::Ult | Op::Slt) && node.args.iter().any(|a| self.literals.contains_key(a)) {
+        } else if matches!(node.op, Op::Eq | Op::Ult | Op::Slt)
+            && node.args.iter().any(|a| self.literals.contains_key(a))
+        {
             let args: Vec<TermId> = node.args.iter().map(|a| self.literals.get(a).copied().unwrap_or(*a)).collect();
             arena.make(node.op, &args)
         } else {

@@ -5,7 +5,7 @@
 //! dropped and neighbouring disjoint stores are sorted by address, so that independent stores in another order give
 //! the same term.
 
-use crate::{Assumption, Context, Content};
+use crate::{Assumption, Content, Context};
 use term::{Bits, Op as TermOp, Sort, TermId, VarId};
 
 /// How two accesses relate.
@@ -146,7 +146,15 @@ impl Context<'_> {
     }
 
     /// A read that overlaps the topmost store: whole bytes from the value, the rest from below.
-    fn read_overlap(&mut self, memory: TermId, address: TermId, bytes: u16, value: TermId, size: u16, d: i64) -> TermId {
+    fn read_overlap(
+        &mut self,
+        memory: TermId,
+        address: TermId,
+        bytes: u16,
+        value: TermId,
+        size: u16,
+        d: i64,
+    ) -> TermId {
         let (n, m) = (i64::from(bytes), i64::from(size));
         let (from, to) = ((-d).max(0), (m - d).min(n));
         let inner = self.arena.arg(memory, 0);
@@ -200,10 +208,10 @@ impl Context<'_> {
         if object.constant_static {
             self.assume(Assumption::about("constant-static", object.name.clone()));
         }
-        if let Some(offset) = region.offset {
-            if let Some(value) = self.content_at(content, offset, bytes) {
-                return Some(value);
-            }
+        if let Some(offset) = region.offset
+            && let Some(value) = self.content_at(content, offset, bytes)
+        {
+            return Some(value);
         }
         let rom = self.arena.var("read-only", Sort::Memory);
         Some(self.arena.load(rom, address, bytes))

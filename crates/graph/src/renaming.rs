@@ -195,7 +195,14 @@ impl Executor<'_, '_> {
         })
     }
 
-    fn write_text(&mut self, place: u64, guard: TermId, state: &mut State, to: TermId, bytes: &[u8]) -> Result<(), Stuck> {
+    fn write_text(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &mut State,
+        to: TermId,
+        bytes: &[u8],
+    ) -> Result<(), Stuck> {
         for (i, chunk) in bytes.chunks(8).enumerate() {
             let address = self.context.arena.add_const(to, 8 * i as i64);
             let value = self.context.arena.constant(term::Bits::from_bytes(chunk));

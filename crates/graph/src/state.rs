@@ -54,7 +54,16 @@ impl State {
         let registers = then.registers.iter().zip(&other.registers).map(|(a, b)| pick(arena, *a, *b)).collect();
         let locals = then.locals.iter().zip(&other.locals).map(|(a, b)| pick(arena, *a, *b)).collect();
         let frame = Frame::merge(arena, condition, &then.frame, &other.frame);
-        State { registers, frame, world: pick(arena, then.world, other.world), locals, escaped: then.escaped.clone(), call_target: None, tail: false, renamed: None }
+        State {
+            registers,
+            frame,
+            world: pick(arena, then.world, other.world),
+            locals,
+            escaped: then.escaped.clone(),
+            call_target: None,
+            tail: false,
+            renamed: None,
+        }
     }
 
     /// The constant distance of `rsp` from its value at entry.

@@ -41,7 +41,8 @@ impl Checker<'_, '_> {
         }
         let direction = at.states[1].get(Register::Flag(graph::Flag::Direction));
         let goal = self.context.arena.bool_not(direction);
-        self.prove(at, known, goal).map_err(|failure| self.refuse("the candidate leaves the direction flag set", points, failure))
+        self.prove(at, known, goal)
+            .map_err(|failure| self.refuse("the candidate leaves the direction flag set", points, failure))
     }
 
     fn results(&mut self, at: &Point) -> Vec<Value> {
@@ -95,7 +96,9 @@ impl Checker<'_, '_> {
             }
             let goal = covered.map(|when| self.context.arena.implies(access.guard, when));
             let goal = goal.map(|goal| known.simplify(self.context.arena, goal));
-            if goal.is_some_and(|g| self.context.arena.as_bool(g) == Some(true)) || self.proved_inside(at, known, access) {
+            if goal.is_some_and(|g| self.context.arena.as_bool(g) == Some(true))
+                || self.proved_inside(at, known, access)
+            {
                 continue;
             }
             let what = if access.write { "writes" } else { "reads" };
@@ -111,9 +114,10 @@ impl Checker<'_, '_> {
             }
         }
         for block in &candidate.blocks {
-            let others = original.blocks.iter().filter(|b| {
-                b.address == block.address && b.length == block.length && (b.write || !block.write)
-            });
+            let others = original
+                .blocks
+                .iter()
+                .filter(|b| b.address == block.address && b.length == block.length && (b.write || !block.write));
             let guards: Vec<_> = others.map(|b| b.guard).collect();
             let any = self.context.arena.bool_or_all(&guards);
             let goal = self.context.arena.implies(block.guard, any);
@@ -124,7 +128,8 @@ impl Checker<'_, '_> {
             })?;
         }
         for copy in &candidate.exclusive {
-            let same = original.exclusive.iter().filter(|c| c.to == copy.to && c.from == copy.from && c.length == copy.length);
+            let same =
+                original.exclusive.iter().filter(|c| c.to == copy.to && c.from == copy.from && c.length == copy.length);
             let guards: Vec<_> = same.map(|c| c.guard).collect();
             let mut apart = self.context.arena.bool_or_all(&guards);
             for (a, b) in [(copy.to, copy.from), (copy.from, copy.to)] {
@@ -143,7 +148,8 @@ impl Checker<'_, '_> {
             })?;
         }
         for call in &candidate.pure_calls {
-            let guards: Vec<_> = original.pure_calls.iter().filter(|c| c.value == call.value).map(|c| c.guard).collect();
+            let guards: Vec<_> =
+                original.pure_calls.iter().filter(|c| c.value == call.value).map(|c| c.guard).collect();
             let any = self.context.arena.bool_or_all(&guards);
             let goal = self.context.arena.implies(call.guard, any);
             self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
@@ -173,7 +179,9 @@ impl Checker<'_, '_> {
     fn is_writable(&self, access: &Access) -> bool {
         let region = self.context.region(access.address, access.bytes);
         let object = region.and_then(|r| self.context.object(r.var));
-        object.is_some_and(|o| o.content.is_none() && !o.read_only && !matches!(o.kind, graph::ObjectKind::Named { function: true, .. }))
+        object.is_some_and(|o| {
+            o.content.is_none() && !o.read_only && !matches!(o.kind, graph::ObjectKind::Named { function: true, .. })
+        })
     }
 
     /// Is the access inside an object that certainly exists (and is writable, for a write)?
@@ -195,7 +203,11 @@ impl Checker<'_, '_> {
                 when.push(self.context.arena.bool_and(other.guard, same));
             }
         }
-        if when.is_empty() || when.len() > MOST_ALTERNATIVES { None } else { Some(self.context.arena.bool_or_all(&when)) }
+        if when.is_empty() || when.len() > MOST_ALTERNATIVES {
+            None
+        } else {
+            Some(self.context.arena.bool_or_all(&when))
+        }
     }
 
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.

@@ -71,7 +71,10 @@ fn check_extents(original: &Function, bindings: &[Binding]) -> Result<Vec<Assump
             known = true;
         }
         if !known {
-            assumed.push(Assumption::about("local-extent", format!("frame{:+}, {} bytes", interval.offset, interval.size)));
+            assumed.push(Assumption::about(
+                "local-extent",
+                format!("frame{:+}, {} bytes", interval.offset, interval.size),
+            ));
         }
     }
     Ok(assumed)

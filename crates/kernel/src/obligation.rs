@@ -163,7 +163,8 @@ impl Checker<'_, '_> {
         let mut low = 0;
         for part in parts.into_iter().rev() {
             let width = arena.width(part);
-            let loaded = matches!(arena.op(part), Op::Load(_)).then(|| arena.arg(part, 0)).and_then(|m| arena.as_var(m));
+            let loaded =
+                matches!(arena.op(part), Op::Load(_)).then(|| arena.arg(part, 0)).and_then(|m| arena.as_var(m));
             if loaded.is_some() && loaded == initial {
                 skipped = true;
             } else {
@@ -219,7 +220,9 @@ impl Checker<'_, '_> {
                 Op::Fill | Op::Copy => {
                     let length = arena.args(memory).last().and_then(|l| arena.as_u64(*l));
                     let Some(length) = length.filter(|n| *n <= LONGEST_BLOCK) else { return Err(MemoryFailure::Block) };
-                    let pieces = (0..length).step_by(32).map(|at| (arena.arg(memory, 1), at as i64, (length - at).min(32) as u16));
+                    let pieces = (0..length)
+                        .step_by(32)
+                        .map(|at| (arena.arg(memory, 1), at as i64, (length - at).min(32) as u16));
                     out.extend(pieces);
                     open.insert(arena.arg(memory, 0));
                 }

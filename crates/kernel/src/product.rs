@@ -11,7 +11,8 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use graph::contract::FixedResult;
 use graph::{
-    Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State, Stuck, Value,
+    Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State,
+    Stuck, Value,
 };
 use rustc_hash::FxHashSet;
 use solver::Solver;
@@ -153,7 +154,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(FixedResult::Argument(register)) => Some(register),
             _ => None,
         };
-        let overwritten = |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
+        let overwritten =
+            |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
         let mut merged = incoming.pop().expect("at least one edge");
         while let Some(mut point) = incoming.pop() {
             for i in 0..2 {
@@ -289,7 +291,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Ok(());
         }
         let key = (self.ranks[0][calls[0].index()], self.ranks[1][calls[1].index()]);
-        let pending = self.pending.entry(key).or_insert_with(|| Pending { calls, shape: shape.clone(), hint, incoming: Vec::new() });
+        let pending = self.pending.entry(key).or_insert_with(|| Pending {
+            calls,
+            shape: shape.clone(),
+            hint,
+            incoming: Vec::new(),
+        });
         let same = Shape { arguments: shape.arguments.clone(), ..pending.shape.clone() } == shape;
         if !same {
             return Err(self.refuse("the same call has two shapes", calls, unknown()));
@@ -333,7 +340,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         let name = names[0].clone();
         let hint = name.clone().unwrap_or_else(|| "pointer".to_string());
         if let Some(what) = name.as_deref().and_then(|n| self.context.contract(n)).and_then(|c| c.unsupported) {
-            let stuck = Stuck::Unsupported { side: Side::Original, address: places[0], what: format!("call of {hint}: {what}") };
+            let stuck = Stuck::Unsupported {
+                side: Side::Original,
+                address: places[0],
+                what: format!("call of {hint}: {what}"),
+            };
             return Err(stuck.into());
         }
         let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
@@ -358,7 +369,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         // What `free` is given is gone: nobody may read it any more.
         let freed = (name.as_deref() == Some("free")).then(|| arguments[0].first().copied()).flatten();
-        let ignored = if freed.is_some() && self.context.contract("free").is_some() { Ignored::Freed(freed) } else { Ignored::Nothing };
+        let ignored = if freed.is_some() && self.context.contract("free").is_some() {
+            Ignored::Freed(freed)
+        } else {
+            Ignored::Nothing
+        };
         self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
         let depths = [0, 1].map(|i| at.states[i].stack_depth(self.context));
         let aligned = |depth: Option<i64>| depth.is_some_and(|d| d.rem_euclid(16) == 8);
@@ -384,7 +399,12 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The arguments of both sides. A frame address without a local object names both places, so that the search can
     /// claim one.
-    fn call_arguments(&mut self, at: &mut Point, shape: &Shape, places: [u64; 2]) -> Result<[Vec<TermId>; 2], Rejection> {
+    fn call_arguments(
+        &mut self,
+        at: &mut Point,
+        shape: &Shape,
+        places: [u64; 2],
+    ) -> Result<[Vec<TermId>; 2], Rejection> {
         let mut out = [Vec::new(), Vec::new()];
         for argument in &shape.arguments {
             let mut offsets = [None; 2];
@@ -419,7 +439,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// An argument of a call under another name.
-    fn renamed_argument(&mut self, at: &Point, argument: &Value, side: Side, place: u64) -> Result<Option<TermId>, Rejection> {
+    fn renamed_argument(
+        &mut self,
+        at: &Point,
+        argument: &Value,
+        side: Side,
+        place: u64,
+    ) -> Result<Option<TermId>, Rejection> {
         let Some(renamed) = &at.states[side.index()].renamed else { return Ok(None) };
         let position = Register::ARGUMENTS.iter().position(|r| argument.place == graph::Place::Register(*r));
         let Some(given) = position.and_then(|i| renamed.arguments.get(i)).copied() else {
@@ -438,7 +464,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             context.arena.truncate(al, 8)
         };
         let (a, b) = (count(self.context, 0), count(self.context, 1));
-        if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0))) {
+        if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0)))
+        {
             return Ok(());
         }
         let fewer = self.context.arena.ult(b, a);

@@ -22,7 +22,12 @@ pub struct Counts {
 }
 
 impl CheckedProof {
-    pub(crate) fn new(original: String, candidate: String, assumptions: Vec<Assumption>, counts: Counts) -> CheckedProof {
+    pub(crate) fn new(
+        original: String,
+        candidate: String,
+        assumptions: Vec<Assumption>,
+        counts: Counts,
+    ) -> CheckedProof {
         CheckedProof { original, candidate, assumptions, counts }
     }
 

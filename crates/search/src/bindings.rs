@@ -44,7 +44,9 @@ impl Bindings {
 
     /// Both sides pass the address of a local object. Returns false if that contradicts earlier claims.
     pub fn pair(&mut self, original: &Function, at_original: i64, at_candidate: i64) -> bool {
-        if let Some(claim) = self.claims.iter_mut().find(|c| c.binding.original.is_some_and(|i| i.contains(at_original))) {
+        if let Some(claim) =
+            self.claims.iter_mut().find(|c| c.binding.original.is_some_and(|i| i.contains(at_original)))
+        {
             let interval = claim.binding.original.expect("found by it");
             let candidate = Interval { offset: at_candidate - (at_original - interval.offset), size: interval.size };
             let news = !claim.binding.escapes || claim.binding.candidate.is_none();
@@ -69,8 +71,17 @@ impl Bindings {
     }
 
     /// One side uses a frame address as data. Returns false if nothing new can be claimed.
-    pub fn single(&mut self, original: &Function, side: Side, offset: i64, escapes: bool, index: Option<TermId>) -> bool {
-        if let Some(claim) = self.claims.iter_mut().find(|c| c.binding.interval(side).is_some_and(|i| i.contains(offset))) {
+    pub fn single(
+        &mut self,
+        original: &Function,
+        side: Side,
+        offset: i64,
+        escapes: bool,
+        index: Option<TermId>,
+    ) -> bool {
+        if let Some(claim) =
+            self.claims.iter_mut().find(|c| c.binding.interval(side).is_some_and(|i| i.contains(offset)))
+        {
             let news = escapes && !claim.binding.escapes;
             claim.binding.escapes |= escapes;
             return news;
@@ -89,7 +100,8 @@ impl Bindings {
                     let interval = Interval { offset: offset - c.first_use, size };
                     !taken.iter().any(|t| overlap(*t, Some(interval)))
                 };
-                let same_index = self.claims.iter().position(|c| open(c) && c.index == index && index.is_some() && fits(c));
+                let same_index =
+                    self.claims.iter().position(|c| open(c) && c.index == index && index.is_some() && fits(c));
                 match same_index.or_else(|| self.claims.iter().position(|c| open(c) && fits(c))) {
                     Some(i) => {
                         let claim = &mut self.claims[i];
@@ -100,7 +112,11 @@ impl Bindings {
                     None => {
                         let size = self.gap(Side::Candidate, offset);
                         let candidate = Some(Interval { offset, size });
-                        self.claims.push(Claim { binding: Binding { original: None, candidate, escapes }, first_use: 0, index });
+                        self.claims.push(Claim {
+                            binding: Binding { original: None, candidate, escapes },
+                            first_use: 0,
+                            index,
+                        });
                     }
                 }
             }
@@ -110,9 +126,10 @@ impl Bindings {
 
     /// The local object of the original at an offset: from debug information, else up to the next claim.
     fn extent(&self, original: &Function, offset: i64) -> Interval {
-        let locals = original.locals.iter().filter(|l| {
-            l.size > 0 && offset >= l.offset && ((offset - l.offset) as u64) < l.size
-        });
+        let locals = original
+            .locals
+            .iter()
+            .filter(|l| l.size > 0 && offset >= l.offset && ((offset - l.offset) as u64) < l.size);
         // The largest one: locals of disjoint scopes may share their place.
         match locals.max_by_key(|l| (l.size, std::cmp::Reverse(l.offset))) {
             Some(local) => Interval { offset: local.offset, size: local.size },
@@ -126,7 +143,8 @@ impl Bindings {
 
     /// Bytes from an offset to the next claim above, or to the end of the frame.
     fn gap(&self, side: Side, offset: i64) -> u64 {
-        let next = self.claims.iter().filter_map(|c| c.binding.interval(side)).map(|i| i.offset).filter(|o| *o > offset);
+        let next =
+            self.claims.iter().filter_map(|c| c.binding.interval(side)).map(|i| i.offset).filter(|o| *o > offset);
         let end = if offset < 0 { 0 } else { offset + 8 };
         (next.min().unwrap_or(end).min(end.max(offset + 1)) - offset).max(1) as u64
     }

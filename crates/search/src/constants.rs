@@ -44,7 +44,9 @@ impl Constants {
     /// Small read-only objects hold the floating-point constants.
     fn literals(&mut self, functions: [&Function; 2]) {
         let objects = functions.iter().flat_map(|f| f.objects.values());
-        for content in objects.filter_map(|o| o.content.as_ref()).filter(|c| c.bytes.len() <= 32 && c.pointers.is_empty()) {
+        for content in
+            objects.filter_map(|o| o.content.as_ref()).filter(|c| c.bytes.len() <= 32 && c.pointers.is_empty())
+        {
             let word = |bytes: &[u8]| Bits::from_bytes(bytes).low();
             self.doubles.extend(content.bytes.chunks_exact(8).map(word));
             self.floats.extend(content.bytes.chunks_exact(4).map(word));
@@ -139,7 +141,8 @@ mod tests {
         let (k, m) = (arena.bv(32, 1000), arena.bv(32, 7));
         let product = arena.mul(x, m);
         let condition = arena.eq(product, k);
-        let mut harvest = Harvest { arena: &arena, seen: FxHashSet::default(), compared: Vec::new(), others: Vec::new() };
+        let mut harvest =
+            Harvest { arena: &arena, seen: FxHashSet::default(), compared: Vec::new(), others: Vec::new() };
         harvest.term(condition);
         assert_eq!(harvest.compared, [Bits::new(32, 1000)]);
         assert_eq!(harvest.others, [Bits::new(32, 7)]);

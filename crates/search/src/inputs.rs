@@ -72,7 +72,16 @@ pub(crate) struct Argument {
 impl Argument {
     fn plain(place: Place, bytes: u16) -> Argument {
         let choices = Vec::new();
-        Argument { place, bytes, pointer: false, restrict: false, boolean: false, narrow: None, guessed: false, choices }
+        Argument {
+            place,
+            bytes,
+            pointer: false,
+            restrict: false,
+            boolean: false,
+            narrow: None,
+            guessed: false,
+            choices,
+        }
     }
 
     pub fn width(&self) -> u16 {

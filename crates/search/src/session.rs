@@ -85,7 +85,9 @@ impl Session {
             Ok(proof) => {
                 statistics.points = proof.counts().points;
                 statistics.obligations = proof.counts().obligations;
-                if let (0, Err(detail)) = (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, &mut runner, deadline) }) {
+                if let (0, Err(detail)) =
+                    (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, &mut runner, deadline) })
+                {
                     let verdict = Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail));
                     return Outcome { verdict, strategy: Some("events"), statistics, certificate: None };
                 }
@@ -115,12 +117,7 @@ impl Session {
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
-    fn find_evidence(
-        &self,
-        arena: &Arena,
-        runner: &mut Runner,
-        deadline: Instant,
-    ) -> Result<(), String> {
+    fn find_evidence(&self, arena: &Arena, runner: &mut Runner, deadline: Instant) -> Result<(), String> {
         let mut round = FIRST_ROUNDS;
         while runner.evidence == 0 && round < SECOND_ROUNDS && Instant::now() < deadline {
             runner.random(arena, self.options.seed, round..round + 50, SECOND_STEPS, deadline);
@@ -205,8 +202,12 @@ fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> R
         Rejection::Obligation { what, places, failure } => {
             let at = format!("{} / {}", place(Side::Original, places[0]), place(Side::Candidate, places[1]));
             match failure {
-                Failure::Refuted(_) => Reason::new(ReasonKind::NoCorrelation, format!("{what} not shown equal at {at}")),
-                Failure::Unknown(why) if why == "not shown" => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
+                Failure::Refuted(_) => {
+                    Reason::new(ReasonKind::NoCorrelation, format!("{what} not shown equal at {at}"))
+                }
+                Failure::Unknown(why) if why == "not shown" => {
+                    Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}"))
+                }
                 Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),
             }
         }

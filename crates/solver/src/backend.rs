@@ -188,7 +188,9 @@ impl Backend {
                 };
             }
             Err(Trouble::Process(Failure::Timeout | Failure::Stopped)) => return Err(Why::Timeout),
-            Err(Trouble::Process(Failure::Died(last))) if last.contains("out of memory") => return Err(Why::OutOfMemory),
+            Err(Trouble::Process(Failure::Died(last))) if last.contains("out of memory") => {
+                return Err(Why::OutOfMemory);
+            }
             Err(Trouble::Process(Failure::Died(last))) if last.is_empty() => format!("solver `{}` died", self.words[0]),
             Err(Trouble::Process(Failure::Died(last))) => format!("solver `{}` died: {last}", self.words[0]),
             Err(Trouble::Process(Failure::Babble)) => format!("solver `{}` does not stop writing", self.words[0]),

@@ -100,8 +100,14 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        let facts: Vec<TermId> =
-            self.literals.iter().zip(&relevant).filter(|(_, r)| **r).map(|(fact, _)| *fact).take(MAX_RELEVANT).collect();
+        let facts: Vec<TermId> = self
+            .literals
+            .iter()
+            .zip(&relevant)
+            .filter(|(_, r)| **r)
+            .map(|(fact, _)| *fact)
+            .take(MAX_RELEVANT)
+            .collect();
         oracle.excludes(arena, &facts, condition)
     }
 }

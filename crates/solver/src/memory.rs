@@ -183,7 +183,14 @@ impl<'a> Flattener<'a> {
     }
 
     /// Byte `i` of the result is that of `inside` if `address + i` lies in `[start, start + length)`, else of `outside`.
-    fn choose_bytes(&mut self, address: TermId, start: TermId, length: TermId, inside: TermId, outside: TermId) -> TermId {
+    fn choose_bytes(
+        &mut self,
+        address: TermId,
+        start: TermId,
+        length: TermId,
+        inside: TermId,
+        outside: TermId,
+    ) -> TermId {
         let offset = self.arena.sub(address, start);
         let bytes = self.arena.width(inside) / 8;
         let hits: SmallVec<[TermId; 8]> = (0..bytes)
@@ -236,8 +243,8 @@ fn has_operations(arena: &Arena, terms: &[TermId]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use term::{Bits, Sort};
     use term::eval::{Evaluator, Model, eval};
+    use term::{Bits, Sort};
 
     /// A source of choices for the random memories.
     struct Dice(u64);

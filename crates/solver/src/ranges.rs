@@ -76,9 +76,27 @@ impl Range {
     fn meet(self, other: Range) -> Range {
         match (self.contains(other.lo), other.contains(self.lo)) {
             // Each begins inside the other: the intersection may have two parts.
-            (true, true) => if self.length() <= other.length() { self } else { other },
-            (true, false) => if self.contains(other.hi) && !other.contains(self.hi) { other } else { Range { lo: other.lo, ..self } },
-            (false, true) => if other.contains(self.hi) && !self.contains(other.hi) { self } else { Range { hi: other.hi, ..self } },
+            (true, true) => {
+                if self.length() <= other.length() {
+                    self
+                } else {
+                    other
+                }
+            }
+            (true, false) => {
+                if self.contains(other.hi) && !other.contains(self.hi) {
+                    other
+                } else {
+                    Range { lo: other.lo, ..self }
+                }
+            }
+            (false, true) => {
+                if other.contains(self.hi) && !self.contains(other.hi) {
+                    self
+                } else {
+                    Range { hi: other.hi, ..self }
+                }
+            }
             // Contradictory facts: either will do.
             (false, false) => self,
         }
@@ -165,7 +183,9 @@ impl Ranges {
         let known = self
             .facts
             .iter()
-            .find(|f| f.range.width == width && matches!(f.terms[..], [(t, c)] if t == term && c == Bits::new(width, 1)))
+            .find(|f| {
+                f.range.width == width && matches!(f.terms[..], [(t, c)] if t == term && c == Bits::new(width, 1))
+            })
             .map(|fact| fact.range);
         let shape = self.range_of_shape(arena, term, width, depth);
         match (known, shape) {
@@ -292,8 +312,7 @@ mod tests {
         let hundred = arena.bv(32, 100);
         let (d, e) = (arena.sub(a, b), arena.sub(b, a));
         let size = arena.bv(64, 400);
-        let facts =
-            [arena.ult(i, hundred), arena.ult(j, hundred), arena.ule(size, d), arena.ule(size, e)];
+        let facts = [arena.ult(i, hundred), arena.ult(j, hundred), arena.ule(size, d), arena.ule(size, e)];
         let (zi, sj) = (arena.zext(i, 64), arena.sext(j, 64));
         let four = arena.bv(64, 4);
         let (oi, oj) = (arena.mul(zi, four), arena.mul(sj, four));

@@ -90,7 +90,12 @@ fn solver_that_dies_at_once() {
 
 #[test]
 fn solver_that_dies_of_memory() {
-    script_answers("z3", "echo '(error \"out of memory\")'; exit 101", LONG, expect!["unknown: the solver ran out of memory"]);
+    script_answers(
+        "z3",
+        "echo '(error \"out of memory\")'; exit 101",
+        LONG,
+        expect!["unknown: the solver ran out of memory"],
+    );
 }
 
 #[test]
@@ -135,9 +140,23 @@ fn long_questions_are_written_without_waiting() {
 
 #[test]
 fn solver_that_talks_nonsense() {
-    let reply = |text: &str| format!("while read -r l; do case \"$l\" in '(echo'*) echo '{text}'; echo \"$l\" | sed 's/.*\"\\(.*\\)\".*/\\1/';; esac; done");
-    script_answers("fake", &reply("perhaps"), LONG, expect!["unknown: solver `DIR/fake` gave a reply that is none: `perhaps`"]);
-    script_answers("fake", &reply("(error \"no\") unsat"), LONG, expect![[r#"unknown: solver `DIR/fake` gave a reply that is none: `(error "no") unsat`"#]]);
+    let reply = |text: &str| {
+        format!(
+            "while read -r l; do case \"$l\" in '(echo'*) echo '{text}'; echo \"$l\" | sed 's/.*\"\\(.*\\)\".*/\\1/';; esac; done"
+        )
+    };
+    script_answers(
+        "fake",
+        &reply("perhaps"),
+        LONG,
+        expect!["unknown: solver `DIR/fake` gave a reply that is none: `perhaps`"],
+    );
+    script_answers(
+        "fake",
+        &reply("(error \"no\") unsat"),
+        LONG,
+        expect![[r#"unknown: solver `DIR/fake` gave a reply that is none: `(error "no") unsat`"#]],
+    );
     script_answers("fake", &reply("unknown"), LONG, expect!["unknown: the solver gave up: unknown"]);
     // The second reply, to `get-value`, is `sat` again.
     script_answers("fake", &reply("sat"), LONG, expect!["unknown: solver `DIR/fake` gave a reply that is none: `sat`"]);

@@ -9,8 +9,22 @@ fn operators_agree_with_the_evaluator() {
     let mut arena = Arena::new();
     let mut solver = Solver::new(SolverOptions::default());
     let binary = [
-        Op::Eq, Op::Ult, Op::Slt, Op::Add, Op::Mul, Op::Udiv, Op::Urem, Op::Sdiv, Op::Srem, Op::BvAnd, Op::BvOr,
-        Op::BvXor, Op::Shl, Op::Lshr, Op::Ashr, Op::Concat,
+        Op::Eq,
+        Op::Ult,
+        Op::Slt,
+        Op::Add,
+        Op::Mul,
+        Op::Udiv,
+        Op::Urem,
+        Op::Sdiv,
+        Op::Srem,
+        Op::BvAnd,
+        Op::BvOr,
+        Op::BvXor,
+        Op::Shl,
+        Op::Lshr,
+        Op::Ashr,
+        Op::Concat,
     ];
     let unary = [Op::BvNot, Op::Popcount, Op::TrailingZeros, Op::LeadingZeros];
     let mut seed = 0;

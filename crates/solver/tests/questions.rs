@@ -347,7 +347,8 @@ fn work(pool: &SolverPool, seed: u64) -> String {
     let mut out = String::new();
     for i in 0..6 {
         let width = 8 + ((seed + i) % 5) as u16;
-        let (x, y) = (arena.var(&format!("x{width}"), Sort::Bv(width)), arena.var(&format!("y{width}"), Sort::Bv(width)));
+        let (x, y) =
+            (arena.var(&format!("x{width}"), Sort::Bv(width)), arena.var(&format!("y{width}"), Sort::Bv(width)));
         let k = arena.bv(width, seed + i);
         let (a, b) = (arena.raw(Op::Mul, &[x, y]), arena.raw(Op::Mul, &[y, x]));
         let c = arena.raw(Op::BvXor, &[b, k]);
@@ -371,7 +372,11 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     let got: Vec<String> = std::thread::scope(|scope| {
         let shared = &shared;
         let threads: Vec<_> = (0..3)
-            .map(|t| scope.spawn(move || (0..12).filter(|seed| seed % 3 == t).map(|s| (s, work(shared, s))).collect::<Vec<_>>()))
+            .map(|t| {
+                scope.spawn(move || {
+                    (0..12).filter(|seed| seed % 3 == t).map(|s| (s, work(shared, s))).collect::<Vec<_>>()
+                })
+            })
             .collect();
         let mut all: Vec<(u64, String)> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
         all.sort();

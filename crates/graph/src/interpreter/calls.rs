@@ -108,7 +108,11 @@ impl<'a> Machine<'_, '_, 'a> {
                 for value in &signature.results {
                     let Place::Register(register) = value.place else { continue };
                     let Some(i) = RESULTS.iter().position(|r| *r == register) else { continue };
-                    let result = if matches!(register, Register::Vector(_)) { seeded_float(seed.mix(i as u64), value.bytes) } else { word(i) };
+                    let result = if matches!(register, Register::Vector(_)) {
+                        seeded_float(seed.mix(i as u64), value.bytes)
+                    } else {
+                        word(i)
+                    };
                     answer[i] = Some((if value.boolean { result & 1 } else { result }, value.bytes));
                 }
             }
@@ -282,7 +286,10 @@ impl<'a> Machine<'_, '_, 'a> {
         let set_up = self.set_up();
         for i in 0..6 {
             let address = self.argument(i);
-            if !is_stack(address) || !self.is_argument(info, i, &set_up) || self.on_side(info, Register::ARGUMENTS[i]).is_none() {
+            if !is_stack(address)
+                || !self.is_argument(info, i, &set_up)
+                || self.on_side(info, Register::ARGUMENTS[i]).is_none()
+            {
                 continue;
             }
             let locals = &self.program.function.locals;
@@ -312,7 +319,8 @@ impl<'a> Machine<'_, '_, 'a> {
         let seed = self.situation.start.seed.split(key).split(0xeffec7);
         let constants = self.situation.start.constants;
         let bytes = |stream: u64, n: u64| -> Vec<u8> {
-            let words = (0..n.div_ceil(8)).flat_map(|i| plausible_word(seed.split(stream).mix(i), constants).to_le_bytes());
+            let words =
+                (0..n.div_ceil(8)).flat_map(|i| plausible_word(seed.split(stream).mix(i), constants).to_le_bytes());
             words.take(n as usize).collect()
         };
         if info.library.is_some() {
@@ -331,7 +339,8 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         let set_up = self.calls[number].set_up;
-        let arguments: Vec<u64> = (0..6).filter(|i| self.is_argument(info, *i, &set_up)).map(|i| self.argument(i)).collect();
+        let arguments: Vec<u64> =
+            (0..6).filter(|i| self.is_argument(info, *i, &set_up)).map(|i| self.argument(i)).collect();
         let mut places: Vec<(u64, u64)> = arguments.into_iter().map(|at| (at, 2)).collect();
         places.extend(self.situation.reachable.iter().map(|at| (*at, 2)));
         let recent: Vec<u64> = self.memory.accessed().collect();
@@ -341,7 +350,7 @@ impl<'a> Machine<'_, '_, 'a> {
         for (i, (address, rarity)) in places.into_iter().enumerate() {
             let random = seed.mix(200 + i as u64);
             let at = self.situation.start.layout.translate(address);
-            if random % rarity == 0 && self.is_writable(at) && out.len() < 12 {
+            if random.is_multiple_of(rarity) && self.is_writable(at) && out.len() < 12 {
                 out.push(Write { target: Target::World(at), bytes: bytes(200 + i as u64, self.room(at).min(8)) });
             }
         }
@@ -363,7 +372,8 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         match self.situation.start.layout.object_at(at) {
             Some((placed, _)) => {
-                let visible = matches!(placed.object.kind, crate::ObjectKind::Named { local: false, function: false, .. });
+                let visible =
+                    matches!(placed.object.kind, crate::ObjectKind::Named { local: false, function: false, .. });
                 visible && placed.object.content.is_none()
             }
             None => self.memory.allocation_at(at).is_some() || super::values::is_buffer(at),
@@ -374,6 +384,7 @@ impl<'a> Machine<'_, '_, 'a> {
 /// A floating-point number of some width, as bits.
 fn seeded_float(random: u64, bytes: u16) -> u64 {
     let values = [0.0, 1.0, -1.0, 2.5, 1e10, -0.125, 3.0, 1e-5, -0.0, f64::INFINITY];
-    let value = values[(random % 16).min(9) as usize] + if random % 16 > 9 { (random >> 8) as f64 % 1000.0 } else { 0.0 };
+    let value =
+        values[(random % 16).min(9) as usize] + if random % 16 > 9 { (random >> 8) as f64 % 1000.0 } else { 0.0 };
     if bytes == 4 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
 }

@@ -135,7 +135,13 @@ impl Cells {
 }
 
 /// Runs the code of an expression.
-pub(super) fn evaluate(cells: &mut Cells, program: &Program, arena: &Arena, expression: &Expression, tracking: Tracking) {
+pub(super) fn evaluate(
+    cells: &mut Cells,
+    program: &Program,
+    arena: &Arena,
+    expression: &Expression,
+    tracking: Tracking,
+) {
     let code = &program.instructions[expression.code.start as usize..expression.code.end as usize];
     match tracking {
         Tracking::Off => code.iter().for_each(|i| step(cells, program, arena, i)),
@@ -175,7 +181,13 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
         Kind::And | Kind::BvAnd => a & b,
         Kind::Or | Kind::BvOr => a | b,
         Kind::BvXor => a ^ b,
-        Kind::Ite => if a != 0 { b } else { cells.narrow[i.c as usize] },
+        Kind::Ite => {
+            if a != 0 {
+                b
+            } else {
+                cells.narrow[i.c as usize]
+            }
+        }
         Kind::Eq => u64::from(a == b),
         Kind::Ult => u64::from(a < b),
         Kind::Slt => u64::from(signed(a, i.width) < signed(b, i.width)),
@@ -233,8 +245,20 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
             (origin, Origin::None) | (Origin::None, origin) => origin,
             _ => Origin::None,
         },
-        Kind::BvAnd => if a.origin == Origin::Frame { Origin::Frame } else { Origin::None },
-        Kind::Ite => if cells.narrow[i.a as usize] != 0 { b.origin } else { c.origin },
+        Kind::BvAnd => {
+            if a.origin == Origin::Frame {
+                Origin::Frame
+            } else {
+                Origin::None
+            }
+        }
+        Kind::Ite => {
+            if cells.narrow[i.a as usize] != 0 {
+                b.origin
+            } else {
+                c.origin
+            }
+        }
         _ => Origin::None,
     };
     if a.taint | b.taint | c.taint == 0 {

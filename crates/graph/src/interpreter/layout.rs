@@ -148,7 +148,8 @@ impl<'a> Layout<'a> {
         let literal = |address: u64| {
             let (placed, offset) = self.object_at(self.translate(address))?;
             let length = placed.object.content.as_ref()?.bytes.len() as u64;
-            (placed.object.kind == ObjectKind::Literal && offset <= length).then_some((placed.start + offset, length - offset))
+            (placed.object.kind == ObjectKind::Literal && offset <= length)
+                .then_some((placed.start + offset, length - offset))
         };
         let (Some((a, a_left)), Some((b, b_left))) = (literal(a), literal(b)) else { return false };
         for i in 0..a_left.min(b_left) {

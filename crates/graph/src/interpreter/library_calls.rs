@@ -256,7 +256,8 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         let result = signature.results[0];
         let mut value = value.unwrap_or_else(|| {
-            let key = arguments.iter().fold(text_key(contract.name), |key, a| self.situation.start.seed.split(key).mix(*a));
+            let key =
+                arguments.iter().fold(text_key(contract.name), |key, a| self.situation.start.seed.split(key).mix(*a));
             self.made_up.push(key);
             plausible_word(self.situation.start.seed.mix(key), self.situation.start.constants)
         });
@@ -404,7 +405,12 @@ impl<'a> Machine<'_, '_, 'a> {
     }
 
     /// What a library function writes through the pointers that it is given for that.
-    pub fn library_writes(&mut self, info: &CalleeInfo<'a>, number: usize, bytes: &dyn Fn(u64, u64) -> Vec<u8>) -> Vec<Write> {
+    pub fn library_writes(
+        &mut self,
+        info: &CalleeInfo<'a>,
+        number: usize,
+        bytes: &dyn Fn(u64, u64) -> Vec<u8>,
+    ) -> Vec<Write> {
         let Some(contract) = info.library else { return Vec::new() };
         let first = self.passed.len() - self.calls[number].pointed.len();
         let mut out = Vec::new();
@@ -428,20 +434,26 @@ impl<'a> Machine<'_, '_, 'a> {
 
 /// Arguments through which a library function writes, with the argument that bounds the length.
 fn outputs(contract: &Contract) -> Vec<(usize, Option<usize>)> {
-    let name = contract.name.trim_start_matches("__").trim_end_matches("_chk").trim_end_matches("64").trim_end_matches("_unlocked");
+    let name = contract
+        .name
+        .trim_start_matches("__")
+        .trim_end_matches("_chk")
+        .trim_end_matches("64")
+        .trim_end_matches("_unlocked");
     let name = name.trim_start_matches("isoc99_").trim_start_matches("isoc23_");
     match name {
         "scanf" | "fscanf" | "sscanf" => (contract.arguments.len()..6).map(|i| (i, None)).collect(),
         "fgets" | "snprintf" | "vsnprintf" | "strftime" | "getcwd" | "gethostname" => vec![(0, Some(1))],
         "fread" => vec![(0, Some(2))],
         "read" | "pread" | "recv" | "recvfrom" | "readlink" => vec![(1, Some(2))],
-        "sprintf" | "vsprintf" | "gettimeofday" | "time" | "frexp" | "frexpf" | "modf" | "modff" | "pipe" | "wait" | "uname"
-        | "pthread_create" | "sigemptyset" | "sigfillset" | "qsort" | "mbrtowc" | "remquo" | "asprintf" | "vasprintf" => {
+        "sprintf" | "vsprintf" | "gettimeofday" | "time" | "frexp" | "frexpf" | "modf" | "modff" | "pipe" | "wait"
+        | "uname" | "pthread_create" | "sigemptyset" | "sigfillset" | "qsort" | "mbrtowc" | "remquo" | "asprintf"
+        | "vasprintf" => {
             vec![(0, None)]
         }
         "sincos" | "sincosf" | "getline" => vec![(0, None), (1, None)],
-        "strtol" | "strtoul" | "strtoll" | "strtoull" | "strtod" | "strtof" | "clock_gettime" | "stat" | "fstat" | "lstat"
-        | "localtime_r" | "gmtime_r" | "waitpid" | "getrlimit" | "getrusage" | "nanosleep" => vec![(1, None)],
+        "strtol" | "strtoul" | "strtoll" | "strtoull" | "strtod" | "strtof" | "clock_gettime" | "stat" | "fstat"
+        | "lstat" | "localtime_r" | "gmtime_r" | "waitpid" | "getrlimit" | "getrusage" | "nanosleep" => vec![(1, None)],
         "sigaction" | "sigprocmask" | "strtok_r" | "accept" => vec![(2, None)],
         _ => Vec::new(),
     }

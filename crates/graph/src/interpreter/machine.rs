@@ -100,7 +100,12 @@ pub(super) fn cell_of(register: Register) -> Cell {
 }
 
 /// Runs a program.
-pub fn run<'a>(program: &Program<'a>, cells: &mut Cells, memory: &mut Memory, situation: Situation<'_, 'a>) -> Trace<'a> {
+pub fn run<'a>(
+    program: &Program<'a>,
+    cells: &mut Cells,
+    memory: &mut Memory,
+    situation: Situation<'_, 'a>,
+) -> Trace<'a> {
     memory.reset();
     let tracking = if situation.side == Side::Original { Tracking::On } else { Tracking::Off };
     let mut machine = Machine {
@@ -482,10 +487,10 @@ impl<'a> Machine<'_, '_, 'a> {
         if self.memory.is_freed(at) {
             return Err(self.reject(|| "access to freed memory".to_string()));
         }
-        if let Some(allocation) = self.memory.allocation_at(at) {
-            if at - allocation.start + bytes > allocation.size {
-                return Err(self.reject(|| "access outside a heap object".to_string()));
-            }
+        if let Some(allocation) = self.memory.allocation_at(at)
+            && at - allocation.start + bytes > allocation.size
+        {
+            return Err(self.reject(|| "access outside a heap object".to_string()));
         }
         match self.situation.start.layout.object_at(at) {
             Some((placed, offset)) => {
@@ -495,7 +500,9 @@ impl<'a> Machine<'_, '_, 'a> {
                     return Err(self.reject(|| format!("access outside {} at offset {offset}", placed.object.name)));
                 }
             }
-            None if matches!(origin, Origin::Object(_)) => return Err(self.reject(|| "access outside its object".to_string())),
+            None if matches!(origin, Origin::Object(_)) => {
+                return Err(self.reject(|| "access outside its object".to_string()));
+            }
             None => {}
         }
         Ok(())
@@ -507,7 +514,8 @@ impl<'a> Machine<'_, '_, 'a> {
     }
 
     fn trace(mut self, end: End, steps: usize, saved: &[u64]) -> Trace<'a> {
-        let spoiled = saved_registers().zip(saved).find(|(r, value)| self.cells.low(cell_of(*r)) != **value).map(|(r, _)| r);
+        let spoiled =
+            saved_registers().zip(saved).find(|(r, value)| self.cells.low(cell_of(*r)) != **value).map(|(r, _)| r);
         if let (End::Return, Some(register), Tracking::On) = (end, spoiled, self.tracking) {
             self.reject(|| format!("{} is not restored", register.name()));
         }
@@ -519,7 +527,8 @@ impl<'a> Machine<'_, '_, 'a> {
             };
             Passed { bits, taint: if self.tracking == Tracking::On { self.cells.shadow(cell).taint } else { 0 } }
         };
-        let results = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].map(result);
+        let results =
+            [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].map(result);
         let gone = self.memory.allocations.iter().filter(|a| a.freed).map(|a| (a.start, a.size));
         let freed = gone.chain(self.memory.freed.iter().map(|start| (*start, 1 << 15))).collect();
         Trace {

@@ -256,7 +256,11 @@ impl Memory {
         let mut out = Vec::new();
         for index in &self.order {
             let (word, address) = (&self.words[index], index << 3);
-            if word.written == 0 || (word.now == word.start && word.taint == 0) || is_stack(address) || self.is_freed(address) {
+            if word.written == 0
+                || (word.now == word.start && word.taint == 0)
+                || is_stack(address)
+                || self.is_freed(address)
+            {
                 continue;
             }
             // Addresses of the own frame differ from program to program.

@@ -78,12 +78,29 @@ pub(super) struct Address {
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    Set { to: Cell, value: Expression },
-    Load { to: Cell, address: Address, bytes: u16 },
-    Store { address: Address, value: Expression, bytes: u16 },
+    Set {
+        to: Cell,
+        value: Expression,
+    },
+    Load {
+        to: Cell,
+        address: Address,
+        bytes: u16,
+    },
+    Store {
+        address: Address,
+        value: Expression,
+        bytes: u16,
+    },
     /// The width is 0 for a truth value.
-    Unknown { to: Cell, width: u16 },
-    Fault { condition: Expression, kind: FaultKind },
+    Unknown {
+        to: Cell,
+        width: u16,
+    },
+    Fault {
+        condition: Expression,
+        kind: FaultKind,
+    },
     Unsupported,
 }
 
@@ -189,7 +206,9 @@ impl<'a> Program<'a> {
         match &self.instructions[value.code.start as usize..value.code.end as usize] {
             [] => Some(value.cell),
             [Instruction { kind: Kind::Extract, c: 0, a, .. }] => Some(Cell::Narrow(*a)),
-            [Instruction { kind: Kind::General(TermOp::Extract { lo: 0, .. }), a, .. }] => Some(self.operands[*a as usize]),
+            [Instruction { kind: Kind::General(TermOp::Extract { lo: 0, .. }), a, .. }] => {
+                Some(self.operands[*a as usize])
+            }
             _ => None,
         }
     }
@@ -376,7 +395,8 @@ impl Compiler<'_, '_> {
 
     fn emit(&mut self, term: TermId, cells: &[Cell]) -> Option<Cell> {
         let node = self.arena.node(term).clone();
-        let narrow: Option<Vec<u32>> = cells.iter().map(|c| if let Cell::Narrow(i) = c { Some(*i) } else { None }).collect();
+        let narrow: Option<Vec<u32>> =
+            cells.iter().map(|c| if let Cell::Narrow(i) = c { Some(*i) } else { None }).collect();
         let is_narrow = node.sort == Sort::Bool || node.sort.width().is_some_and(|w| w <= 64);
         let Some(args) = narrow.filter(|_| is_narrow) else { return self.general(&node, cells) };
         let width = node.sort.width().unwrap_or(1);
@@ -398,11 +418,15 @@ impl Compiler<'_, '_> {
             TermOp::Lshr => (Kind::Lshr, width),
             TermOp::Ashr => (Kind::Ashr, width),
             TermOp::Ite => return self.push(Kind::Ite, width, node.sort, args[0], args[1], args[2].into()),
-            TermOp::Extract { lo, .. } => return self.push(Kind::Extract, width, node.sort, args[0], 0, u32::from(lo).into()),
+            TermOp::Extract { lo, .. } => {
+                return self.push(Kind::Extract, width, node.sort, args[0], 0, u32::from(lo).into());
+            }
             TermOp::Sext(_) => return self.push(Kind::Sext, width, node.sort, args[0], 0, u32::from(inner).into()),
             TermOp::Zext(_) => return Some(cells[0]),
             // Parts of bytes stay together: bit by bit the shadows would blur.
-            TermOp::Concat if args.len() > 2 && node.args.iter().any(|arg| self.arena.width(*arg) % 8 != 0) => {
+            TermOp::Concat
+                if args.len() > 2 && node.args.iter().any(|arg| !self.arena.width(*arg).is_multiple_of(8)) =>
+            {
                 return self.general(&node, cells);
             }
             TermOp::Concat => {

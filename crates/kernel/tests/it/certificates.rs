@@ -59,8 +59,31 @@ impl Random {
 }
 
 const NUMBERS: &[&str] = &[
-    "0", "1", "-1", "4", "8", "-8", "12", "16", "-16", "-20", "-24", "-28", "-32", "-40", "64", "-64", "null", "true", "1e3",
-    "4294967295", "4294967296", "-4294967295", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
+    "0",
+    "1",
+    "-1",
+    "4",
+    "8",
+    "-8",
+    "12",
+    "16",
+    "-16",
+    "-20",
+    "-24",
+    "-28",
+    "-32",
+    "-40",
+    "64",
+    "-64",
+    "null",
+    "true",
+    "1e3",
+    "4294967295",
+    "4294967296",
+    "-4294967295",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
 ];
 
 /// The claims' part of a certificate, changed in one place. Hashes stay: with others the kernel looks no further.
@@ -68,6 +91,9 @@ fn mutate(text: &str, random: &mut Random) -> String {
     let start = text.find("\"locals\"").unwrap_or(0);
     let (head, tail) = text.split_at(start);
     let lines: Vec<&str> = tail.lines().collect();
+    if lines.is_empty() {
+        return text.to_string();
+    }
     let at = random.below(lines.len());
     let mut out: Vec<String> = lines.iter().map(|l| (*l).to_string()).collect();
     match random.below(8) {
@@ -98,9 +124,12 @@ fn flip_digit(line: &str, random: &mut Random) -> String {
 
 /// A second copy of the first claim, with one number changed so that it need not overlap.
 fn duplicate_claim(tail: &str, random: &mut Random) -> String {
-    let (Some(open), Some(close)) = (tail.find('{'), tail.find('}')) else { return tail.to_string() };
+    let Some(open) = tail.find('{') else { return tail.to_string() };
+    let Some(length) = tail[open..].find('}') else { return tail.to_string() };
+    let close = open + length;
     let claim = &tail[open..=close];
-    let copy: Vec<String> = claim.lines().map(|l| if random.below(2) == 0 { flip_digit(l, random) } else { l.to_string() }).collect();
+    let copy: Vec<String> =
+        claim.lines().map(|l| if random.below(2) == 0 { flip_digit(l, random) } else { l.to_string() }).collect();
     format!("{}{claim},\n{}{}", &tail[..open], copy.join("\n"), &tail[close + 1..])
 }
 

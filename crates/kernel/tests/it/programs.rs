@@ -19,9 +19,13 @@ pub struct Programs {
 impl Programs {
     /// Bodies in assembly, under header lines as in a golden pair.
     pub fn assembly(header: &str, original: &str, candidate: &str) -> Programs {
-        let text = format!("{header}\n--- original\n{original}\n--- candidate\n{candidate}\n--- expect\nverdict: unknown\n");
+        let text =
+            format!("{header}\n--- original\n{original}\n--- candidate\n{candidate}\n--- expect\nverdict: unknown\n");
         let folder = tempfile::tempdir().expect("a temporary folder");
-        Pair::parse(&text).expect("a golden pair").build(&Compiler::all()[0], folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        Pair::parse(&text)
+            .expect("a golden pair")
+            .build(&Compiler::all()[0], folder.path())
+            .unwrap_or_else(|e| panic!("{e}"));
         let read = |name| Image::read(&folder.path().join(name)).expect("an object file");
         Programs { images: [read("original.o"), read("candidate.o")] }
     }

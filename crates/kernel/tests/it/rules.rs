@@ -18,7 +18,13 @@ const BY_POINTER: &str = "prototype: int f(int (*a)(void), int (*b)(void))";
 #[test]
 fn results_are_equal() {
     let original = "lea eax, [rdi + rsi]\nret";
-    tells_apart(INT, original, "mov eax, esi\nadd eax, edi\nret", "mov eax, esi\nsub eax, edi\nret", "obligation: the result");
+    tells_apart(
+        INT,
+        original,
+        "mov eax, esi\nadd eax, edi\nret",
+        "mov eax, esi\nsub eax, edi\nret",
+        "obligation: the result",
+    );
 }
 
 #[test]
@@ -71,7 +77,13 @@ fn the_stack_is_aligned_at_calls() {
 fn callee_saved_registers_are_restored() {
     let original = "mov eax, edi\nret";
     let right = "push rbx\nmov ebx, edi\nmov eax, ebx\npop rbx\nret";
-    tells_apart(INT, original, right, "mov ebx, edi\nmov eax, ebx\nret", "obligation: the candidate does not restore rbx");
+    tells_apart(
+        INT,
+        original,
+        right,
+        "mov ebx, edi\nmov eax, ebx\nret",
+        "obligation: the candidate does not restore rbx",
+    );
 }
 
 #[test]
@@ -93,7 +105,8 @@ fn the_candidate_faults_only_where_the_original_does() {
     let original = "mov eax, edi\ncdq\nidiv esi\nmov eax, edx\nret";
     let right = "mov eax, edi\ncdq\nidiv esi\nxchg eax, edx\nret";
     assert_eq!(Programs::assembly(INT, original, right).verdict(&[]), "accepted");
-    let verdict = Programs::assembly(INT, "xor eax, eax\nret", "mov eax, edi\ncdq\nidiv esi\nxor eax, eax\nret").verdict(&[]);
+    let verdict =
+        Programs::assembly(INT, "xor eax, eax\nret", "mov eax, edi\ncdq\nidiv esi\nxor eax, eax\nret").verdict(&[]);
     assert!(verdict.starts_with("obligation: the candidate may fault"), "{verdict}");
 }
 

@@ -106,7 +106,9 @@ impl<'a> Comparison<'_, 'a> {
         }
         match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
             Some(signature) => signature.results.clone(),
-            None => vec![Value { place: Place::Register(Register::General(0)), bytes: 8, boolean: false, narrow: None }],
+            None => {
+                vec![Value { place: Place::Register(Register::General(0)), bytes: 8, boolean: false, narrow: None }]
+            }
         }
     }
 
@@ -122,7 +124,9 @@ impl<'a> Comparison<'_, 'a> {
 
     /// Addresses in the two frames, or of the same literal, cannot be told apart.
     fn same_address(&self, a: u64, b: u64) -> bool {
-        (is_stack(a) && is_stack(b)) || self.layout.translate(a) == self.layout.translate(b) || self.layout.same_literal(a, b)
+        (is_stack(a) && is_stack(b))
+            || self.layout.translate(a) == self.layout.translate(b)
+            || self.layout.same_literal(a, b)
     }
 
     /// May a compiler put other calls or code in the place of this call?
@@ -147,7 +151,8 @@ impl<'a> Comparison<'_, 'a> {
         }
         let name = &a.callee.name;
         if *name != b.callee.name && forms != Forms::Equal {
-            let replaceable = self.replaceable(a, Side::Original, traces[0]) || self.replaceable(b, Side::Candidate, traces[1]);
+            let replaceable =
+                self.replaceable(a, Side::Original, traces[0]) || self.replaceable(b, Side::Candidate, traces[1]);
             return match replaceable {
                 true => Calls::Unclear,
                 false => Calls::Differ(format!("calls {name}"), format!("calls {}", b.callee.name)),
@@ -246,7 +251,12 @@ impl<'a> Comparison<'_, 'a> {
     /// Arguments that no declaration names but that certainly are some: those that a format asks for, and registers
     /// that both programs set up and do not use themselves.
     fn further(&self, a: &Called, b: &Called) -> Vec<Value> {
-        let plain = |register: Register, bytes: u16| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
+        let plain = |register: Register, bytes: u16| Value {
+            place: Place::Register(register),
+            bytes,
+            boolean: false,
+            narrow: None,
+        };
         let signature = a.callee.signature.as_ref();
         if signature.is_some_and(|s| s.variadic) {
             let general = signature.map_or(0, |s| s.arguments.iter().filter(|v| is_general(v)).count());
@@ -317,7 +327,11 @@ impl<'a> Comparison<'_, 'a> {
     }
 
     fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
-        if x == y || self.is_private(address) || self.same_address(x, y) || self.both_nan(Bits::new(64, x), Bits::new(64, y)) {
+        if x == y
+            || self.is_private(address)
+            || self.same_address(x, y)
+            || self.both_nan(Bits::new(64, x), Bits::new(64, y))
+        {
             return None;
         }
         let freed = |trace: &&Trace| trace.freed.iter().any(|(start, size)| address.wrapping_sub(*start) < *size);

@@ -6,20 +6,68 @@ use graph::{Place, Register, Value};
 
 /// Output of text, in every form.
 const OUTPUT: &[&str] = &[
-    "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "_IO_putc", "fwrite", "putc_unlocked",
-    "putchar_unlocked", "fputs_unlocked", "fputc_unlocked", "fwrite_unlocked", "__overflow", "__printf_chk", "__fprintf_chk",
-    "__vprintf_chk", "__vfprintf_chk", "getchar", "getc", "fgetc", "_IO_getc", "getc_unlocked", "getchar_unlocked",
-    "fgetc_unlocked", "__uflow",
+    "printf",
+    "fprintf",
+    "vprintf",
+    "vfprintf",
+    "puts",
+    "putchar",
+    "fputs",
+    "fputc",
+    "putc",
+    "_IO_putc",
+    "fwrite",
+    "putc_unlocked",
+    "putchar_unlocked",
+    "fputs_unlocked",
+    "fputc_unlocked",
+    "fwrite_unlocked",
+    "__overflow",
+    "__printf_chk",
+    "__fprintf_chk",
+    "__vprintf_chk",
+    "__vfprintf_chk",
+    "getchar",
+    "getc",
+    "fgetc",
+    "_IO_getc",
+    "getc_unlocked",
+    "getchar_unlocked",
+    "fgetc_unlocked",
+    "__uflow",
 ];
 
 /// Numbers from text.
 const CONVERSION: &[&str] = &[
-    "atoi", "atol", "atoll", "atof", "strtol", "strtoll", "strtoul", "strtoull", "strtoimax", "strtoumax", "strtod",
-    "__isoc23_strtol", "__isoc23_strtoll", "__isoc23_strtoul", "__isoc23_strtoull",
+    "atoi",
+    "atol",
+    "atoll",
+    "atof",
+    "strtol",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+    "strtoimax",
+    "strtoumax",
+    "strtod",
+    "__isoc23_strtol",
+    "__isoc23_strtoll",
+    "__isoc23_strtoul",
+    "__isoc23_strtoull",
 ];
 
-const HEAP: &[&str] =
-    &["malloc", "calloc", "realloc", "free", "aligned_alloc", "memalign", "strdup", "strndup", "reallocarray", "posix_memalign"];
+const HEAP: &[&str] = &[
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "aligned_alloc",
+    "memalign",
+    "strdup",
+    "strndup",
+    "reallocarray",
+    "posix_memalign",
+];
 
 /// Copying and formatting into memory.
 fn is_memory_writer(name: &str) -> bool {
@@ -37,14 +85,18 @@ pub(super) fn is_replaceable(contract: &Contract, trace: &Trace) -> bool {
     let allocates = || trace.calls.iter().any(|c| c.callee.library.is_some_and(|l| l.effect == Effect::Allocate));
     match contract.effect {
         Effect::Event if HEAP.contains(&name) => name != "free" || allocates(),
-        Effect::Event => OUTPUT.contains(&name) || CONVERSION.contains(&name) || is_memory_writer(name) || computes(contract),
+        Effect::Event => {
+            OUTPUT.contains(&name) || CONVERSION.contains(&name) || is_memory_writer(name) || computes(contract)
+        }
         _ => true,
     }
 }
 
 /// Functions of numbers, which at most set `errno`.
 fn computes(contract: &Contract) -> bool {
-    contract.result != Class::Void && (matches!(contract.result, Class::Float(_)) || contract.arguments.iter().any(|c| matches!(c, Class::Float(_))))
+    contract.result != Class::Void
+        && (matches!(contract.result, Class::Float(_))
+            || contract.arguments.iter().any(|c| matches!(c, Class::Float(_))))
 }
 
 /// Does the function look at nothing in memory that the program wrote?
@@ -133,7 +185,10 @@ mod tests {
         let trace_free = |name: &str| {
             let contract = graph::library::contract(name).expect(name);
             matches!(contract.effect, Effect::Event)
-                && !(OUTPUT.contains(&name) || CONVERSION.contains(&name) || is_memory_writer(name) || computes(contract))
+                && !(OUTPUT.contains(&name)
+                    || CONVERSION.contains(&name)
+                    || is_memory_writer(name)
+                    || computes(contract))
         };
         for name in ["abort", "exit", "fopen", "read", "qsort", "strtok"] {
             assert!(trace_free(name), "{name}");

@@ -18,10 +18,10 @@ impl<'a> Runner<'a> {
     ) -> (Input, Difference) {
         let mut quiet = input.clone();
         quiet.effects = Effects::Quiet;
-        if input.effects != Effects::Quiet {
-            if let Some(still) = self.try_input(arena, &quiet) {
-                (input, difference) = (quiet, still);
-            }
+        if input.effects != Effects::Quiet
+            && let Some(still) = self.try_input(arena, &quiet)
+        {
+            (input, difference) = (quiet, still);
         }
         for i in 0..self.arguments.len() {
             let argument = &self.arguments[i];
@@ -43,7 +43,8 @@ impl<'a> Runner<'a> {
             }
         }
         self.traces(arena, &input);
-        let mut read: Vec<u64> = self.looked_at(&input).into_iter().filter(|(_, byte)| *byte != 0).map(|(at, _)| at).collect();
+        let mut read: Vec<u64> =
+            self.looked_at(&input).into_iter().filter(|(_, byte)| *byte != 0).map(|(at, _)| at).collect();
         read.truncate(512);
         let mut chunk = read.len();
         while chunk > 0 && Instant::now() < until {

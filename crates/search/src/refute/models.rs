@@ -5,8 +5,8 @@
 //! not mention) or something impossible (the obligation knows less than the machine), so variations are tried too.
 
 use super::runner::Runner;
-use crate::inputs::{Input, Stream};
 use crate::Witness;
+use crate::inputs::{Input, Stream};
 use graph::interpreter::{Effects, STACK_ARGUMENTS, STACK_TOP, Script, Seed, Target, Write};
 use graph::{Call, Callee, Function, Next, Place, Register};
 use kernel::LocalClaim;
@@ -67,10 +67,12 @@ impl<'a> Runner<'a> {
             input.places = said.objects.clone();
         }
         let moved = self.moved(arena, &input.places, said);
-        let away = |address: u64| moved.iter().find_map(|(from, to, size)| {
-            let offset = address.wrapping_sub(*from);
-            (offset < *size).then(|| to.wrapping_add(offset))
-        });
+        let away = |address: u64| {
+            moved.iter().find_map(|(from, to, size)| {
+                let offset = address.wrapping_sub(*from);
+                (offset < *size).then(|| to.wrapping_add(offset))
+            })
+        };
         for i in 0..self.arguments.len() {
             let Place::Register(register) = self.arguments[i].place else { continue };
             let Some(value) = said.registers.get(&register) else { continue };
@@ -118,7 +120,10 @@ impl<'a> Runner<'a> {
     ) -> Vec<Script> {
         let mut scripts: Vec<Script> = Vec::new();
         for (callee, position, value) in &said.results {
-            let open = scripts.iter_mut().rev().find(|s| s.callee == *callee && s.results[..=*position].iter().all(Option::is_none));
+            let open = scripts
+                .iter_mut()
+                .rev()
+                .find(|s| s.callee == *callee && s.results[..=*position].iter().all(Option::is_none));
             let result = Some(away(*value).unwrap_or(*value));
             match open {
                 Some(script) => script.results[*position] = result,
@@ -137,7 +142,8 @@ impl<'a> Runner<'a> {
         }
         if attempt % 4 == 2 {
             let all = scripts.clone();
-            scripts = (0..2 * all.len().min(8)).map(|_| all[(stream.next() % all.len() as u64) as usize].clone()).collect();
+            scripts =
+                (0..2 * all.len().min(8)).map(|_| all[(stream.next() % all.len() as u64) as usize].clone()).collect();
         }
         let callees: Vec<&str> = called(self.functions[0]).collect();
         for (callee, address, byte) in &said.after {
@@ -156,7 +162,8 @@ impl<'a> Runner<'a> {
     /// Where a byte lies: in a local object of both frames, or in the world.
     fn target(&self, said: &Said, locals: &[LocalClaim], address: u64, away: &dyn Fn(u64) -> Option<u64>) -> Target {
         for (i, start) in &said.locals {
-            let Some(LocalClaim { original: Some(original), candidate: Some(candidate), size, .. }) = locals.get(*i) else {
+            let Some(LocalClaim { original: Some(original), candidate: Some(candidate), size, .. }) = locals.get(*i)
+            else {
                 continue;
             };
             let offset = address.wrapping_sub(*start);

@@ -5,7 +5,7 @@ use crate::Witness;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
-use graph::interpreter::{Callees, Called, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, run};
+use graph::interpreter::{Called, Callees, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, run};
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -11,7 +11,24 @@ impl Generator {
         let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
         let c = self.pick(arena, Sort::Bool);
         let compare = [Op::Eq, Op::Ult, Op::Slt][self.below(3) as usize];
-        match self.below(14) {
+        match self.below(15) {
+            14 => {
+                // What is left after a division, sometimes in a wider or narrower type.
+                let c = arena.bv(width, 3 + 2 * self.below(6));
+                let signed = self.below(2) == 0;
+                let quotient = if signed { arena.sdiv(a, c) } else { arena.udiv(a, c) };
+                let narrow = width / 2 + 2;
+                let shape = self.below(3);
+                let mut shaped = |t: TermId| match shape {
+                    0 => t,
+                    1 if signed => arena.sext(t, wide),
+                    1 => arena.zext(t, wide),
+                    _ => arena.truncate(t, narrow),
+                };
+                let (x, quotient, c) = (shaped(a), shaped(quotient), shaped(c));
+                let multiple = arena.mul(quotient, c);
+                arena.sub(x, multiple)
+            }
             13 => {
                 // The high half of a signed product from the unsigned one; narrow ones are within a solver's reach.
                 let width = [4, width][self.below(2) as usize];
@@ -214,6 +231,12 @@ impl Generator {
                         let low = arena.truncate(quotient, width);
                         let back = if signed { arena.sext(low, wide) } else { arena.zext(low, wide) };
                         arena.eq(back, quotient)
+                    }
+                    _ if signed && self.below(2) == 0 => {
+                        let c = arena.bv(width, 3 + self.below(4));
+                        let rest = arena.srem(a, c);
+                        let low = arena.truncate(rest, width - 1);
+                        arena.sext(low, wide)
                     }
                     _ if signed => arena.srem(x, y),
                     _ => arena.urem(x, y),

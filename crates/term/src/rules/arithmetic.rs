@@ -1,6 +1,6 @@
 //! Sums and products: one canonical linear form ([`Linear`]), and the few idioms in which sums hide something else.
 
-use super::{FOLD, Rule, magic, rule, view};
+use super::{FOLD, Rule, division, magic, rule, view};
 use crate::{Arena, Bits, Linear, Op, TermId};
 use smallvec::SmallVec;
 
@@ -14,6 +14,7 @@ pub(super) const ADD: &[Rule] = &[
     rule("sum-signed-product", sum_signed_product),
     rule("sum-choice", sum_choice),
     rule("sum-signed-quotient", magic::sum_signed_quotient),
+    rule("sum-remainder", division::sum_remainder),
 ];
 
 /// Rules for products.

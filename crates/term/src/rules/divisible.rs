@@ -12,7 +12,7 @@
 
 use super::interval::{self, Set, signed_min};
 use super::{equality, view};
-use crate::{Arena, Bits, Linear, Op, Sort, TermId};
+use crate::{Arena, Bits, Op, TermId};
 
 /// A divisor and which x it leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,22 +101,21 @@ fn low_bits_test(arena: &Arena, literal: TermId) -> Option<(TermId, Bits)> {
     matches!(arena.op(part), Op::Extract { lo: 0, .. }).then_some((part, value))
 }
 
-/// `x = d·(x / d) + r` with an odd d as x and what it says.
+/// `x mod d = r` with an odd d as x and what it says.
 fn residue_test(arena: &Arena, literal: TermId) -> Option<(TermId, Divisible)> {
-    if arena.op(literal) != Op::Eq || arena.sort(arena.arg(literal, 0)) == Sort::Bool {
+    let rest = match arena.op(literal) {
+        Op::Eq => arena.arg(literal, 0),
+        _ => return None,
+    };
+    let r = arena.as_const(arena.arg(literal, 1))?;
+    if !matches!(arena.op(rest), Op::Urem | Op::Srem) {
         return None;
     }
-    let (x, right) = (arena.arg(literal, 0), Linear::of(arena, arena.arg(literal, 1)));
-    let [(quotient, d)] = right.terms[..] else { return None };
-    if !matches!(arena.op(quotient), Op::Udiv | Op::Sdiv) || arena.arg(quotient, 0) != x || d.trailing_zeros() > 0 {
-        return None;
-    }
-    if arena.as_const(arena.arg(quotient, 1)) != Some(d) {
-        return None;
-    }
-    match arena.op(quotient) {
-        Op::Udiv if right.constant.ult(d) => Some((x, Divisible::Unsigned { d, r: right.constant })),
-        Op::Sdiv if right.constant.is_zero() && !d.sign() => Some((x, Divisible::Signed { d })),
+    let (x, d) = (arena.arg(rest, 0), arena.as_const(arena.arg(rest, 1))?);
+    match arena.op(rest) {
+        _ if d.trailing_zeros() > 0 => None,
+        Op::Urem if r.ult(d) => Some((x, Divisible::Unsigned { d, r })),
+        Op::Srem if r.is_zero() && !d.sign() => Some((x, Divisible::Signed { d })),
         _ => None,
     }
 }
@@ -217,7 +216,7 @@ mod tests {
                 let product = a.mul(x, m);
                 a.ule(product, most)
             },
-            expect!["x == 3*(x /u 3)"],
+            expect!["x %u 3 == 0"],
         );
         gives(
             |a| {
@@ -226,7 +225,7 @@ mod tests {
                 let moved = a.add_const(product, 0x2aaa_aaaa);
                 a.ule(moved, most)
             },
-            expect!["x == 3*(x /s 3)"],
+            expect!["x %s 3 == 0"],
         );
         // x % 10 == 3: multiply, subtract, rotate, compare
         gives(
@@ -238,7 +237,7 @@ mod tests {
                 let rotated = a.concat(high, low);
                 a.ule(rotated, most)
             },
-            expect!["x == 10*(x /u 10) + 3"],
+            expect!["x %u 10 == 3"],
         );
     }
 

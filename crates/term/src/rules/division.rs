@@ -1,11 +1,11 @@
 //! Quotients and remainders.
 //!
-//! Remainders by a constant are written as the dividend minus the divisor times the quotient. Quotients by a power of
-//! two are shifts. What compilers emit for other constant divisors is recognised in the module `magic`.
+//! Quotients and remainders by a power of two are shifts and masks. The dividend minus the divisor times the quotient is
+//! the remainder. What compilers emit for other constant divisors is recognised in the module `magic`.
 
 use super::interval::signed_min;
 use super::{FOLD, Rule, rule, view};
-use crate::{Arena, Bits, Op, TermId};
+use crate::{Arena, Bits, Linear, Op, TermId};
 
 /// Rules for unsigned quotients.
 pub(super) const UDIV: &[Rule] = &[
@@ -96,19 +96,40 @@ fn udiv_shifted(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     Some(arena.truncate(quotient, width - lo))
 }
 
-/// `x % c = x − c·(x / c)`.
 fn urem_constant(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
-    arena.as_const(args[1])?;
-    let quotient = arena.udiv(args[0], args[1]);
-    let multiple = arena.mul(quotient, args[1]);
-    Some(arena.sub(args[0], multiple))
+    let c = arena.as_const(args[1])?;
+    let width = c.width();
+    if c.is_zero() {
+        return Some(args[0]);
+    }
+    // Smaller than the divisor already?
+    let bits = width - view::leading_zeros(arena, args[0]);
+    if bits < width - c.leading_zeros() {
+        return Some(args[0]);
+    }
+    match exact_log(c)? {
+        0 => Some(arena.constant(Bits::zero(width))),
+        k => {
+            let low = arena.truncate(args[0], k);
+            Some(arena.zext(low, width))
+        }
+    }
 }
 
-/// `zext(x) % zext(y) = zext(x % y)`.
+/// `zext(x) % zext(y) = zext(x % y)`, also for a constant that fits.
 fn urem_narrow(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    let width = arena.width(args[0]);
-    let (Op::Zext(_), Op::Zext(_)) = (arena.op(args[0]), arena.op(args[1])) else { return None };
-    let (x, y) = view::same_extension(arena, args[0], args[1])?;
+    let Op::Zext(width) = arena.op(args[0]) else { return None };
+    let (x, y) = match arena.as_const(args[1]) {
+        Some(c) => {
+            let x = arena.arg(args[0], 0);
+            let n = arena.width(x);
+            if c.leading_zeros() < width - n {
+                return None;
+            }
+            (x, arena.constant(c.resize(n)))
+        }
+        None => view::same_extension(arena, args[0], args[1])?,
+    };
     let rest = arena.make(op, &[x, y]);
     Some(arena.zext(rest, width))
 }
@@ -136,11 +157,17 @@ fn sdiv_constant(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     Some(arena.ashr(biased, k))
 }
 
-fn srem_constant(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+fn srem_constant(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let c = arena.as_const(args[1])?;
-    if c == signed_min(c.width()) {
+    if c == signed_min(c.width()) || c.is_zero() {
         return None;
     }
+    if c.sign() {
+        // The remainder has the dividend's sign.
+        let positive = arena.constant(c.neg());
+        return Some(arena.make(op, &[args[0], positive]));
+    }
+    exact_log(c)?;
     let quotient = arena.sdiv(args[0], args[1]);
     let multiple = arena.mul(quotient, args[1]);
     Some(arena.sub(args[0], multiple))
@@ -170,13 +197,79 @@ fn sdiv_narrow(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     Some(arena.sext(quotient, width))
 }
 
-/// `sext(x) % sext(y) = sext(x % y)`.
+/// `sext(x) % sext(y) = sext(x % y)`, also for a positive constant that fits.
 fn srem_narrow(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
-    let width = arena.width(args[0]);
-    let (Op::Sext(_), Op::Sext(_)) = (arena.op(args[0]), arena.op(args[1])) else { return None };
-    let (x, y) = view::same_extension(arena, args[0], args[1])?;
+    let Op::Sext(width) = arena.op(args[0]) else { return None };
+    let (x, y) = match arena.as_const(args[1]) {
+        Some(c) => {
+            let x = arena.arg(args[0], 0);
+            let low = c.resize(arena.width(x));
+            if c.sign() || low.sext(width) != c {
+                return None;
+            }
+            (x, arena.constant(low))
+        }
+        None => view::same_extension(arena, args[0], args[1])?,
+    };
     let rest = arena.make(op, &[x, y]);
     Some(arena.sext(rest, width))
+}
+
+/// A quotient by a constant, perhaps extended or cut: the divisor, the dividend and the remainder in the same shape.
+fn quotient(arena: &mut Arena, term: TermId) -> Option<(Bits, TermId, TermId)> {
+    let width = arena.width(term);
+    let shape = arena.op(term);
+    let inner = match shape {
+        Op::Udiv | Op::Sdiv => term,
+        Op::Zext(_) | Op::Sext(_) | Op::Extract { lo: 0, .. } => arena.arg(term, 0),
+        _ => return None,
+    };
+    let remainder = match (arena.op(inner), shape) {
+        (Op::Udiv, Op::Sext(_)) | (Op::Sdiv, Op::Zext(_)) => return None,
+        (Op::Udiv, _) => Op::Urem,
+        (Op::Sdiv, _) => Op::Srem,
+        _ => return None,
+    };
+    let (x, divisor) = (arena.arg(inner, 0), arena.arg(inner, 1));
+    let c = arena.as_const(divisor)?;
+    if c.is_zero() || (c.sign() && remainder == Op::Srem) || c.resize(width).zext(512) != c.zext(512) {
+        return None;
+    }
+    let rest = arena.make(remainder, &[x, divisor]);
+    let shaped = |arena: &mut Arena, t: TermId| match shape {
+        Op::Zext(_) => arena.zext(t, width),
+        Op::Sext(_) => arena.sext(t, width),
+        Op::Extract { .. } => arena.truncate(t, width),
+        _ => t,
+    };
+    Some((c.resize(width), shaped(arena, x), shaped(arena, rest)))
+}
+
+/// `x − c·(x / c)` is the remainder, also when `x`'s terms are spread over the sum.
+pub(super) fn sum_remainder(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    if !args.iter().any(|arg| arena.op(*arg) == Op::Mul) {
+        return None;
+    }
+    let whole = Linear::of(arena, arena.lookup(op, args)?);
+    for (term, k) in whole.terms.iter() {
+        let Some((c, dividend, rest)) = quotient(arena, *term) else { continue };
+        // k = −m·c: then k·quotient = m·remainder − m·dividend.
+        let m = k.neg().sdiv(c);
+        if c.sign() || m.is_zero() || m.mul(c) != k.neg() {
+            continue;
+        }
+        let inner = Linear::of(arena, dividend);
+        let Some((first, e)) = inner.terms.first() else { continue };
+        if !whole.terms.iter().any(|(t, f)| t == first && *f == e.mul(m)) {
+            continue;
+        }
+        let mut out = whole.clone();
+        out.add_scaled(arena, *term, k.neg());
+        out.add_scaled(arena, dividend, m.neg());
+        out.add_scaled(arena, rest, m);
+        return Some(out.build(arena));
+    }
+    None
 }
 
 /// Low bits of a quotient of extended numbers are those of the quotient before extension.
@@ -325,7 +418,7 @@ mod tests {
                 let wide = a.zext(c, 32);
                 a.srem(wide, ten)
             },
-            expect!["zext32(c) - 10*zext32(c /u 10)"],
+            expect!["zext32(c %u 10)"],
         );
     }
 }

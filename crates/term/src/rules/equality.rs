@@ -234,6 +234,12 @@ fn eq_linear(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     if let Some(c) = sum.as_const() {
         return Some(arena.bool(c.is_zero()));
     }
+    // The difference may be a remainder, or something else that sums hide.
+    let built = sum.build(arena);
+    if Linear::of(arena, built) != sum {
+        let zero = arena.constant(Bits::zero(width));
+        return Some(arena.eq(built, zero));
+    }
     // A common power of two: the equality only concerns the low bits of the rest.
     let twos = sum.terms.iter().map(|(_, c)| c.trailing_zeros()).min().unwrap_or(0);
     if twos > 0 {

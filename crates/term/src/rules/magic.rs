@@ -263,7 +263,7 @@ mod tests {
                 let multiple = a.mul(quotient, seven);
                 a.sub(x, multiple)
             },
-            expect!["x - 7*(x /s 7)"],
+            expect!["x %s 7"],
         );
         // x / -5 with a negative multiplier
         gives(

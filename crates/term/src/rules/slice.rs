@@ -48,8 +48,13 @@ pub(super) const ZEXT: &[Rule] = &[
 ];
 
 /// Rules for sign extension.
-pub(super) const SEXT: &[Rule] =
-    &[FOLD, rule("sext-sext", sext_sext), rule("sext-nonnegative", sext_nonnegative), rule("sext-choice", sext_choice)];
+pub(super) const SEXT: &[Rule] = &[
+    FOLD,
+    rule("sext-sext", sext_sext),
+    rule("sext-nonnegative", sext_nonnegative),
+    rule("sext-choice", sext_choice),
+    rule("sext-low-part", sext_low_part),
+];
 
 fn bounds(op: Op) -> (u16, u16) {
     match op {
@@ -389,6 +394,17 @@ fn zext_low_part(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     }
     let width = extended_width(op);
     Some(if width >= n { arena.zext(whole, width) } else { arena.truncate(whole, width) })
+}
+
+/// The low part of a number that is its sign extension anyway is the number.
+fn sext_low_part(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let Op::Extract { hi, lo: 0 } = arena.op(args[0]) else { return None };
+    let whole = arena.arg(args[0], 0);
+    if view::signed_bits(arena, whole) > hi + 1 {
+        return None;
+    }
+    let (n, width) = (arena.width(whole), extended_width(op));
+    Some(if width >= n { arena.sext(whole, width) } else { arena.truncate(whole, width) })
 }
 
 /// A sum that cannot overflow may be computed in the wider type.

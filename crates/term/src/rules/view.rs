@@ -59,7 +59,10 @@ fn significant(arena: &Arena, term: TermId, levels: u32) -> u16 {
             Some(c) if !c.is_zero() => of(0).saturating_sub(width - 1 - c.leading_zeros()),
             _ => width,
         },
-        Op::Urem => of(0).min(if arena.as_const(node.args[1]).is_some_and(|c| !c.is_zero()) { of(1) } else { width }),
+        Op::Urem => match arena.as_const(node.args[1]) {
+            Some(c) if !c.is_zero() => of(0).min(width - c.sub(Bits::new(width, 1)).leading_zeros()),
+            _ => of(0),
+        },
         Op::Lshr => of(0),
         Op::Extract { lo, .. } => of(0).saturating_sub(lo).min(width),
         Op::Mul => (of(0) + of(1)).min(width),
@@ -71,6 +74,38 @@ fn significant(arena: &Arena, term: TermId, levels: u32) -> u16 {
         Op::Popcount | Op::TrailingZeros | Op::LeadingZeros => (16 - width.leading_zeros() as u16).min(width),
         _ => width,
     }
+}
+
+/// A number of bits such that the term is the sign extension of that many low bits.
+pub(super) fn signed_bits(arena: &Arena, term: TermId) -> u16 {
+    fn go(arena: &Arena, term: TermId, levels: u32) -> u16 {
+        let node = arena.node(term);
+        let width = arena.width(term);
+        let of = |i: usize| match levels {
+            0 => arena.width(node.args[i]),
+            _ => go(arena, node.args[i], levels - 1),
+        };
+        match node.op {
+            Op::Const(_) => {
+                let c = arena.as_const(term).expect("a constant");
+                let magnitude = if c.sign() { c.not() } else { c };
+                (width - magnitude.leading_zeros() + 1).min(width)
+            }
+            Op::Sext(_) => of(0),
+            Op::Zext(_) => arena.width(node.args[0]) + 1,
+            Op::Ite => of(1).max(of(2)),
+            // The remainder is smaller than the divisor and not larger than the dividend.
+            Op::Srem => match arena.as_const(node.args[1]) {
+                Some(c) if !c.is_zero() && !c.sign() => {
+                    let below = width - c.sub(Bits::new(width, 1)).leading_zeros();
+                    (below + 1).min(of(0))
+                }
+                _ => width,
+            },
+            _ => width,
+        }
+    }
+    go(arena, term, MAX_LEVELS)
 }
 
 /// A number of low bits that are certainly zero.
