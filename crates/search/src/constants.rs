@@ -140,10 +140,11 @@ mod tests {
         let x = arena.var("x", Sort::Bv(32));
         let (k, m) = (arena.bv(32, 1000), arena.bv(32, 7));
         let product = arena.mul(x, m);
-        let condition = arena.eq(product, k);
+        let condition = arena.eq(x, k);
         let mut harvest =
             Harvest { arena: &arena, seen: FxHashSet::default(), compared: Vec::new(), others: Vec::new() };
         harvest.term(condition);
+        harvest.term(product);
         assert_eq!(harvest.compared, [Bits::new(32, 1000)]);
         assert_eq!(harvest.others, [Bits::new(32, 7)]);
     }

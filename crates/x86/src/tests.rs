@@ -220,24 +220,24 @@ fn conditions_after_ucomisd() {
     conditions_after(
         "66 0f 2e c1",
         expect![[r#"
-        ucomisd xmm0, xmm1
-        jo  false
-        jno true
-        jb  !feq64(xmm0[63:0], xmm1[63:0]) && !flt64(xmm1[63:0], xmm0[63:0])
-        jae !(!feq64(xmm0[63:0], xmm1[63:0]) && !flt64(xmm1[63:0], xmm0[63:0]))
-        je  funo64(xmm0[63:0], xmm1[63:0]) || feq64(xmm0[63:0], xmm1[63:0])
-        jne !funo64(xmm0[63:0], xmm1[63:0]) && !feq64(xmm0[63:0], xmm1[63:0])
-        jbe funo64(xmm0[63:0], xmm1[63:0]) || feq64(xmm0[63:0], xmm1[63:0]) || !flt64(xmm1[63:0], xmm0[63:0])
-        ja  !funo64(xmm0[63:0], xmm1[63:0]) && !feq64(xmm0[63:0], xmm1[63:0]) && !(!feq64(xmm0[63:0], xmm1[63:0]) && !flt64(xmm1[63:0], xmm0[63:0]))
-        js  false
-        jns true
-        jp  funo64(xmm0[63:0], xmm1[63:0])
-        jnp !funo64(xmm0[63:0], xmm1[63:0])
-        jl  false
-        jge true
-        jle funo64(xmm0[63:0], xmm1[63:0]) || feq64(xmm0[63:0], xmm1[63:0])
-        jg  !funo64(xmm0[63:0], xmm1[63:0]) && !feq64(xmm0[63:0], xmm1[63:0])
-    "#]],
+            ucomisd xmm0, xmm1
+            jo  false
+            jno true
+            jb  !feq64(xmm0[63:0], xmm1[63:0]) && !flt64(xmm1[63:0], xmm0[63:0])
+            jae feq64(xmm0[63:0], xmm1[63:0]) || flt64(xmm1[63:0], xmm0[63:0])
+            je  funo64(xmm0[63:0], xmm1[63:0]) || feq64(xmm0[63:0], xmm1[63:0])
+            jne !funo64(xmm0[63:0], xmm1[63:0]) && !feq64(xmm0[63:0], xmm1[63:0])
+            jbe !flt64(xmm1[63:0], xmm0[63:0])
+            ja  flt64(xmm1[63:0], xmm0[63:0])
+            js  false
+            jns true
+            jp  funo64(xmm0[63:0], xmm1[63:0])
+            jnp !funo64(xmm0[63:0], xmm1[63:0])
+            jl  false
+            jge true
+            jle funo64(xmm0[63:0], xmm1[63:0]) || feq64(xmm0[63:0], xmm1[63:0])
+            jg  !funo64(xmm0[63:0], xmm1[63:0]) && !feq64(xmm0[63:0], xmm1[63:0])
+        "#]],
     );
 }
 
@@ -303,17 +303,17 @@ fn variable_shifts_keep_flags_for_count_zero() {
     lifts_to(
         "d3 e0",
         expect![[r#"
-        shl eax, cl
-            tb.0 := ?
-            tb.1 := ?
-            zf := rcx[4:0] == 0 ? zf : rax[31:0] << zext32(rcx[4:0]) == 0
-            sf := rcx[4:0] == 0 ? sf : rax[31:0] << zext32(rcx[4:0]) <s 0
-            pf := rcx[4:0] == 0 ? pf : popcount((rax[31:0] << zext32(rcx[4:0]))[7:0])[0] != 1
-            cf := rcx[4:0] == 0 ? cf : zext33(rax[31:0]) << zext33(rcx[4:0]) <s 0
-            of := rcx[4:0] == 0 ? of : rcx[4:0] == 1 ? (zext33(rax[31:0]) << zext33(rcx[4:0]) <s 0) != (rax[31:0] << zext32(rcx[4:0]) <s 0) : tb.0
-            af := rcx[4:0] == 0 ? af : tb.1
-            rax := zext64(rax[31:0] << zext32(rcx[4:0]))
-    "#]],
+            shl eax, cl
+                tb.0 := ?
+                tb.1 := ?
+                zf := rcx[4:0] == 0 ? zf : rax[31:0] << zext32(rcx[4:0]) == 0
+                sf := rcx[4:0] == 0 ? sf : rax[31:0] << zext32(rcx[4:0]) <s 0
+                pf := rcx[4:0] == 0 ? pf : popcount((zext32(rax[7:0]) << zext32(rcx[4:0]))[7:0])[0] != 1
+                cf := rcx[4:0] == 0 ? cf : zext33(rax[31:0]) << zext33(rcx[4:0]) <s 0
+                of := rcx[4:0] == 0 ? of : rcx[4:0] == 1 ? (zext33(rax[31:0]) << zext33(rcx[4:0]) <s 0) != (rax[31:0] << zext32(rcx[4:0]) <s 0) : tb.0
+                af := rcx[4:0] == 0 ? af : tb.1
+                rax := zext64(rax[31:0] << zext32(rcx[4:0]))
+        "#]],
     );
 }
 
