@@ -6,7 +6,7 @@
 //! the same term.
 
 use crate::{Assumption, Content, Context};
-use term::{Bits, Op as TermOp, Sort, TermId, VarId};
+use term::{Bits, Linear, Op as TermOp, Sort, TermId, VarId};
 
 /// How two accesses relate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +20,8 @@ pub enum Alias {
 }
 
 const WALK_LIMIT: usize = 400;
+/// Tables of at most this many elements are read as a choice.
+const LARGEST_TABLE: u64 = 40;
 
 impl Context<'_> {
     /// How an access of `n` bytes at `a` relates to one of `m` bytes at `b`.
@@ -214,7 +216,31 @@ impl Context<'_> {
             return Some(value);
         }
         let rom = self.arena.var("read-only", Sort::Memory);
-        Some(self.arena.load(rom, address, bytes))
+        let unknown = self.arena.load(rom, address, bytes);
+        Some(self.read_table(content, address, bytes, unknown))
+    }
+
+    /// An element of a small table as a choice by its index; `unknown` where the index is none of the table's.
+    fn read_table(&mut self, content: &Content, address: TermId, bytes: u16, unknown: TermId) -> TermId {
+        let linear = Linear::of(self.arena, address);
+        // The base has coefficient 1; the other term is the index, its coefficient the stride.
+        let index =
+            linear.terms.iter().find(|(term, _)| self.arena.as_var(*term).is_none_or(|var| self.object(var).is_none()));
+        let (Some((index, stride)), 2) = (index.copied(), linear.terms.len()) else { return unknown };
+        let (Some(stride), start) = (stride.to_u64().filter(|s| *s > 0), linear.constant.low()) else { return unknown };
+        let elements = (content.bytes.len() as u64).saturating_sub(start).div_ceil(stride);
+        if elements > LARGEST_TABLE {
+            return unknown;
+        }
+        let mut value = unknown;
+        for i in (0..elements).rev() {
+            if let Some(element) = self.content_at(content, start + i * stride, bytes) {
+                let number = self.arena.bv(64, i);
+                let here = self.arena.eq(index, number);
+                value = self.arena.ite(here, element, value);
+            }
+        }
+        value
     }
 
     fn content_at(&mut self, content: &Content, offset: u64, bytes: u16) -> Option<TermId> {
