@@ -184,7 +184,7 @@ fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> R
         format!("{}+{address:#x}{line}", function.name)
     };
     match rejection {
-        Rejection::Malformed(what) => Reason::new(ReasonKind::Internal, what),
+        Rejection::Malformed(what) => Reason::new(ReasonKind::NoCorrelation, what),
         Rejection::Stuck(Stuck::Unsupported { side, address, what }) => {
             Reason::new(ReasonKind::Unsupported, format!("{what} at {} of the {}", place(*side, *address), side.name()))
         }
