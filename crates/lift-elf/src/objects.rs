@@ -139,6 +139,7 @@ impl<'a> Objects<'a> {
                 object.kind = ObjectKind::Section;
                 object.size = None;
                 object.align = self.image.sections[section as usize].align;
+                object.read_only = self.image.sections[section as usize].is_read_only();
                 object.members = self.members(arena, section);
             }
             Base::Literal { .. } | Base::Number => {}

@@ -111,6 +111,11 @@ impl<'a> Layout<'a> {
         address
     }
 
+    /// Is the address in a section but in none of its members? What is there is not known.
+    pub fn is_nowhere(&self, address: u64) -> bool {
+        self.sections.iter().any(|section| address.wrapping_sub(section.start) < SPACING)
+    }
+
     /// The object at or below an address, and the offset from its start.
     pub fn object_at(&self, address: u64) -> Option<(Placed<'a>, u64)> {
         let after = self.objects.partition_point(|p| p.start <= address);

@@ -453,6 +453,17 @@ impl<'a> Machine<'_, '_, 'a> {
                 return Err(self.fault(FaultKind::ReturnAddress));
             }
         }
+        let layout = &self.situation.start.layout;
+        let placed = layout.object_at(at);
+        let constant = layout.is_nowhere(at)
+            || placed.is_some_and(|(placed, _)| placed.object.read_only && placed.object.content.is_none());
+        if !write && constant {
+            // A constant that the frontend does not know: any value we made up would be wrong.
+            if self.tracking == Tracking::Off {
+                return Err(End::Unsupported);
+            }
+            self.doubt("read of a constant that is not known");
+        }
         if self.tracking == Tracking::Off {
             let read_only = write && self.situation.start.layout.has_content(at, bytes.max(1));
             return if read_only { Err(End::BadAddress(at, self.place)) } else { Ok(at) };
