@@ -103,6 +103,7 @@ fn describe(rejection: &Rejection) -> String {
             format!("no local object is claimed for the frame address at +{address:#x} of the {}", side.name())
         }
         Rejection::Stuck(Stuck::OutOfBudget) => "out of time or memory".to_string(),
+        Rejection::Claims(failed) => format!("{} claims about loops do not hold", failed.len()),
         Rejection::Unbound { .. } => "no local object is claimed for a frame address of both sides".to_string(),
         Rejection::Obligation { what, places: [ours, theirs], failure } => {
             let why = match failure {

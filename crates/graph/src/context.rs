@@ -385,6 +385,18 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Puts every local object that ever escapes into the state's world: at a loop head, where some other turn of the
+    /// loop may have let it escape already.
+    pub fn publish_all(&mut self, state: &mut State) {
+        for local in (0..self.bindings.len()).filter(|l| self.bindings[*l].escapes).collect::<Vec<_>>() {
+            if self.escaped_at[local].is_none() {
+                let now = self.tick();
+                self.escaped_at[local] = Some(now);
+            }
+            self.publish_local(state, local);
+        }
+    }
+
     fn publish_local(&mut self, state: &mut State, local: usize) {
         if state.escaped[local] {
             return;

@@ -104,6 +104,21 @@ pub struct Run {
     pub faults: Vec<Fault>,
 }
 
+impl Run {
+    /// The logs of several runs one after another, without their arrivals.
+    pub fn joined(runs: &[std::rc::Rc<Run>]) -> Run {
+        let mut out = Run::default();
+        for run in runs {
+            out.accesses.extend_from_slice(&run.accesses);
+            out.blocks.extend_from_slice(&run.blocks);
+            out.exclusive.extend_from_slice(&run.exclusive);
+            out.pure_calls.extend_from_slice(&run.pure_calls);
+            out.faults.extend_from_slice(&run.faults);
+        }
+        out
+    }
+}
+
 /// A copy whose operands must not overlap (`memcpy`).
 #[derive(Clone, Copy, Debug)]
 pub struct Exclusive {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use term::VarId;
 
 /// A lifted function of one program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Function {
     /// Unique name in its program.
     pub name: String,

@@ -22,6 +22,7 @@ mod context;
 mod memory;
 mod known;
 mod order;
+pub mod loops;
 mod calls;
 mod execute;
 mod renaming;

@@ -25,6 +25,68 @@ pub struct Certificate {
     pub candidate_hash: String,
     /// Local objects behind pointers, and where they live in the two frames.
     pub locals: Vec<LocalClaim>,
+    /// Points that cut every cycle of the original, and of the candidate; none for the loop heads.
+    #[serde(default, skip_serializing_if = "no_cuts")]
+    pub cuts: [Vec<u32>; 2],
+    /// Pairs of loop heads that both sides reach together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<PointClaim>,
+    /// How often a head is reached between two of these pairs, where it is not once on both sides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<EdgeClaim>,
+}
+
+fn no_cuts(cuts: &[Vec<u32>; 2]) -> bool {
+    cuts.iter().all(Vec::is_empty)
+}
+
+/// A pair of loop heads, and what holds whenever both sides are there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointClaim {
+    /// Number of the original's point.
+    pub original: u32,
+    /// Number of the candidate's point.
+    pub candidate: u32,
+    /// Locations that the loop changes. All others keep their values.
+    pub forget: Vec<String>,
+    /// Does the world change?
+    pub world: MemoryClaim,
+    /// What becomes of the local objects' memory, in the order of the claims of local objects; those without an entry
+    /// stay as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locals: Vec<MemoryClaim>,
+    /// Forgotten locations that others determine: location, expression.
+    pub define: Vec<(String, String)>,
+    /// Conditions that hold.
+    pub hold: Vec<String>,
+}
+
+/// What a loop does to a memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryClaim {
+    /// It stays as it is on each side.
+    #[default]
+    Kept,
+    /// It changes, and is the same on both sides.
+    Equal,
+    /// It changes, and the sides may differ; not for the world.
+    Apart,
+}
+
+/// How often heads are reached between two points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeClaim {
+    /// Index of the point where the edge begins; `None` for the entry.
+    pub from: Option<usize>,
+    /// Index of the point where it ends.
+    pub to: usize,
+    /// The original stops when it reaches its head this many times.
+    pub original: u32,
+    /// The candidate stops when it reaches its head this many times.
+    pub candidate: u32,
 }
 
 /// A [`Binding`] as written in a certificate.
@@ -93,6 +155,12 @@ impl Certificate {
             }
         }
         Ok(bindings)
+    }
+
+    /// How often the heads of a point are reached on the way from another.
+    pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
+        let edge = self.edges.iter().find(|e| e.from == from && e.to == to);
+        edge.map_or([1, 1], |e| [e.original.max(1), e.candidate.max(1)])
     }
 
     /// Text form.

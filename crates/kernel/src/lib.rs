@@ -8,10 +8,16 @@
 mod certificate;
 mod proof;
 mod product;
+mod location;
+mod expression;
+mod claims;
 mod obligation;
 mod exits;
 
-pub use certificate::{Certificate, LocalClaim, VERSION};
+pub use certificate::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION};
+pub use claims::FailedClaim;
+pub use expression::Expression;
+pub use location::{Location, Spot};
 pub use obligation::Failure;
 pub use product::Rejection;
 pub use proof::{CheckedProof, Counts};
@@ -40,7 +46,7 @@ pub fn check(
     let mut context = Context::new(arena, original, candidate, bindings);
     context.deadline = deadline;
     context.assumptions.extend(extents);
-    let mut checker = product::Checker::new(&mut context, solver)?;
+    let mut checker = product::Checker::new(&mut context, solver, certificate)?;
     checker.walk()?;
     let counts = checker.counts;
     if !context.bindings.is_empty() {

@@ -1,22 +1,30 @@
 //! The product walk: follow the original, ask where the candidate goes, discharge what must hold there.
 //!
-//! A product point is a pair of calls made together. Between two product points both sides are executed as a whole.
-//! Calls need no invariant: the states of both sides, terms over shared inputs and shared results of earlier calls, are
-//! carried through and merged where several edges arrive. Order: by the original's topological rank, which every
-//! product edge increases.
+//! A product point is a pair of calls made together, or a pair of loop heads that the certificate claims. Between two
+//! product points both sides are executed as a whole. Calls need no invariant: the states of both sides, terms over
+//! shared inputs and shared results of earlier calls, are carried through and merged where several edges arrive. Order:
+//! by how often heads were passed and by topological rank, which every product edge increases.
+//!
+//! A segment begins at the entry or at a claimed pair of heads. On the way a side may pass loop heads: it goes on alone
+//! until both are at calls, at returns, or at a claimed pair as often as the certificate says. So every cycle of the
+//! product advances both sides.
 //!
 //! Trust: full. Every condition of docs/soundness.md, "what the kernel checks", is here or in the siblings.
 
+use crate::certificate::Certificate;
+use crate::claims::{Abstraction, FailedClaim};
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use graph::contract::FixedResult;
+use graph::loops::Loops;
 use graph::{
     Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State,
     Stuck, Value,
 };
 use rustc_hash::FxHashSet;
 use solver::Solver;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use term::{Sort, TermId};
 
 /// Why a certificate was not accepted.
@@ -33,6 +41,8 @@ pub enum Rejection {
         /// Offset in the candidate's frame.
         candidate: i64,
     },
+    /// Claims about loops that do not hold; without them more may be provable than with them.
+    Claims(Vec<FailedClaim>),
     /// Something that must hold could not be shown.
     Obligation {
         /// What, in words.
@@ -57,8 +67,69 @@ pub(crate) struct Checker<'c, 'a> {
     pub counts: Counts,
     /// The candidate's registers at entry.
     pub entry: Vec<TermId>,
-    pending: BTreeMap<(usize, usize), Pending>,
-    ranks: [Vec<usize>; 2],
+    /// The pairs of loop heads that the certificate claims.
+    pub points: Vec<Abstraction>,
+    /// What each was entered with, what its loop changes forgotten.
+    pub entered: Vec<Option<Point>>,
+    /// Claims that do not hold.
+    pub failed: BTreeSet<FailedClaim>,
+    /// Edges that lead to points not yet entered.
+    incoming: Vec<Vec<Point>>,
+    certificate: &'c Certificate,
+    pending: BTreeMap<Key, Pending>,
+    loops: [Loops; 2],
+    heads: [FxHashSet<PointId>; 2],
+}
+
+/// How far a side has come in its segment: how often each head was reached, in all and one by one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+struct Passed {
+    all: u32,
+    each: BTreeMap<PointId, u32>,
+}
+
+impl Passed {
+    fn reach(&mut self, head: PointId) {
+        self.all += 1;
+        *self.each.entry(head).or_default() += 1;
+    }
+
+    fn times(&self, head: PointId) -> u32 {
+        self.each.get(&head).copied().unwrap_or(0)
+    }
+}
+
+/// The position of a pair of calls in its segment; every edge of the product goes up.
+type Key = ((u32, usize), (u32, usize), [Passed; 2]);
+
+/// Where a segment began and how far both sides have come.
+#[derive(Clone, Default)]
+struct Segment {
+    from: Option<usize>,
+    passed: [Passed; 2],
+}
+
+/// Both sides at an event each, and what they did on the way.
+#[derive(Clone)]
+struct Pair {
+    at: Point,
+    events: [Event; 2],
+    segment: Segment,
+    logs: [Vec<Rc<Run>>; 2],
+    /// Is it certain that both get here together?
+    decided: bool,
+}
+
+/// Who goes on from a pair of events.
+enum Move {
+    /// Both have arrived.
+    Stop,
+    /// Both are at the heads of this point.
+    Point(usize),
+    /// One side passes its loop head.
+    Pass(Side),
+    /// Nobody: they should not be here together.
+    Refuse,
 }
 
 /// Where both sides are, when, and what is known there.
@@ -71,6 +142,7 @@ pub(crate) struct Point {
 
 /// A pair of calls that edges lead to.
 struct Pending {
+    segment: Segment,
     calls: [PointId; 2],
     shape: Shape,
     hint: String,
@@ -85,14 +157,58 @@ enum Onward {
     Returned(PointId),
 }
 
+/// Heads that a side passes in one segment.
+const MOST_PASSES: u32 = 600;
+
 impl<'c, 'a> Checker<'c, 'a> {
-    pub fn new(context: &'c mut Context<'a>, solver: &'c mut Solver) -> Result<Self, Rejection> {
-        let ranks = [rank(context, Side::Original)?, rank(context, Side::Candidate)?];
-        Ok(Checker { context, solver, counts: Counts::default(), entry: Vec::new(), pending: BTreeMap::new(), ranks })
+    pub fn new(
+        context: &'c mut Context<'a>,
+        solver: &'c mut Solver,
+        certificate: &'c Certificate,
+    ) -> Result<Self, Rejection> {
+        let loops = context.functions.map(Loops::of);
+        let heads = [0, 1].map(|i| match certificate.cuts[i].as_slice() {
+            [] => loops[i].heads.iter().copied().collect::<FxHashSet<_>>(),
+            cuts => cuts.iter().map(|c| PointId(*c)).collect(),
+        });
+        if (0..2).any(|i| !Loops::are_cut(context.functions[i], &heads[i])) {
+            return Err(Rejection::Malformed("a cycle is not cut".to_string()));
+        }
+        let mut points = Vec::new();
+        for claim in &certificate.points {
+            let point = Abstraction::read(claim).map_err(Rejection::Malformed)?;
+            if (0..2).any(|i| !heads[i].contains(&point.heads[i])) {
+                return Err(Rejection::Malformed("a claimed point is no pair of loop heads".to_string()));
+            }
+            points.push(point);
+        }
+        let incoming = points.iter().map(|_| Vec::new()).collect();
+        Ok(Checker {
+            context,
+            solver,
+            counts: Counts::default(),
+            entry: Vec::new(),
+            entered: points.iter().map(|_| None).collect(),
+            points,
+            failed: BTreeSet::new(),
+            incoming,
+            certificate,
+            pending: BTreeMap::new(),
+            loops,
+            heads,
+        })
     }
 
     /// Checks the whole product.
     pub fn walk(&mut self) -> Result<(), Rejection> {
+        let result = self.walk_segments();
+        if !self.failed.is_empty() {
+            return Err(Rejection::Claims(std::mem::take(&mut self.failed).into_iter().collect()));
+        }
+        result
+    }
+
+    fn walk_segments(&mut self) -> Result<(), Rejection> {
         if let Some(what) = self.context.functions[0].signature.as_ref().and_then(|s| s.unsupported.clone()) {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
@@ -102,7 +218,30 @@ impl<'c, 'a> Checker<'c, 'a> {
         let condition = self.context.entry_condition();
         let entry = graph::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states };
-        self.advance(start, [Onward::At(entry), Onward::At(entry)])?;
+        self.segment(start, [entry; 2], None)?;
+        let mut order: Vec<usize> = (0..self.points.len()).collect();
+        order.sort_by_key(|i| [0, 1].map(|side: usize| self.rank(side, self.points[*i].heads[side])));
+        for index in order {
+            let incoming = std::mem::take(&mut self.incoming[index]);
+            if incoming.is_empty() {
+                continue;
+            }
+            let point = self.merge(incoming, |_| false, true);
+            let point = self.forget(index, point)?;
+            self.entered[index] = Some(point.clone());
+            self.counts.points += 1;
+            self.segment(point, self.points[index].heads, Some(index))?;
+        }
+        Ok(())
+    }
+
+    fn rank(&self, side: usize, point: PointId) -> usize {
+        self.loops[side].ranks[point.index()]
+    }
+
+    /// Everything that can happen from a start until the next claimed points.
+    fn segment(&mut self, start: Point, from: [PointId; 2], index: Option<usize>) -> Result<(), Rejection> {
+        self.advance(start, from.map(Onward::At), Segment { from: index, ..Segment::default() })?;
         while let Some((_, pending)) = self.pending.pop_first() {
             self.counts.points += 1;
             self.after_calls(pending)?;
@@ -112,8 +251,14 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The states after a pair of calls, and on from there.
     fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
-        let Pending { calls, shape, hint, incoming } = pending;
-        let mut point = self.merge(incoming, &shape);
+        let Pending { segment, calls, shape, hint, incoming } = pending;
+        let returned = match shape.fixed {
+            Some(FixedResult::Argument(register)) => Some(register),
+            _ => None,
+        };
+        let overwritten =
+            |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
+        let mut point = self.merge(incoming, overwritten, shape.preserves);
         self.context.tick();
         let results = self.context.fresh_results(&shape, &hint);
         let after = self.context.fresh("world", Sort::Memory);
@@ -137,7 +282,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             };
         }
-        self.advance(point, onward)
+        self.advance(point, onward, segment)
     }
 
     fn call(&self, side: Side, point: PointId) -> &'a Call {
@@ -148,22 +293,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// One point for all edges that arrive, and what is known there.
-    fn merge(&mut self, mut incoming: Vec<Point>, shape: &Shape) -> Point {
-        let returned = match shape.fixed {
-            Some(FixedResult::Argument(register)) => Some(register),
-            _ => None,
-        };
-        let overwritten =
-            |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
+    /// One point for all edges that arrive, and what is known there. Registers that are overwritten next, and a world
+    /// that is, need not be merged.
+    fn merge(
+        &mut self,
+        mut incoming: Vec<Point>,
+        overwritten: impl Fn(&Register) -> bool,
+        world_matters: bool,
+    ) -> Point {
         let mut merged = incoming.pop().expect("at least one edge");
         while let Some(mut point) = incoming.pop() {
             for i in 0..2 {
-                // What the call overwrites need not be merged.
-                for register in Register::all().filter(overwritten) {
+                for register in Register::all().filter(&overwritten) {
                     point.states[i].set(register, merged.states[i].get(register));
                 }
-                if !shape.preserves {
+                if !world_matters {
                     point.states[i].world = merged.states[i].world;
                 }
             }
@@ -179,12 +323,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         merged
     }
 
-    fn run(&mut self, side: Side, onward: Onward, state: &State, known: &Known) -> Result<Run, Rejection> {
-        let none = FxHashSet::default();
+    fn run(
+        &mut self,
+        side: Side,
+        onward: Onward,
+        state: &State,
+        known: &Known,
+        joins: Joins,
+    ) -> Result<Run, Rejection> {
         match onward {
             Onward::At(point) => {
-                let joins = if side == Side::Original { Joins::Split } else { Joins::Merge };
-                Ok(self.context.execute(side, point, state.clone(), &none, known, joins)?)
+                let heads = &self.heads[side.index()];
+                Ok(self.context.execute(side, point, state.clone(), heads, known, joins)?)
             }
             Onward::Returned(point) => {
                 let guard = self.context.arena.bool(true);
@@ -195,19 +345,27 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Follows the original from a product point to its next events, and the candidate under each.
-    fn advance(&mut self, start: Point, onward: [Onward; 2]) -> Result<(), Rejection> {
+    fn advance(&mut self, start: Point, onward: [Onward; 2], segment: Segment) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, start.condition);
-        let original = self.run(Side::Original, onward[0], &start.states[0], &known)?;
+        let unrolled = self.certificate.edges.iter().any(|e| e.from == segment.from && e.original > 1);
+        let joins = if unrolled { Joins::Merge } else { Joins::Split };
+        let mut original = self.run(Side::Original, onward[0], &start.states[0], &known, joins)?;
+        let arrivals = std::mem::take(&mut original.arrivals);
+        let original = Rc::new(original);
         let mut facts = start.facts.clone();
         self.learn(&mut facts, start.condition, &original);
-        for arrival in &original.arrivals {
+        for arrival in arrivals {
             let condition = self.context.arena.bool_and(start.condition, arrival.guard);
             if self.context.arena.as_bool(condition) == Some(false) {
                 continue;
             }
-            let states = [arrival.state.clone(), start.states[1].clone()];
+            let states = [arrival.state, start.states[1].clone()];
             let point = Point { condition, facts: facts.clone(), states };
-            self.follow(point, arrival.event, &original, onward[1])?;
+            let mut segment = segment.clone();
+            if let Event::Head(head) = arrival.event {
+                segment.passed[0].reach(head);
+            }
+            self.follow(point, arrival.event, &original, onward[1], segment)?;
         }
         Ok(())
     }
@@ -227,51 +385,107 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The candidate's moves while the original moves to one event.
-    fn follow(&mut self, at: Point, event: Event, original: &Run, onward: Onward) -> Result<(), Rejection> {
+    fn follow(
+        &mut self,
+        at: Point,
+        event: Event,
+        original: &Rc<Run>,
+        onward: Onward,
+        segment: Segment,
+    ) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
-        let candidate = self.run(Side::Candidate, onward, &at.states[1], &known)?;
-        let place = event.point();
+        let mut candidate = self.run(Side::Candidate, onward, &at.states[1], &known, Joins::Merge)?;
+        let arrivals = std::mem::take(&mut candidate.arrivals);
+        let is_head = |event: Event| matches!(event, Event::Head(_));
+        let logs = if is_head(event) || arrivals.iter().any(|a| is_head(a.event)) {
+            [vec![original.clone()], vec![Rc::new(candidate)]]
+        } else {
+            // Nobody goes on alone: what the candidate did can be looked at for all its arrivals at once.
+            self.check_run(&at, &known, event.point(), original, &candidate)?;
+            [Vec::new(), Vec::new()]
+        };
+        let pair = Pair { at, events: [event; 2], segment, logs, decided: true };
+        let mut open = Vec::new();
+        self.reach_all(pair, Side::Candidate, arrivals, &mut open);
+        while let Some(pair) = open.pop() {
+            self.settle(pair, &mut open)?;
+        }
+        Ok(())
+    }
+
+    /// A side of a pair goes on to each of its arrivals.
+    fn reach_all(&mut self, pair: Pair, side: Side, arrivals: Vec<Arrival>, open: &mut Vec<Pair>) {
+        for arrival in arrivals.into_iter().rev() {
+            let mut next = pair.clone();
+            if self.reach(&mut next, side, arrival) {
+                open.push(next);
+            }
+        }
+    }
+
+    /// A side of a pair goes on to an arrival. False if that cannot be.
+    fn reach(&mut self, pair: &mut Pair, side: Side, arrival: Arrival) -> bool {
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let guard = known.simplify(self.context.arena, arrival.guard);
+        pair.decided &= self.context.arena.as_bool(guard) == Some(true);
+        pair.at.condition = self.context.arena.bool_and(pair.at.condition, guard);
+        pair.at.states[side.index()] = arrival.state;
+        pair.events[side.index()] = arrival.event;
+        if let Event::Head(head) = arrival.event {
+            pair.segment.passed[side.index()].reach(head);
+        }
+        self.context.arena.as_bool(pair.at.condition) != Some(false)
+    }
+
+    /// What a side did besides arriving: faults and accesses of the candidate need the original's leave.
+    fn check_run(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        place: PointId,
+        original: &Run,
+        candidate: &Run,
+    ) -> Result<(), Rejection> {
         for fault in &candidate.faults {
             let goal = self.context.arena.bool_not(fault.guard);
             let here = [self.address(Side::Original, place), fault.place];
-            self.prove(&at, &known, goal).map_err(|failure| Rejection::Obligation {
+            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
                 what: format!("the candidate may fault ({})", fault.kind.name()),
                 places: here,
                 failure,
             })?;
         }
-        self.check_accesses(&at, &known, place, original, &candidate)?;
-        for arrival in candidate.arrivals {
-            let guard = known.simplify(self.context.arena, arrival.guard);
-            let condition = self.context.arena.bool_and(at.condition, guard);
-            if self.context.arena.as_bool(condition) == Some(false) {
-                continue;
-            }
-            let mut point = Point { condition, facts: at.facts.clone(), states: at.states.clone() };
-            point.states[1] = arrival.state;
-            self.arrive(point, guard, event, arrival.event)?;
-        }
-        Ok(())
+        self.check_accesses(at, known, place, original, candidate)
     }
 
-    /// Both sides at an event.
-    fn arrive(&mut self, at: Point, guard: TermId, original: Event, candidate: Event) -> Result<(), Rejection> {
-        let points = [original.point(), candidate.point()];
-        let decided = self.context.arena.as_bool(guard) == Some(true);
-        let result = match (original, candidate) {
-            (Event::Call(_), Event::Call(_)) => self.arrive_at_calls(at.clone(), points),
-            (Event::Return(_), Event::Return(_)) => self.check_return(&at, points),
-            _ => {
-                let what = format!("the original {}, the candidate {}", event_name(original), event_name(candidate));
-                Err(self.refuse(&what, points, unknown()))
+    /// Both sides at an event: what must hold there, or who goes on.
+    fn settle(&mut self, pair: Pair, open: &mut Vec<Pair>) -> Result<(), Rejection> {
+        if self.context.out_of_budget() {
+            return Err(Stuck::OutOfBudget.into());
+        }
+        let points = pair.events.map(Event::point);
+        let result = match self.next_move(&pair) {
+            Move::Stop | Move::Point(_) if self.is_impossible(&pair) => return Ok(()),
+            Move::Stop => self.arrive(&pair),
+            Move::Point(index) => self.arrive_at_point(&pair, index),
+            Move::Pass(side) => {
+                let head = pair.events[side.index()].point();
+                let again = pair.segment.passed[side.index()].times(head) > 1;
+                if again && self.is_impossible(&pair) {
+                    return Ok(());
+                }
+                return self.pass(pair, side, open);
+            }
+            Move::Refuse => {
+                let [a, b] = pair.events.map(event_name);
+                Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()))
             }
         };
         let Err(rejection) = result else { return Ok(()) };
         // Perhaps the two never get here together.
-        if !decided && matches!(rejection, Rejection::Obligation { .. }) {
+        if !pair.decided && matches!(rejection, Rejection::Obligation { .. }) {
             let never = self.context.arena.bool(false);
-            let known = Known::default();
-            match self.prove(&at, &known, never) {
+            match self.prove(&pair.at, &Known::default(), never) {
                 Ok(()) => return Ok(()),
                 Err(failure @ Failure::Refuted(_)) => {
                     if let Rejection::Obligation { what, places, failure: Failure::Unknown(_) } = rejection {
@@ -284,14 +498,119 @@ impl<'c, 'a> Checker<'c, 'a> {
         Err(rejection)
     }
 
-    fn arrive_at_calls(&mut self, mut at: Point, calls: [PointId; 2]) -> Result<(), Rejection> {
+    /// Can the two never be here together? Asked where a wrong answer would cost more than the question.
+    fn is_impossible(&mut self, pair: &Pair) -> bool {
+        if pair.decided || pair.segment.passed.iter().all(|p| p.all == 0) {
+            return false;
+        }
+        let never = self.context.arena.bool(false);
+        self.prove(&pair.at, &Known::default(), never).is_ok()
+    }
+
+    /// Who goes on, by what the certificate says about the edges of the segment.
+    fn next_move(&self, pair: &Pair) -> Move {
+        let (a, b) = match pair.events {
+            [Event::Head(a), Event::Head(b)] => (a, b),
+            [Event::Head(_), _] => return self.may_pass(pair, Side::Original),
+            [_, Event::Head(_)] => return self.may_pass(pair, Side::Candidate),
+            _ => return Move::Stop,
+        };
+        let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
+        let mut wanted = None;
+        for (index, point) in self.points.iter().enumerate() {
+            let passes = self.certificate.passes(pair.segment.from, index);
+            if point.heads == [a, b] {
+                if times == passes {
+                    return Move::Point(index);
+                }
+                if times[0] < passes[0] {
+                    return self.may_pass(pair, Side::Original);
+                }
+                if times[1] < passes[1] {
+                    return self.may_pass(pair, Side::Candidate);
+                }
+            } else if point.heads[1] == b && times[1] == passes[1] {
+                wanted = wanted.or(Some(Side::Original));
+            } else if point.heads[0] == a && times[0] == passes[0] {
+                wanted = wanted.or(Some(Side::Candidate));
+            }
+        }
+        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| p.heads[i] == head);
+        if !claimed(0, a) {
+            self.may_pass(pair, Side::Original)
+        } else if !claimed(1, b) {
+            self.may_pass(pair, Side::Candidate)
+        } else {
+            wanted.map_or(Move::Refuse, |side| self.may_pass(pair, side))
+        }
+    }
+
+    fn may_pass(&self, pair: &Pair, side: Side) -> Move {
+        if pair.segment.passed[side.index()].all < MOST_PASSES { Move::Pass(side) } else { Move::Refuse }
+    }
+
+    /// One side passes its loop head.
+    fn pass(&mut self, pair: Pair, side: Side, open: &mut Vec<Pair>) -> Result<(), Rejection> {
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let i = side.index();
+        let from = Onward::At(pair.events[i].point());
+        let mut run = self.run(side, from, &pair.at.states[i], &known, Joins::Merge)?;
+        let arrivals = std::mem::take(&mut run.arrivals);
+        let mut next = pair;
+        if side == Side::Original {
+            let mut facts = std::mem::take(&mut next.at.facts);
+            self.learn(&mut facts, next.at.condition, &run);
+            next.at.facts = facts;
+        }
+        next.logs[i].push(Rc::new(run));
+        self.reach_all(next, side, arrivals, open);
+        Ok(())
+    }
+
+    /// What the candidate did on the way, if that was not looked at yet.
+    fn check_logs(&mut self, pair: &Pair) -> Result<(), Rejection> {
+        if pair.logs[1].is_empty() {
+            return Ok(());
+        }
+        let [original, candidate] = [0, 1].map(|i| Run::joined(&pair.logs[i]));
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        self.check_run(&pair.at, &known, pair.events[0].point(), &original, &candidate)
+    }
+
+    /// Both sides at the heads of a claimed point.
+    fn arrive_at_point(&mut self, pair: &Pair, index: usize) -> Result<(), Rejection> {
+        self.check_logs(pair)?;
+        let mut at = pair.at.clone();
+        self.check_arrival(index, &mut at)?;
+        if self.entered[index].is_none() {
+            self.incoming[index].push(at);
+        }
+        Ok(())
+    }
+
+    /// Both sides at calls or returns.
+    fn arrive(&mut self, pair: &Pair) -> Result<(), Rejection> {
+        self.check_logs(pair)?;
+        let points = pair.events.map(Event::point);
+        match pair.events {
+            [Event::Call(_), Event::Call(_)] => self.arrive_at_calls(pair.at.clone(), points, &pair.segment),
+            [Event::Return(_), Event::Return(_)] => self.check_return(&pair.at, points),
+            [a, b] => {
+                let what = format!("the original {}, the candidate {}", event_name(a), event_name(b));
+                Err(self.refuse(&what, points, unknown()))
+            }
+        }
+    }
+
+    fn arrive_at_calls(&mut self, mut at: Point, calls: [PointId; 2], segment: &Segment) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
         let (shape, hint) = self.check_call(&mut at, &known, calls)?;
         if shape.noreturn {
             return Ok(());
         }
-        let key = (self.ranks[0][calls[0].index()], self.ranks[1][calls[1].index()]);
-        let pending = self.pending.entry(key).or_insert_with(|| Pending {
+        let [a, b] = [0, 1].map(|i| (segment.passed[i].all, self.rank(i, calls[i])));
+        let pending = self.pending.entry((a, b, segment.passed.clone())).or_insert_with(|| Pending {
+            segment: segment.clone(),
             calls,
             shape: shape.clone(),
             hint,
@@ -520,44 +839,4 @@ fn event_name(event: Event) -> &'static str {
         Event::Return(_) => "returns",
         Event::Head(_) => "loops",
     }
-}
-
-/// Topological rank of every point, calls passed through. A cycle is a loop without an abstraction point.
-fn rank(context: &Context, side: Side) -> Result<Vec<usize>, Rejection> {
-    let function = context.functions[side.index()];
-    let successors = |point: PointId| -> Vec<PointId> {
-        match &function.point(point).next {
-            Next::Edges(edges) => edges.iter().map(|e| e.target).collect(),
-            Next::Call(call) => call.returns.into_iter().collect(),
-            Next::Return | Next::Fault(_) => Vec::new(),
-        }
-    };
-    let mut open: Vec<Option<bool>> = vec![None; function.points.len()];
-    let mut ranks = vec![0; function.points.len()];
-    let mut next_rank = function.points.len();
-    let entry = graph::Function::ENTRY;
-    let mut stack = vec![(entry, successors(entry), 0)];
-    open[entry.index()] = Some(true);
-    while let Some((point, next, at)) = stack.last_mut() {
-        if let Some(target) = next.get(*at).copied() {
-            *at += 1;
-            match open[target.index()] {
-                Some(true) => {
-                    let address = function.point(target).address;
-                    return Err(Stuck::Loop { side, address }.into());
-                }
-                Some(false) => {}
-                None => {
-                    open[target.index()] = Some(true);
-                    stack.push((target, successors(target), 0));
-                }
-            }
-        } else {
-            open[point.index()] = Some(false);
-            next_rank -= 1;
-            ranks[point.index()] = next_rank;
-            stack.pop();
-        }
-    }
-    Ok(ranks)
 }

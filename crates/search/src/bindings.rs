@@ -39,6 +39,9 @@ impl Bindings {
             original_hash: original.hash.clone(),
             candidate_hash: candidate.hash.clone(),
             locals: self.to_claims(),
+            cuts: Default::default(),
+            points: Vec::new(),
+            edges: Vec::new(),
         }
     }
 

@@ -24,6 +24,9 @@ pub(crate) struct Input {
     pub places: FxHashMap<VarId, u64>,
 }
 
+/// Inputs with this number and above make loops go round.
+pub(crate) const LOOP_ROUNDS: u64 = 1 << 40;
+
 /// Where `restrict` pointers point: nothing else does.
 const RESTRICTED: u64 = 0x2800_0000_0000;
 
@@ -193,6 +196,7 @@ impl Input {
         let seed = seed.split(round);
         let mut stream = Stream::new(seed.split(1));
         let mood = match round % 6 {
+            _ if round >= LOOP_ROUNDS => Mood::Loops,
             0 | 3 => Mood::Calm,
             5 => Mood::Constants,
             _ => Mood::Wild,
@@ -249,6 +253,8 @@ enum Mood {
     Wild,
     /// Numbers that the programs mention.
     Constants,
+    /// Distinct buffers, and numbers that loops count to.
+    Loops,
 }
 
 fn random_argument(
@@ -272,6 +278,17 @@ fn random_argument(
     let word_sized = argument.bytes == 8 && argument.narrow.is_none() && !argument.boolean;
     if argument.pointer || (word_sized && stream.next() % 5 < 2) {
         return Bits::new(64, random_pointer(ingredients, argument, stream, earlier, mood));
+    }
+    if mood == Mood::Loops {
+        let value = match stream.next() % 16 {
+            0 => stream.next() % 3,
+            1..=6 => stream.next() % 24,
+            7..=11 => stream.next() % 80,
+            12 | 13 => stream.next() % 400,
+            14 if !constants.is_empty() => stream.pick(constants),
+            _ => stream.next() % (1 << 16),
+        };
+        return Bits::new(64, value);
     }
     let bits = u32::from(argument.width().min(64));
     let sign = 1u64 << (bits - 1);
@@ -306,7 +323,7 @@ fn random_pointer(
         return RESTRICTED + number * BUFFER_SPACING;
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
-    if mood == Mood::Calm {
+    if matches!(mood, Mood::Calm | Mood::Loops) {
         return buffer;
     }
     match stream.next() % 20 {

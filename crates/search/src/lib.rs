@@ -6,6 +6,7 @@
 mod bindings;
 mod constants;
 mod inputs;
+mod loops;
 mod refute;
 mod session;
 mod verdict;

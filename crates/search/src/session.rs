@@ -1,6 +1,7 @@
 //! One run of the tool: options, the pool of solvers, and the decision about each pair.
 
 use crate::bindings::Bindings;
+use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::Runner;
 use crate::{Outcome, Reason, ReasonKind, Statistics, Verdict};
 use graph::{Function, Side, Stuck};
@@ -79,7 +80,21 @@ impl Session {
             return different(witness, "random");
         }
         let mut solver = self.pool.take(deadline);
-        let (result, certificate) = self.prove(arena, original, candidate, &mut solver, deadline);
+        let (result, certificate) = if has_loops([original, candidate]) {
+            let mut search = LoopSearch {
+                original,
+                candidate,
+                runner: &mut runner,
+                solver: &mut solver,
+                deadline,
+                seed,
+                unroll: self.options.unroll,
+                effort: Effort::default(),
+            };
+            search.prove(arena)
+        } else {
+            self.prove(arena, original, candidate, &mut solver, deadline)
+        };
         let mut statistics = Statistics { solver_calls: solver_calls(&solver), ..Statistics::default() };
         let rejection = match result {
             Ok(proof) => {
@@ -190,6 +205,9 @@ fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> R
         }
         Rejection::Stuck(Stuck::Loop { side, address }) => {
             Reason::new(ReasonKind::Unsupported, format!("loop at {}", place(*side, *address)))
+        }
+        Rejection::Claims(failed) => {
+            Reason::new(ReasonKind::NoInvariant, format!("{} claims about loops do not hold", failed.len()))
         }
         Rejection::Stuck(Stuck::OutOfBudget) => Reason::new(ReasonKind::OutOfMemory, "too many terms"),
         Rejection::Stuck(Stuck::Unbound { side, address, .. }) => Reason::new(

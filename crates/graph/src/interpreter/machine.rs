@@ -6,6 +6,7 @@ use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
 use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
+use super::watch::{FRAME_ABOVE, FRAME_BELOW, Visit, Watch, WatchBase};
 use super::trace::{Called, End, Passed, SetUp, Trace, Write};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
 use rustc_hash::FxHashMap;
@@ -56,6 +57,8 @@ pub struct Situation<'r, 'a> {
     pub earlier: &'r [Called<'a>],
     /// Points to be entered at most.
     pub fuel: usize,
+    /// Points at which the state is noted.
+    pub watch: Option<&'r Watch>,
 }
 
 /// A run under way.
@@ -82,7 +85,11 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub place: u64,
     /// Is the call under way a jump?
     pub tail: bool,
+    visits: Vec<Visit>,
 }
+
+/// Visits of watched points that are noted in one run.
+const MOST_VISITS: usize = 400;
 
 /// Calls in one run.
 pub(super) const MOST_CALLS: usize = 200;
@@ -127,6 +134,7 @@ pub fn run<'a>(
         unknowns: 0,
         place: 0,
         tail: false,
+        visits: Vec::new(),
     };
     machine.enter();
     let saved: Vec<u64> = saved_registers().map(|r| machine.cells.low(cell_of(r))).collect();
@@ -212,12 +220,39 @@ impl<'a> Machine<'_, '_, 'a> {
     fn go(&mut self) -> (End, usize) {
         let mut at = Function::ENTRY;
         for step in 0..self.situation.fuel {
+            if let Some(watch) = self.situation.watch
+                && watch.points.get(at.index()) == Some(&true)
+                && self.visits.len() < MOST_VISITS
+            {
+                let visit = self.visit(at, watch);
+                self.visits.push(visit);
+            }
             match self.point(at) {
                 Ok(next) => at = next,
                 Err(end) => return (end, step + 1),
             }
         }
         (End::Fuel, self.situation.fuel)
+    }
+
+    /// The state at a watched point.
+    fn visit(&mut self, point: crate::PointId, watch: &Watch) -> Visit {
+        let general = std::array::from_fn(|i| self.cells.narrow[i]);
+        let vectors = (0..16).map(|i| self.cells.wide[Register::Vector(i).index()]).collect();
+        let mut frame = vec![0; FRAME_BELOW + FRAME_ABOVE];
+        self.memory.peek_frame(&self.situation.start, STACK_TOP - FRAME_BELOW as u64, &mut frame);
+        let mut loads = Vec::with_capacity(watch.loads.len());
+        for load in &watch.loads {
+            let base = match load.base {
+                WatchBase::Address(address) => address,
+                WatchBase::Slot(offset) => {
+                    let at = (offset + FRAME_BELOW as i64) as usize;
+                    frame.get(at..at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().expect("eight bytes")))
+                }
+            };
+            loads.push(self.memory.peek(&self.situation.start, base.wrapping_add(load.offset as u64), load.bytes));
+        }
+        Visit { point, calls: self.calls.len(), general, vectors, frame, world: self.memory.fingerprint(), loads }
     }
 
     fn point(&mut self, at: crate::PointId) -> Result<crate::PointId, End> {
@@ -555,6 +590,7 @@ impl<'a> Machine<'_, '_, 'a> {
             freed,
             steps,
             calls: self.calls,
+            visits: self.visits,
         }
     }
 }

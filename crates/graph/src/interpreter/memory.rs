@@ -101,6 +101,8 @@ pub struct Memory {
     pub allocations: Vec<Allocation>,
     /// Memory of unknown extent that was freed, by its start.
     pub freed: Vec<u64>,
+    /// Sum of a number for each changed word.
+    fingerprint: u64,
 }
 
 impl Default for Memory {
@@ -114,6 +116,7 @@ impl Default for Memory {
             touched: (size, 0),
             allocations: Vec::new(),
             freed: Vec::new(),
+            fingerprint: 0,
         }
     }
 }
@@ -130,6 +133,7 @@ impl Memory {
         self.touched = (self.frame.len(), 0);
         self.allocations.clear();
         self.freed.clear();
+        self.fingerprint = 0;
     }
 
     /// Position in the array of the frame.
@@ -157,6 +161,36 @@ impl Memory {
             done += n;
         }
         taint
+    }
+
+    /// Equal for runs that have changed the world in the same way.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Bytes of the frame, whether defined or not.
+    pub fn peek_frame(&mut self, start: &Start, address: u64, out: &mut [u8]) {
+        if let Some(at) = Memory::slot(address, out.len()) {
+            self.read_frame(start, at, out);
+        }
+    }
+
+    /// Up to eight bytes, without a trace of having looked at them.
+    pub fn peek(&mut self, start: &Start, address: u64, bytes: u16) -> u64 {
+        let mut word = [0; 8];
+        for (i, byte) in word.iter_mut().take(usize::from(bytes)).enumerate() {
+            let at = address.wrapping_add(i as u64);
+            *byte = match (Memory::slot(at, 1), self.words.get(&(at >> 3))) {
+                (Some(_), _) => {
+                    let mut one = [0];
+                    self.peek_frame(start, at, &mut one);
+                    one[0]
+                }
+                (None, Some(word)) => word.now.to_le_bytes()[(at & 7) as usize],
+                (None, None) => initial_word(start, at >> 3, &self.allocations).now.to_le_bytes()[(at & 7) as usize],
+            };
+        }
+        u64::from_le_bytes(word)
     }
 
     fn read_frame(&mut self, start: &Start, at: usize, out: &mut [u8]) -> u64 {
@@ -196,10 +230,13 @@ impl Memory {
             let word = self.word(start, at >> 3);
             let mut now = word.now.to_le_bytes();
             now[inside..inside + n].copy_from_slice(&bytes[done..done + n]);
+            let old = word.now;
             word.now = u64::from_le_bytes(now);
+            let (old, new) = (Seed(at >> 3).mix(old), Seed(at >> 3).mix(word.now));
             let mask = byte_mask(inside, n);
             word.written |= mask;
             word.taint = word.taint & !mask | ((taint >> done << inside) as u8 & mask);
+            self.fingerprint = self.fingerprint.wrapping_add(new).wrapping_sub(old);
             done += n;
         }
     }

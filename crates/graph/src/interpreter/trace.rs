@@ -156,6 +156,8 @@ pub struct Trace<'a> {
     pub freed: Vec<(u64, u64)>,
     /// Points entered.
     pub steps: usize,
+    /// States at watched points.
+    pub visits: Vec<super::watch::Visit>,
 }
 
 impl Trace<'_> {

@@ -5,7 +5,7 @@ use crate::Witness;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
-use graph::interpreter::{Called, Callees, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, run};
+use graph::interpreter::{Called, Callees, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, Watch, run};
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use term::{Arena, Bits, VarId};
 
 /// Runs the two programs of a pair on inputs.
 pub(crate) struct Runner<'a> {
-    pub(super) functions: [&'a Function; 2],
+    pub(crate) functions: [&'a Function; 2],
     programs: [Program<'a>; 2],
-    pub(super) layout: Layout<'a>,
+    pub(crate) layout: Layout<'a>,
     pub(super) callees: Callees<'a>,
     cells: [Cells; 2],
     pub(super) memories: [Memory; 2],
@@ -33,6 +33,8 @@ pub(crate) struct Runner<'a> {
     pub steps: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
+    /// What to note on the way, on each side.
+    pub watches: Option<[Watch; 2]>,
 }
 
 const ORIGINAL_FUEL: usize = 4000;
@@ -66,6 +68,7 @@ impl<'a> Runner<'a> {
             evidence: 0,
             steps: 0,
             rejected: BTreeMap::new(),
+            watches: None,
         }
     }
 
@@ -91,7 +94,7 @@ impl<'a> Runner<'a> {
         None
     }
 
-    pub(super) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
+    pub(crate) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
         let fixed = |value: &Fixed| self.fixed_value(arena, value);
         let (arguments, constants) = (self.arguments.as_slice(), &self.constants);
         Input::random(&Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed }, seed, round)
@@ -155,7 +158,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Both runs on an input, whatever they do.
-    pub(super) fn traces(&mut self, arena: &Arena, input: &Input) -> [Trace<'a>; 2] {
+    pub(crate) fn traces(&mut self, arena: &Arena, input: &Input) -> [Trace<'a>; 2] {
         let original = self.run(arena, Side::Original, input, MAGNITUDES[0], &[]);
         let candidate = self.run(arena, Side::Candidate, input, MAGNITUDES[0], &original.calls);
         [original, candidate]
@@ -188,6 +191,7 @@ impl<'a> Runner<'a> {
             magnitude,
             earlier,
             fuel: if side == Side::Original { ORIGINAL_FUEL } else { CANDIDATE_FUEL },
+            watch: self.watches.as_ref().map(|w| &w[i]),
         };
         run(&self.programs[i], &mut self.cells[i], &mut self.memories[i], situation)
     }

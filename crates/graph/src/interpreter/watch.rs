@@ -1,0 +1,66 @@
+//! States at chosen points of a run: what invariants are guessed from.
+
+use crate::PointId;
+use term::Bits;
+
+/// Bytes below and above the entry stack pointer that a visit notes.
+pub const FRAME_BELOW: usize = 1024;
+pub const FRAME_ABOVE: usize = 128;
+
+/// What to note, and where.
+#[derive(Clone, Default, Debug)]
+pub struct Watch {
+    /// Is the point watched? By index.
+    pub points: Vec<bool>,
+    /// Memory to look at.
+    pub loads: Vec<WatchedLoad>,
+}
+
+/// Bytes of memory at a constant distance from a base.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WatchedLoad {
+    /// Base.
+    pub base: WatchBase,
+    /// Distance.
+    pub offset: i64,
+    /// Number of bytes, at most 8.
+    pub bytes: u16,
+}
+
+/// Where an address comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WatchBase {
+    /// It is known.
+    Address(u64),
+    /// It is stored at this offset from the entry stack pointer.
+    Slot(i64),
+}
+
+/// The state at a watched point.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// The point.
+    pub point: PointId,
+    /// Calls so far.
+    pub calls: usize,
+    /// General registers.
+    pub general: [u64; 16],
+    /// Vector registers, the low halves.
+    pub vectors: Vec<Bits>,
+    /// The frame from [`FRAME_BELOW`] bytes below the entry stack pointer.
+    pub frame: Vec<u8>,
+    /// Equal if the run has changed the world in the same way.
+    pub world: u64,
+    /// The watched loads.
+    pub loads: Vec<u64>,
+}
+
+impl Visit {
+    /// Bytes of the frame, up to eight.
+    pub fn slot(&self, offset: i64, bytes: u16) -> Option<u64> {
+        let at = usize::try_from(offset + FRAME_BELOW as i64).ok()?;
+        let mut word = [0; 8];
+        word[..usize::from(bytes)].copy_from_slice(self.frame.get(at..at + usize::from(bytes))?);
+        Some(u64::from_le_bytes(word))
+    }
+}

@@ -1,0 +1,167 @@
+//! Loops of a graph: heads that cut every cycle, an order of the points without the edges that go back to them, and
+//! the points of each loop.
+//!
+//! Heads are the targets of retreating edges in one depth-first search from the entry, calls passed through, so that
+//! irreducible cycles have one too. The search visits successors in the order in which the graph lists them: search and
+//! kernel find the same heads.
+
+use crate::{Function, Next, PointId};
+use rustc_hash::FxHashSet;
+
+/// The loops of a function.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    /// Loop heads, outer ones before inner ones.
+    pub heads: Vec<PointId>,
+    /// Position of every point in an order that all edges but those back to heads respect.
+    pub ranks: Vec<usize>,
+    predecessors: Vec<Vec<PointId>>,
+}
+
+/// Where control may go from a point, behind calls too.
+pub fn successors(function: &Function, point: PointId) -> Vec<PointId> {
+    match &function.point(point).next {
+        Next::Edges(edges) => edges.iter().map(|e| e.target).collect(),
+        Next::Call(call) => call.returns.into_iter().collect(),
+        Next::Return | Next::Fault(_) => Vec::new(),
+    }
+}
+
+impl Loops {
+    /// Finds the loops.
+    pub fn of(function: &Function) -> Loops {
+        let count = function.points.len();
+        let mut open: Vec<Option<bool>> = vec![None; count];
+        let mut ranks = vec![0; count];
+        let mut predecessors = vec![Vec::new(); count];
+        let mut heads: FxHashSet<PointId> = FxHashSet::default();
+        let mut next_rank = count;
+        let entry = Function::ENTRY;
+        let mut stack = vec![(entry, successors(function, entry), 0)];
+        open[entry.index()] = Some(true);
+        while let Some((point, next, at)) = stack.last_mut() {
+            let Some(target) = next.get(*at).copied() else {
+                open[point.index()] = Some(false);
+                next_rank -= 1;
+                ranks[point.index()] = next_rank;
+                stack.pop();
+                continue;
+            };
+            *at += 1;
+            predecessors[target.index()].push(*point);
+            match open[target.index()] {
+                Some(true) => {
+                    heads.insert(target);
+                }
+                Some(false) => {}
+                None => {
+                    open[target.index()] = Some(true);
+                    stack.push((target, successors(function, target), 0));
+                }
+            }
+        }
+        let mut heads: Vec<PointId> = heads.into_iter().collect();
+        heads.sort_by_key(|head| ranks[head.index()]);
+        Loops { heads, ranks, predecessors }
+    }
+
+    /// Is every cycle cut by these points?
+    pub fn are_cut(function: &Function, heads: &FxHashSet<PointId>) -> bool {
+        let mut open: Vec<Option<bool>> = vec![None; function.points.len()];
+        let roots = [Function::ENTRY].into_iter().chain(heads.iter().copied());
+        for root in roots.filter(|p| p.index() < function.points.len()).collect::<Vec<_>>() {
+            if open[root.index()].is_some() {
+                continue;
+            }
+            open[root.index()] = Some(true);
+            let mut stack = vec![(root, successors(function, root), 0)];
+            while let Some((point, next, at)) = stack.last_mut() {
+                let Some(target) = next.get(*at).copied() else {
+                    open[point.index()] = Some(false);
+                    stack.pop();
+                    continue;
+                };
+                *at += 1;
+                match open[target.index()] {
+                    _ if heads.contains(&target) => {}
+                    Some(true) => return false,
+                    Some(false) => {}
+                    None => {
+                        open[target.index()] = Some(true);
+                        stack.push((target, successors(function, target), 0));
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Points that cut the loop as well as its head: the head, and those that every turn passes next.
+    pub fn alternatives(&self, function: &Function, head: PointId) -> Vec<PointId> {
+        let body: FxHashSet<PointId> = self.body(head).into_iter().collect();
+        let mut out = vec![head];
+        loop {
+            let last = *out.last().expect("the head");
+            let mut inside: Vec<PointId> =
+                successors(function, last).into_iter().filter(|p| body.contains(p)).collect();
+            inside.dedup();
+            match inside[..] {
+                [next] if !self.heads.contains(&next) && !out.contains(&next) => out.push(next),
+                _ => return out,
+            }
+        }
+    }
+
+    /// The points of the loop at a head: those that lead back to it without leaving through an earlier head.
+    pub fn body(&self, head: PointId) -> Vec<PointId> {
+        let rank = |point: PointId| self.ranks[point.index()];
+        let mut seen: FxHashSet<PointId> = FxHashSet::from_iter([head]);
+        let mut open: Vec<PointId> = self.predecessors[head.index()].clone();
+        open.retain(|p| rank(*p) >= rank(head));
+        while let Some(point) = open.pop() {
+            if seen.insert(point) {
+                open.extend(self.predecessors[point.index()].iter().copied().filter(|p| rank(*p) >= rank(head)));
+            }
+        }
+        let mut body: Vec<PointId> = seen.into_iter().collect();
+        body.sort_by_key(|p| rank(*p));
+        body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Edge, Point};
+    use term::Arena;
+
+    /// A function of points with these successors, without operations.
+    fn graph(arena: &mut Arena, edges: &[&[u32]]) -> Function {
+        let guard = arena.bool(true);
+        let edge = |target: &u32| Edge { guard, target: PointId(*target) };
+        let next = |to: &&[u32]| if to.is_empty() { Next::Return } else { Next::Edges(to.iter().map(edge).collect()) };
+        let points = edges.iter().map(|to| Point { address: 0, ops: Vec::new(), next: next(to) }).collect();
+        Function { points, ..Function::default() }
+    }
+
+    #[test]
+    fn nested_loops_have_their_heads_in_order() {
+        let mut arena = Arena::new();
+        // 1 heads the outer loop, 2 the inner one.
+        let function = graph(&mut arena, &[&[1], &[2, 5], &[3, 4], &[2], &[1], &[]]);
+        let loops = Loops::of(&function);
+        assert_eq!(loops.heads, [PointId(1), PointId(2)]);
+        let inner: Vec<u32> = loops.body(PointId(2)).iter().map(|p| p.0).collect();
+        assert_eq!(inner, [2, 3]);
+        assert_eq!(loops.body(PointId(1)).len(), 4);
+        assert!(loops.ranks[5] > loops.ranks[1]);
+    }
+
+    #[test]
+    fn every_cycle_of_an_irreducible_graph_is_cut() {
+        let mut arena = Arena::new();
+        let function = graph(&mut arena, &[&[1, 2], &[2, 3], &[1], &[]]);
+        let loops = Loops::of(&function);
+        assert_eq!(loops.heads.len(), 1);
+    }
+}

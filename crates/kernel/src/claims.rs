@@ -1,0 +1,274 @@
+//! Abstraction points: pairs of loop heads where what the loop changes is forgotten, except for what a certificate
+//! says about it.
+//!
+//! The state that the loop is entered with keeps its terms wherever the certificate does not forget: each time an edge
+//! comes back, what was kept must be unchanged and what was claimed must hold again. Forgotten places are new variables,
+//! or terms over others where a definition says so.
+//!
+//! Trust: full. Nothing that a claim says is used before the arrivals that it rests on are checked; the walk checks all.
+
+use crate::certificate::{MemoryClaim, PointClaim};
+use crate::expression::Expression;
+use crate::location::{Location, Spot};
+use crate::obligation::Ignored;
+use crate::product::{Checker, Point, Rejection};
+use graph::{Flag, Known, PointId, Register, Side, State};
+use term::{Sort, TermId};
+
+/// A claim that did not hold where it must.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FailedClaim {
+    /// A place that was to stay unchanged changes.
+    Changed {
+        /// Index of the point.
+        point: usize,
+        /// The place.
+        location: String,
+    },
+    /// A definition does not hold.
+    Definition {
+        /// Index of the point.
+        point: usize,
+        /// Index of the definition.
+        index: usize,
+    },
+    /// A condition does not hold.
+    Condition {
+        /// Index of the point.
+        point: usize,
+        /// Index of the condition.
+        index: usize,
+    },
+    /// The world changes though it was to stay as it is.
+    World {
+        /// Index of the point.
+        point: usize,
+    },
+    /// The memory of a local object is not what was claimed.
+    Local {
+        /// Index of the point.
+        point: usize,
+        /// Index of the local object.
+        local: usize,
+    },
+}
+
+/// A claim about a point, read and checked for sense.
+pub(crate) struct Abstraction {
+    pub heads: [PointId; 2],
+    forget: Vec<Location>,
+    world: MemoryClaim,
+    locals: Vec<MemoryClaim>,
+    define: Vec<(Location, Expression)>,
+    hold: Vec<Expression>,
+}
+
+impl Abstraction {
+    /// Reads a claim.
+    pub fn read(claim: &PointClaim) -> Result<Abstraction, String> {
+        let forget: Vec<Location> = claim.forget.iter().map(|t| t.parse()).collect::<Result<_, _>>()?;
+        let whole = |l: &Location| Some(l.width) == l.spot.width();
+        if forget.iter().any(|l| !whole(l) || l.spot == Spot::Register(Register::RSP)) {
+            return Err("a part of a place or the stack pointer is forgotten".to_string());
+        }
+        if forget.iter().enumerate().any(|(i, a)| forget[..i].iter().any(|b| a.overlaps(b))) {
+            return Err("a place is forgotten twice".to_string());
+        }
+        if claim.world == MemoryClaim::Apart {
+            return Err("the worlds must be equal".to_string());
+        }
+        let mut define: Vec<(Location, Expression)> = Vec::new();
+        let mut read: Vec<Location> = Vec::new();
+        for (target, text) in &claim.define {
+            let (target, expression) = (target.parse::<Location>()?, Expression::parse(text)?);
+            if !forget.iter().any(|l| l.side == target.side && l.spot == target.spot) {
+                return Err(format!("{target} is defined but not forgotten"));
+            }
+            expression.places(&mut read);
+            if read.iter().chain(define.iter().map(|(l, _)| l)).any(|l| l.overlaps(&target)) {
+                return Err(format!("{target} is used before it is defined, or defined twice"));
+            }
+            define.push((target, expression));
+        }
+        let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
+        let heads = [PointId(claim.original), PointId(claim.candidate)];
+        Ok(Abstraction { heads, forget, world: claim.world, locals: claim.locals.clone(), define, hold })
+    }
+
+    fn local(&self, index: usize) -> MemoryClaim {
+        self.locals.get(index).copied().unwrap_or_default()
+    }
+
+    fn forgets(&self, location: &Location) -> bool {
+        self.forget.iter().any(|l| l.overlaps(location))
+    }
+}
+
+impl Checker<'_, '_> {
+    /// The states at a point that edges lead to for the first time: what the loop changes is forgotten.
+    pub(crate) fn forget(&mut self, index: usize, mut point: Point) -> Result<Point, Rejection> {
+        let malformed = |what: String| Rejection::Malformed(what);
+        let [a, b] = &mut point.states;
+        self.context.publish_all(a);
+        self.context.publish_all(b);
+        self.context.tick();
+        let claim = &self.points[index];
+        for location in claim.forget.clone() {
+            let hint = format!("{location}@{index}");
+            let fresh = self.context.fresh(&hint, Sort::Bv(location.width));
+            location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
+        }
+        for side in Side::BOTH {
+            let state = &mut point.states[side.index()];
+            for register in Register::all().filter(|r| is_scratch(*r)) {
+                let value = self.context.fresh_undefined(&format!("{}@{index}", register.name()), register.sort());
+                state.set(register, value);
+            }
+            state.frame.base = self.context.fresh(&format!("frame.{}", side.name()), Sort::Memory);
+            (state.call_target, state.renamed, state.tail) = (None, None, false);
+        }
+        let claim = &self.points[index];
+        if claim.world == MemoryClaim::Equal {
+            let world = self.context.fresh("world", Sort::Memory);
+            point.states.iter_mut().for_each(|s| s.world = world);
+        }
+        for local in 0..point.states[0].locals.len() {
+            match claim.local(local) {
+                MemoryClaim::Kept => {}
+                MemoryClaim::Equal => {
+                    let memory = self.context.fresh("local", Sort::Memory);
+                    point.states.iter_mut().for_each(|s| s.locals[local] = memory);
+                }
+                MemoryClaim::Apart => {
+                    for state in &mut point.states {
+                        state.locals[local] = self.context.fresh("local", Sort::Memory);
+                    }
+                }
+            }
+        }
+        for (target, expression) in claim.define.clone() {
+            let value = expression.term(self.context, &point.states).map_err(malformed)?;
+            if self.context.arena.sort(value) != Sort::Bv(target.width) {
+                return Err(Rejection::Malformed(format!("{target} is defined at another width")));
+            }
+            target.write(self.context.arena, &mut point.states[target.side.index()], value);
+        }
+        for expression in self.points[index].hold.clone() {
+            let holds = expression.term(self.context, &point.states).map_err(malformed)?;
+            if self.context.arena.sort(holds) != Sort::Bool {
+                return Err(Rejection::Malformed("a condition is no truth value".to_string()));
+            }
+            point.condition = self.context.arena.bool_and(point.condition, holds);
+        }
+        Ok(point)
+    }
+
+    /// An edge arrives at a point: what is claimed there must hold, and if it comes back, what was kept must be
+    /// unchanged. What fails is noted; the error is for what no other claim could mend.
+    pub(crate) fn check_arrival(&mut self, index: usize, at: &mut Point) -> Result<(), Rejection> {
+        let [a, b] = &mut at.states;
+        self.context.publish_all(a);
+        self.context.publish_all(b);
+        let known = Known::from_condition(self.context.arena, at.condition);
+        if let Some(entered) = self.entered[index].clone() {
+            self.check_kept(index, at, &entered, &known);
+        }
+        let heads = self.points[index].heads;
+        if self.points[index].world == MemoryClaim::Equal {
+            self.check_worlds(at, &known, heads, Ignored::Nothing, "memory at a loop head")?;
+        }
+        for local in 0..at.states[0].locals.len() {
+            if self.points[index].local(local) == MemoryClaim::Equal && !at.states[0].escaped[local] {
+                let [a, b] = [0, 1].map(|i| at.states[i].locals[local]);
+                if self.prove_same_memory(at, &known, a, b, Ignored::Nothing).is_err() {
+                    self.failed.insert(FailedClaim::Local { point: index, local });
+                }
+            }
+        }
+        for (i, (target, expression)) in self.points[index].define.clone().into_iter().enumerate() {
+            let wanted = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
+            let value = target.read(self.context.arena, &at.states[target.side.index()]);
+            if self.context.arena.sort(wanted) != self.context.arena.sort(value) {
+                return Err(Rejection::Malformed(format!("{target} is defined at another width")));
+            }
+            if self.prove_equal(at, &known, value, wanted).is_err() {
+                self.failed.insert(FailedClaim::Definition { point: index, index: i });
+            }
+        }
+        for (i, expression) in self.points[index].hold.clone().into_iter().enumerate() {
+            let holds = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
+            if self.context.arena.sort(holds) != Sort::Bool {
+                return Err(Rejection::Malformed("a condition is no truth value".to_string()));
+            }
+            if self.prove(at, &known, holds).is_err() {
+                self.failed.insert(FailedClaim::Condition { point: index, index: i });
+            }
+        }
+        Ok(())
+    }
+
+    /// What a point keeps must be as it was when the loop was entered.
+    fn check_kept(&mut self, index: usize, at: &Point, entered: &Point, known: &Known) {
+        for side in Side::BOTH {
+            let (now, then) = (&at.states[side.index()], &entered.states[side.index()]);
+            for register in Register::all().filter(|r| !is_scratch(*r)) {
+                let (a, b) = (now.get(register), then.get(register));
+                let location = Location::whole(side, Spot::Register(register));
+                if a == b || location.is_some_and(|l| self.points[index].forgets(&l)) {
+                    continue;
+                }
+                if self.prove_equal(at, known, a, b).is_err() {
+                    let location = location.map_or_else(|| "df".to_string(), |l| l.to_string());
+                    self.failed.insert(FailedClaim::Changed { point: index, location });
+                }
+            }
+            for (offset, bytes) in self.slots(&[now, then]) {
+                let location = Location { side, spot: Spot::Slot { offset, bytes }, low: 0, width: 8 * bytes };
+                if self.points[index].forgets(&location) {
+                    continue;
+                }
+                let (a, b) = (location.read(self.context.arena, now), location.read(self.context.arena, then));
+                if a != b && self.prove_equal(at, known, a, b).is_err() {
+                    self.failed.insert(FailedClaim::Changed { point: index, location: location.to_string() });
+                }
+            }
+            for local in 0..now.locals.len() {
+                let kept = self.points[index].local(local) == MemoryClaim::Kept && !then.escaped[local];
+                if kept && self.is_changed(at, known, now.locals[local], then.locals[local]) {
+                    self.failed.insert(FailedClaim::Local { point: index, local });
+                }
+            }
+            let kept = self.points[index].world == MemoryClaim::Kept;
+            if kept && self.is_changed(at, known, now.world, then.world) {
+                self.failed.insert(FailedClaim::World { point: index });
+            }
+        }
+    }
+
+    fn is_changed(&mut self, at: &Point, known: &Known, now: TermId, then: TermId) -> bool {
+        now != then && self.prove_same_memory(at, known, now, then, Ignored::Nothing).is_err()
+    }
+
+    /// The stack slots of several states, cut at all borders.
+    fn slots(&self, states: &[&State]) -> Vec<(i64, u16)> {
+        let mut cells: Vec<(i64, i64)> = Vec::new();
+        for state in states {
+            let sized = state.frame.cells().map(|(at, value)| (at, at + i64::from(self.context.arena.width(value) / 8)));
+            cells.extend(sized);
+        }
+        let mut cuts: Vec<i64> = cells.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        cells.sort_unstable();
+        let covered = |at: i64| {
+            let upto = cells.partition_point(|(start, _)| *start <= at);
+            cells[..upto].iter().rev().take(128).any(|(_, end)| *end > at)
+        };
+        cuts.windows(2).filter(|w| covered(w[0])).map(|w| (w[0], (w[1] - w[0]) as u16)).collect()
+    }
+}
+
+/// Registers that nobody expects to survive a loop head: flags, the direction apart.
+fn is_scratch(register: Register) -> bool {
+    matches!(register, Register::Flag(flag) if flag != Flag::Direction)
+}

@@ -1,0 +1,233 @@
+//! Terms over the two states of a product point, as a certificate writes them.
+//!
+//! Prefix notation: `(add c.rax (mul #64:4 (sext 64 o[-20,4])) &table)`. Atoms are locations, constants
+//! `#width:value`, `&name` for the address of an object and `$name` for a value at entry. `(load 4 address)` reads the
+//! original's world.
+
+use crate::location::Location;
+use graph::{Context, State};
+use term::{Bits, Sort, TermId};
+
+/// A parsed expression.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expression {
+    /// A place of one of the states.
+    Place(Location),
+    /// A number.
+    Constant(Bits),
+    /// Address of an object, or a value at entry, by its variable's name.
+    Named(String),
+    /// An operator with its numbers and operands.
+    Apply(Operator, Vec<Expression>),
+}
+
+/// What an expression can compute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operator {
+    /// Sum.
+    Add,
+    /// Product.
+    Mul,
+    /// Sign extension to a width.
+    Sext(u16),
+    /// Zero extension to a width.
+    Zext(u16),
+    /// Bits from the low one, and how many.
+    Slice(u16, u16),
+    /// The higher operand first.
+    Concat,
+    /// Bytes of the world.
+    Load(u16),
+    /// Logical shift to the right.
+    Lshr,
+    /// Bitwise and.
+    BvAnd,
+    /// Equality.
+    Eq,
+    /// Unsigned order.
+    Ult,
+    /// Unsigned order or equality.
+    Ule,
+    /// Signed order.
+    Slt,
+    /// Signed order or equality.
+    Sle,
+    /// Negation.
+    Not,
+    /// Disjunction.
+    Or,
+}
+
+/// Nested deeper than this is refused.
+const DEEPEST: usize = 40;
+/// Longer texts are refused.
+const LONGEST: usize = 20_000;
+
+impl Expression {
+    /// Reads the text form.
+    pub fn parse(text: &str) -> Result<Expression, String> {
+        if text.len() > LONGEST {
+            return Err("an expression is too long".to_string());
+        }
+        let spaced = text.replace('(', " ( ").replace(')', " ) ");
+        let mut reader = Reader { tokens: spaced.split_whitespace().collect(), at: 0 };
+        let expression = reader.read(0)?;
+        match reader.tokens.get(reader.at) {
+            None => Ok(expression),
+            Some(more) => Err(format!("`{more}` follows an expression")),
+        }
+    }
+
+    /// The places that it mentions.
+    pub fn places(&self, out: &mut Vec<Location>) {
+        match self {
+            Expression::Place(location) => out.push(*location),
+            Expression::Apply(_, operands) => operands.iter().for_each(|o| o.places(out)),
+            _ => {}
+        }
+    }
+
+    /// The term for a pair of states. The error says what does not fit.
+    pub fn term(&self, context: &mut Context, states: &[State; 2]) -> Result<TermId, String> {
+        let (operator, operands) = match self {
+            Expression::Place(location) => return Ok(location.read(context.arena, &states[location.side.index()])),
+            Expression::Constant(bits) => return Ok(context.arena.constant(*bits)),
+            Expression::Named(name) => {
+                let var = context.arena.find_var(name).ok_or_else(|| format!("nothing is named `{name}`"))?;
+                if context.arena.var_sort(var).width().is_none() {
+                    return Err(format!("`{name}` is no number"));
+                }
+                return Ok(context.arena.var_term(var));
+            }
+            Expression::Apply(operator, operands) => (*operator, operands),
+        };
+        let mut terms = Vec::new();
+        for operand in operands {
+            terms.push(operand.term(context, states)?);
+        }
+        apply(context, states, operator, &terms)
+    }
+}
+
+fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: &[TermId]) -> Result<TermId, String> {
+    let sorts: Vec<Sort> = terms.iter().map(|t| context.arena.sort(*t)).collect();
+    let misfit = || Err(format!("operands of {operator:?} do not fit"));
+    let numbers = sorts.iter().all(|s| s.width().is_some());
+    let same = sorts.windows(2).all(|w| w[0] == w[1]);
+    let arena = &mut *context.arena;
+    Ok(match (operator, terms) {
+        (Operator::Not, [a]) if sorts[0] == Sort::Bool => arena.bool_not(*a),
+        (Operator::Or, all) if !all.is_empty() && sorts.iter().all(|s| *s == Sort::Bool) => arena.bool_or_all(all),
+        _ if !numbers || terms.is_empty() => return misfit(),
+        (Operator::Add, [first, rest @ ..]) if same => rest.iter().fold(*first, |sum, t| arena.add(sum, *t)),
+        (Operator::Mul, [a, b]) if same => arena.mul(*a, *b),
+        (Operator::Lshr, [a, b]) if same => arena.lshr(*a, *b),
+        (Operator::BvAnd, [a, b]) if same => arena.and(*a, *b),
+        (Operator::Sext(width), [a]) if width >= arena.width(*a) => arena.sext(*a, width),
+        (Operator::Zext(width), [a]) if width >= arena.width(*a) => arena.zext(*a, width),
+        (Operator::Slice(low, width), [a]) if width > 0 && low + width <= arena.width(*a) => {
+            arena.extract(*a, low + width - 1, low)
+        }
+        (Operator::Concat, [a, b]) if arena.width(*a) + arena.width(*b) <= 512 => arena.concat(*a, *b),
+        (Operator::Load(bytes), [address]) if sorts[0] == Sort::Bv(64) => {
+            let address = context.canonical_address(*address);
+            context.read(states[0].world, address, bytes)
+        }
+        (Operator::Eq, [a, b]) if same => arena.eq(*a, *b),
+        (Operator::Ult, [a, b]) if same => arena.ult(*a, *b),
+        (Operator::Ule, [a, b]) if same => arena.ule(*a, *b),
+        (Operator::Slt, [a, b]) if same => arena.slt(*a, *b),
+        (Operator::Sle, [a, b]) if same => arena.sle(*a, *b),
+        _ => return misfit(),
+    })
+}
+
+/// Tokens of a text, from left to right.
+struct Reader<'t> {
+    tokens: Vec<&'t str>,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<&'t str, String> {
+        let token = self.tokens.get(self.at).ok_or("an expression ends too early")?;
+        self.at += 1;
+        Ok(token)
+    }
+
+    fn number(&mut self, most: u16) -> Result<u16, String> {
+        let token = self.next()?;
+        token.parse().ok().filter(|n| *n <= most).ok_or_else(|| format!("`{token}` is no width"))
+    }
+
+    fn read(&mut self, depth: usize) -> Result<Expression, String> {
+        if depth > DEEPEST {
+            return Err("an expression is too deep".to_string());
+        }
+        let token = self.next()?;
+        if token != "(" {
+            return atom(token);
+        }
+        let operator = match self.next()? {
+            "add" => Operator::Add,
+            "mul" => Operator::Mul,
+            "sext" => Operator::Sext(self.number(512)?),
+            "zext" => Operator::Zext(self.number(512)?),
+            "slice" => Operator::Slice(self.number(512)?, self.number(512)?),
+            "concat" => Operator::Concat,
+            "load" => Operator::Load(self.number(64)?.max(1)),
+            "lshr" => Operator::Lshr,
+            "and" => Operator::BvAnd,
+            "=" => Operator::Eq,
+            "<u" => Operator::Ult,
+            "<=u" => Operator::Ule,
+            "<s" => Operator::Slt,
+            "<=s" => Operator::Sle,
+            "not" => Operator::Not,
+            "or" => Operator::Or,
+            other => return Err(format!("`{other}` is no operator")),
+        };
+        let mut operands = Vec::new();
+        while self.tokens.get(self.at) != Some(&")") {
+            operands.push(self.read(depth + 1)?);
+        }
+        self.at += 1;
+        Ok(Expression::Apply(operator, operands))
+    }
+}
+
+fn atom(token: &str) -> Result<Expression, String> {
+    if let Some(name) = token.strip_prefix('&').or_else(|| token.strip_prefix('$')) {
+        return Ok(Expression::Named(name.to_string()));
+    }
+    if let Some(constant) = token.strip_prefix('#') {
+        let bits = constant.split_once(':').and_then(|(width, value)| {
+            let (width, value): (u16, i64) = (width.parse().ok()?, value.parse().ok()?);
+            (1..=64).contains(&width).then(|| Bits::from_i64(width, value))
+        });
+        return bits.map(Expression::Constant).ok_or_else(|| format!("`{token}` is no constant"));
+    }
+    token.parse().map(Expression::Place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_texts_are_refused() {
+        for text in ["", "(", "(add", "(add o.rax", "o.rax o.rax", "(sext 9999 o.rax)", "#65:1", "#8:x", "(what o.rax)", "o.zf"] {
+            assert!(Expression::parse(text).is_err(), "{text}");
+        }
+        assert!(Expression::parse(&"(not ".repeat(1000)).is_err());
+    }
+
+    #[test]
+    fn places_are_found() {
+        let expression = Expression::parse("(add c.rax (mul #64:4 (sext 64 o[-20,4])) &table)").expect("well formed");
+        let mut places = Vec::new();
+        expression.places(&mut places);
+        let texts: Vec<String> = places.iter().map(Location::to_string).collect();
+        assert_eq!(texts, ["c.rax", "o[-20,4]"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Proofs of functions with loops: runs tell which loop heads are reached together and what holds there, the kernel
+//! says which of these guesses are true.
+//!
+//! 1. [`samples`] runs both programs on inputs that make loops go round and notes the states at loop heads.
+//! 2. [`correlate`] pairs the heads: how often each is reached, calls and memory at the visits.
+//! 3. [`guess`] finds relations between the values seen at each pair.
+//! 4. [`refine`] asks the kernel, drops what does not hold and forgets what changes, until it accepts or nothing is left
+//!    to give up.
+//!
+//! Trust: none.
+
+mod samples;
+mod correlate;
+mod affine;
+mod columns;
+mod guess;
+mod refine;
+
+use crate::refute::Runner;
+use correlate::Plan;
+use graph::Function;
+use graph::loops::Loops;
+use kernel::{Certificate, CheckedProof, Rejection};
+use solver::Solver;
+use std::time::{Duration, Instant};
+use term::Arena;
+
+/// What a search has done, for reports.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Effort {
+    /// Correlations tried.
+    pub plans: usize,
+    /// Guesses made about loops, and those that held.
+    pub guesses: usize,
+    pub survivors: usize,
+}
+
+/// A search for the proof of one pair.
+pub(crate) struct LoopSearch<'s, 'a> {
+    pub original: &'a Function,
+    pub candidate: &'a Function,
+    pub runner: &'s mut Runner<'a>,
+    pub solver: &'s mut Solver,
+    pub deadline: Instant,
+    pub seed: u64,
+    pub unroll: u32,
+    pub effort: Effort,
+}
+
+/// Has one of the functions a loop?
+pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
+    functions.iter().any(|f| !Loops::of(f).heads.is_empty())
+}
+
+/// Correlations that are tried.
+const MOST_PLANS: usize = 12;
+/// Share of the time for making runs.
+const SAMPLING: Duration = Duration::from_millis(400);
+
+impl<'a> LoopSearch<'_, 'a> {
+    /// Looks for a certificate that the kernel accepts.
+    pub fn prove(&mut self, arena: &mut Arena) -> (Result<CheckedProof, Rejection>, Certificate) {
+        let loops = [Loops::of(self.original), Loops::of(self.candidate)];
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let until = Instant::now() + (left / 8).min(SAMPLING);
+        let runs = samples::collect(self.runner, arena, &loops, self.seed, until);
+        let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
+        let mut last = None;
+        for plan in plans.into_iter().take(MOST_PLANS) {
+            self.effort.plans += 1;
+            let (result, certificate) = self.try_plan(arena, &plan, &runs);
+            if result.is_ok() || Instant::now() >= self.deadline {
+                return (result, certificate);
+            }
+            last.get_or_insert((result, certificate));
+        }
+        match last {
+            Some(last) => last,
+            None => {
+                let certificate = crate::bindings::Bindings::default().certificate(self.original, self.candidate);
+                let nothing = Rejection::Malformed("no run tells which loop heads are reached together".to_string());
+                (Err(nothing), certificate)
+            }
+        }
+    }
+
+    fn try_plan(
+        &mut self,
+        arena: &mut Arena,
+        plan: &Plan,
+        runs: &[samples::Run],
+    ) -> (Result<CheckedProof, Rejection>, Certificate) {
+        let rows = correlate::align(plan, runs).rows;
+        refine::refine(self, arena, plan, &rows)
+    }
+}

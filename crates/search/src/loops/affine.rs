@@ -1,0 +1,105 @@
+//! Linear equations modulo a power of two.
+//!
+//! Elimination picks the entry with the fewest factors of two as the next pivot, so that every division is exact: the
+//! triangular form is the Howell form without the rows that only say something about multiples.
+
+/// Coefficients `c` with `columns · c = target` modulo 2^width, if there are any. Earlier columns are preferred.
+pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Vec<u64>> {
+    let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+    let n = columns.len();
+    let mut rows: Vec<Vec<u64>> = (0..target.len())
+        .map(|i| columns.iter().map(|c| c[i] & mask).chain([target[i] & mask]).collect())
+        .collect();
+    let mut pivots: Vec<(usize, usize)> = Vec::new();
+    let mut free: Vec<usize> = (0..n).collect();
+    let mut next = 0;
+    while next < rows.len() {
+        let mut best: Option<(u32, usize, usize)> = None;
+        for column in &free {
+            for (i, row) in rows.iter().enumerate().skip(next) {
+                let value = row[*column];
+                if value != 0 && best.is_none_or(|(zeros, _, _)| value.trailing_zeros() < zeros) {
+                    best = Some((value.trailing_zeros(), *column, i));
+                }
+            }
+            if best.is_some_and(|(zeros, _, _)| zeros == 0) {
+                break;
+            }
+        }
+        let Some((zeros, column, row)) = best else { break };
+        rows.swap(next, row);
+        let odd = inverse(rows[next][column] >> zeros);
+        let pivot = rows[next].clone();
+        for row in rows.iter_mut().skip(next + 1).filter(|r| r[column] != 0) {
+            let factor = (row[column] >> zeros).wrapping_mul(odd);
+            for (value, p) in row.iter_mut().zip(&pivot) {
+                *value = value.wrapping_sub(factor.wrapping_mul(*p)) & mask;
+            }
+        }
+        free.retain(|c| *c != column);
+        pivots.push((next, column));
+        next += 1;
+    }
+    if rows[next..].iter().any(|row| row[n] != 0) {
+        return None;
+    }
+    let mut out = vec![0u64; n];
+    for (row, column) in pivots.iter().rev() {
+        let row = &rows[*row];
+        let rest = (0..n).fold(row[n], |sum, c| {
+            if c == *column { sum } else { sum.wrapping_sub(row[c].wrapping_mul(out[c])) }
+        }) & mask;
+        let zeros = row[*column].trailing_zeros();
+        if rest != 0 && rest.trailing_zeros() < zeros {
+            return None;
+        }
+        out[*column] = (rest >> zeros).wrapping_mul(inverse(row[*column] >> zeros)) & mask;
+    }
+    Some(out)
+}
+
+/// The inverse of an odd number modulo 2⁶⁴, by Newton's iteration.
+fn inverse(odd: u64) -> u64 {
+    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_address_is_base_plus_scaled_index() {
+        let (ones, i) = (vec![1; 5], vec![0, 1, 2, 5, 9]);
+        let address: Vec<u64> = i.iter().map(|i| 0x1000 + 4 * i).collect();
+        assert_eq!(solve(&[&ones, &i], &address, 64), Some(vec![0x1000, 4]));
+        assert_eq!(solve(&[&ones], &address, 64), None);
+    }
+
+    #[test]
+    fn even_coefficients_need_no_odd_entry() {
+        let (ones, x) = (vec![1; 3], vec![0, 2, 6]);
+        assert_eq!(solve(&[&ones, &x], &[7, 8, 10], 64), None);
+        assert_eq!(solve(&[&ones, &x], &[7, 13, 25], 64), Some(vec![7, 3]));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_combined_is_found(
+            columns in prop::collection::vec(prop::collection::vec(any::<u64>(), 8), 1..5),
+            factors in prop::collection::vec(any::<u64>(), 4),
+            width in prop::sample::select(vec![8u32, 32, 64]),
+        ) {
+            let target: Vec<u64> = (0..8)
+                .map(|i| columns.iter().zip(&factors).fold(0u64, |s, (c, f)| s.wrapping_add(c[i].wrapping_mul(*f))))
+                .collect();
+            let slices: Vec<&[u64]> = columns.iter().map(|c| c.as_slice()).collect();
+            let found = solve(&slices, &target, width).expect("a solution exists");
+            let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+            for i in 0..8 {
+                let sum = columns.iter().zip(&found).fold(0u64, |s, (c, f)| s.wrapping_add(c[i].wrapping_mul(*f)));
+                prop_assert_eq!(sum & mask, target[i] & mask);
+            }
+        }
+    }
+}

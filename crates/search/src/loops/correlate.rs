@@ -1,0 +1,247 @@
+//! Which loop heads the two programs reach together, and how often between two meetings.
+//!
+//! The candidate's heads are followed; each gets a point of the original that is reached a multiple as often. Where
+//! several fit, the traces decide: at a meeting both sides have made the same calls and changed memory in the same way.
+
+use super::samples::Run;
+use graph::interpreter::Visit;
+use graph::loops::Loops;
+use graph::{Function, PointId};
+use kernel::EdgeClaim;
+
+/// A guess about the shape of the product.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Plan {
+    /// Points that cut the loops, by side.
+    pub cuts: [Vec<PointId>; 2],
+    /// Pairs of heads.
+    pub points: Vec<Meeting>,
+}
+
+/// A pair of heads.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Meeting {
+    pub heads: [PointId; 2],
+    /// How often each side reaches its head from one meeting to the next.
+    pub turns: [u32; 2],
+    /// Turns of the original before the first meeting.
+    pub peeled: u32,
+}
+
+impl Plan {
+    /// How often the heads of a point are reached on the way from another.
+    pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
+        let target = &self.points[to];
+        match from.map(|i| &self.points[i]) {
+            Some(source) if source.heads == target.heads => target.turns,
+            Some(source) if source.heads[0] == target.heads[0] => [source.turns[0], 1],
+            Some(_) => [1, 1],
+            None => [1 + target.peeled, 1],
+        }
+    }
+
+    /// The edges whose heads are not reached just once.
+    pub fn edges(&self) -> Vec<EdgeClaim> {
+        let mut out = Vec::new();
+        for to in 0..self.points.len() {
+            for from in [None].into_iter().chain((0..self.points.len()).map(Some)) {
+                let [original, candidate] = self.passes(from, to);
+                if [original, candidate] != [1, 1] {
+                    out.push(EdgeClaim { from, to, original, candidate });
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The states of both sides at the meetings.
+pub(crate) struct Alignment<'r> {
+    /// Per point of the plan: visits of the original and the candidate, and the number of the run.
+    pub rows: Vec<Vec<(&'r Visit, &'r Visit, usize)>>,
+    /// Runs that do not fit.
+    pub misfits: usize,
+    /// Visits of the original that nothing met, where turns were left over.
+    pub left_over: usize,
+}
+
+/// Follows the plan through the runs.
+pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
+    let mut out = Alignment { rows: vec![Vec::new(); plan.points.len()], misfits: 0, left_over: 0 };
+    for (number, run) in runs.iter().enumerate() {
+        align_run(plan, run, number, &mut out);
+    }
+    out
+}
+
+fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'r>) {
+    let [ours, theirs] = &run.visits;
+    let (mut a, mut b) = (0, 0);
+    let mut from: Option<usize> = None;
+    loop {
+        // The candidate's next head of the plan.
+        let Some(step) = theirs[b..].iter().position(|v| plan.points.iter().any(|p| p.heads[1] == v.point)) else {
+            break;
+        };
+        let head = theirs[b + step].point;
+        let to = plan.points.iter().position(|p| p.heads[1] == head).expect("found");
+        let [turns, their_turns] = plan.passes(from, to);
+        let Some(other) = nth(&theirs[b..], head, their_turns) else { break };
+        let Some(mine) = nth(&ours[a..], plan.points[to].heads[0], turns) else {
+            out.misfits += usize::from(run.complete);
+            return;
+        };
+        a += mine + 1;
+        b += other + 1;
+        let (x, y) = (&ours[a - 1], &theirs[b - 1]);
+        if x.calls != y.calls || x.world != y.world {
+            out.misfits += 1;
+            return;
+        }
+        out.rows[to].push((x, y, number));
+        from = Some(to);
+    }
+    if run.complete
+        && let Some(last) = from
+    {
+        let head = plan.points[last].heads[0];
+        let rest = ours[a..].iter().filter(|v| v.point == head).count();
+        out.left_over += rest / plan.points[last].turns[0].max(1) as usize;
+    }
+}
+
+/// Position of the n-th visit of a point.
+fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
+    visits.iter().enumerate().filter(|(_, v)| v.point == point).map(|(i, _)| i).nth(n.max(1) as usize - 1)
+}
+
+/// Partners that are considered for one head.
+const MOST_PARTNERS: usize = 5;
+/// Combinations that are looked at.
+const MOST_COMBINATIONS: usize = 400;
+
+/// Plans, the most promising first.
+pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run], unroll: u32) -> Vec<Plan> {
+    let visited = |head: &PointId| runs.iter().any(|r| r.visits[1].iter().any(|v| v.point == *head));
+    let heads: Vec<PointId> = loops[1].heads.iter().copied().filter(visited).collect();
+    let mut combinations: Vec<Vec<Meeting>> = vec![Vec::new()];
+    for head in &heads {
+        let partners = partners(functions[0], &loops[0], runs, *head, unroll);
+        let mut next = Vec::new();
+        for chosen in &combinations {
+            for partner in partners.iter().take(MOST_PARTNERS) {
+                let mut longer = chosen.clone();
+                longer.push(*partner);
+                next.push(longer);
+            }
+        }
+        if !next.is_empty() {
+            next.truncate(MOST_COMBINATIONS);
+            combinations = next;
+        }
+    }
+    let mut scored: Vec<((usize, usize, usize), Plan)> = Vec::new();
+    for points in combinations {
+        let Some(plan) = complete(loops, functions[0], points) else { continue };
+        if scored.iter().any(|(_, p)| *p == plan) {
+            continue;
+        }
+        let alignment = align(&plan, runs);
+        let met: usize = alignment.rows.iter().map(Vec::len).sum();
+        let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
+        scored.push(((alignment.misfits, alignment.left_over + disorder, usize::MAX - met), plan));
+    }
+    scored.sort_by_key(|(score, _)| *score);
+    scored.into_iter().map(|(_, plan)| plan).collect()
+}
+
+/// Are the original's heads of two meetings the other way round?
+fn order(loops: &[Loops; 2], first: &Meeting, second: &Meeting) -> bool {
+    let rank = |m: &Meeting| loops[0].ranks[m.heads[0].index()];
+    rank(first) > rank(second)
+}
+
+/// The cuts that the points need: each loop of the original is cut where it meets the candidate's, once.
+fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Option<Plan> {
+    let mut cuts = Vec::new();
+    for head in &loops[0].heads {
+        let alternatives = loops[0].alternatives(original, *head);
+        let mut chosen: Vec<PointId> =
+            points.iter().map(|p| p.heads[0]).filter(|p| alternatives.contains(p)).collect();
+        chosen.sort();
+        chosen.dedup();
+        match chosen[..] {
+            [] => cuts.push(*head),
+            [one] => cuts.push(one),
+            _ => return None,
+        }
+    }
+    Some(Plan { cuts: [cuts, loops[1].heads.clone()], points })
+}
+
+/// Points of the original that may meet a head of the candidate, the best first.
+fn partners(original: &Function, loops: &Loops, runs: &[Run], head: PointId, unroll: u32) -> Vec<Meeting> {
+    let count = |run: &Run, side: usize, point: PointId| run.visits[side].iter().filter(|v| v.point == point).count();
+    let mut out: Vec<(u64, Meeting)> = Vec::new();
+    for own in &loops.heads {
+        for point in loops.alternatives(original, *own) {
+            let counts: Vec<(usize, usize)> = runs
+                .iter()
+                .filter(|r| r.complete)
+                .map(|r| (count(r, 0, point), count(r, 1, head)))
+                .filter(|(a, b)| *a > 0 && *b > 0)
+                .collect();
+            for turns in turns(&counts, unroll) {
+                let excess: u64 = counts
+                    .iter()
+                    .map(|(a, b)| (*a as i64 * i64::from(turns[1]) - *b as i64 * i64::from(turns[0])).unsigned_abs())
+                    .sum();
+                let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
+                out.push((1000 * excess / (all + 1), Meeting { heads: [point, head], turns, peeled: 0 }));
+            }
+        }
+    }
+    out.sort_by_key(|(excess, _)| *excess);
+    let mut meetings: Vec<Meeting> = out.into_iter().map(|(_, m)| m).collect();
+    // The candidate may have peeled a turn.
+    let peeled: Vec<Meeting> = meetings.iter().take(2).map(|m| Meeting { peeled: 1, ..*m }).collect();
+    meetings.truncate(MOST_PARTNERS - 1);
+    meetings.extend(peeled);
+    meetings
+}
+
+/// How many turns of one loop could be one of the other's.
+fn turns(counts: &[(usize, usize)], unroll: u32) -> Vec<[u32; 2]> {
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    let least = |ratio: &dyn Fn(usize, usize) -> Option<usize>| {
+        counts.iter().filter_map(|(a, b)| ratio(*a, *b)).min().unwrap_or(1)
+    };
+    let ours = least(&|a, b| Some(a / b));
+    let ours_between = least(&|a, b| (b > 1).then(|| (a - 1) / (b - 1)));
+    let theirs = least(&|a, b| Some(b / a));
+    let theirs_between = least(&|a, b| (a > 1).then(|| (b - 1) / (a - 1)));
+    let mut out: Vec<[u32; 2]> = Vec::new();
+    let mut push = |pair: [usize; 2]| {
+        let pair = pair.map(|n| n.clamp(1, unroll.max(1) as usize) as u32);
+        if !out.contains(&pair) {
+            out.push(pair);
+        }
+    };
+    let power = |n: usize| if n == 0 { 0 } else { 1 << n.ilog2() };
+    for n in [ours, ours_between] {
+        if n >= 1 {
+            push([power(n), 1]);
+            push([n, 1]);
+        }
+    }
+    for n in [theirs, theirs_between] {
+        if n >= 1 {
+            push([1, power(n)]);
+            push([1, n]);
+        }
+    }
+    push([1, 1]);
+    out
+}

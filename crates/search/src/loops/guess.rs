@@ -1,0 +1,325 @@
+//! Guesses what holds at a meeting from the values seen there.
+//!
+//! Definitions first: each place of the candidate as a linear combination of the original's variables, as sparse as
+//! possible; then the original's remaining variables by the candidate's, which is how the sum of a vectorised loop is
+//! the sum of its lanes. Then conditions: order, ranges and residues.
+
+use super::affine::solve;
+use super::columns::{Column, Row, column, variables};
+use graph::interpreter::{Layout, STACK_TOP};
+use graph::{Function, ObjectKind, Register, Side};
+use kernel::{Location, Spot};
+use std::collections::BTreeSet;
+use term::Arena;
+
+/// What is needed to name things.
+pub(crate) struct Names<'n, 'a> {
+    pub arena: &'n Arena,
+    pub layout: &'n Layout<'a>,
+    pub functions: [&'a Function; 2],
+}
+
+/// Guesses for one meeting.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Guesses {
+    pub define: Vec<(Location, String)>,
+    pub hold: Vec<String>,
+}
+
+/// A column as it stands in a sum: extended to the width of the sum.
+struct Operand {
+    text: String,
+    values: Vec<u64>,
+    forgotten: bool,
+    location: Location,
+}
+
+/// Fewer meetings tell nothing.
+const FEWEST_ROWS: usize = 3;
+/// Rows that are looked at.
+const MOST_ROWS: usize = 160;
+/// Factors of variables beyond this are no accident of a program.
+const LARGEST_FACTOR: i64 = 1 << 13;
+
+/// Guesses about one meeting, given what the loop changes and which registers matter there.
+pub(crate) fn guess(
+    names: &Names,
+    rows: &[Row],
+    forget: &BTreeSet<Location>,
+    live: [u64; 2],
+    turns: [u32; 2],
+) -> Guesses {
+    let mut out = Guesses::default();
+    let step = rows.len().div_ceil(MOST_ROWS).max(1);
+    let rows: Vec<Row> = rows.iter().copied().step_by(step).collect();
+    if rows.len() < FEWEST_ROWS {
+        return out;
+    }
+    let is_live = |l: &Location| match l.spot {
+        Spot::Register(register) => live[l.side.index()] >> register.index() & 1 == 1,
+        Spot::Slot { .. } => true,
+    };
+    let forgotten = |l: &Location| forget.iter().any(|f| f.overlaps(l));
+    let mut own: Vec<Location> = variables(names.functions[0], Side::Original);
+    own.retain(|v| !forget.iter().any(|f| f.overlaps(v) && f != v));
+    own.extend(forget.iter().filter(|l| l.side == Side::Original && !own.contains(l) && is_live(l)).copied().collect::<Vec<_>>());
+    for register in (0..16).map(Register::General) {
+        let location = Location::whole(Side::Original, Spot::Register(register)).expect("a word");
+        if is_live(&location) && register != Register::RSP && !own.contains(&location) {
+            own.push(location);
+        }
+    }
+    let mut basis: Vec<Column> =
+        own.iter().filter(|l| l.width <= 64).filter_map(|l| column(*l, &rows, forgotten(l))).collect();
+    basis.sort_by_key(|c| !c.forgotten);
+    let mut theirs: Vec<Location> =
+        forget.iter().filter(|l| l.side == Side::Candidate && is_live(l)).copied().collect();
+    theirs.sort_by_key(|l| l.width);
+    let mut open: Vec<Column> = Vec::new();
+    for place in &theirs {
+        define(names, &rows, place, &basis, &mut open, &mut out);
+    }
+    let mut used: Vec<Location> = Vec::new();
+    for (_, text) in &out.define {
+        if let Ok(expression) = kernel::Expression::parse(text) {
+            expression.places(&mut used);
+        }
+    }
+    // The original's variables by what the candidate keeps apart.
+    if !open.is_empty() {
+        for place in own.iter().filter(|l| forgotten(l) && !used.iter().any(|u| u.overlaps(l)) && l.width <= 64) {
+            let Some(target) = column(*place, &rows, true) else { continue };
+            if let Some(text) = by_lanes(names, &target, &open, &basis) {
+                out.define.push((*place, text));
+            }
+        }
+    }
+    let mut order: Vec<&Column> = basis.iter().collect();
+    let open_words: Vec<&Column> = open.iter().filter(|c| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. })).collect();
+    order.extend(open_words);
+    conditions(&order, turns, &mut out);
+    out
+}
+
+/// Tries to define a place of the candidate, as a whole or its low part; what cannot be defined is left open.
+fn define(names: &Names, rows: &[Row], place: &Location, basis: &[Column], open: &mut Vec<Column>, out: &mut Guesses) {
+    let parts = |width: u16| (0..place.width / width).map(move |i| Location { low: i * width, width, ..*place });
+    if place.width > 64 {
+        for width in [64u16, 32] {
+            let found: Vec<Option<(Location, String)>> = parts(width)
+                .map(|lane| {
+                    let target = column(lane, rows, true)?;
+                    combine(names, &target, basis).map(|text| (lane, text))
+                })
+                .collect();
+            if found.iter().any(Option::is_some) {
+                out.define.extend(found.into_iter().flatten());
+                return;
+            }
+        }
+        open.extend(parts(32).filter_map(|lane| column(lane, rows, true)));
+        return;
+    }
+    for width in [64u16, 32, 16, 8].into_iter().filter(|w| *w <= place.width) {
+        let part = Location { low: 0, width, ..*place };
+        let Some(target) = column(part, rows, true) else { continue };
+        if let Some(text) = combine(names, &target, basis) {
+            out.define.push((part, text));
+            return;
+        }
+    }
+    open.extend(column(*place, rows, true));
+}
+
+/// The columns as operands of a sum of some width.
+fn operands(columns: &[Column], width: u16) -> Vec<Operand> {
+    let mut out = Vec::new();
+    for column in columns {
+        let own = column.location.width;
+        let mut push = |text: String, values: Vec<u64>| {
+            out.push(Operand { text, values, forgotten: column.forgotten, location: column.location });
+        };
+        let name = column.location.to_string();
+        if own == width {
+            push(name, column.values.clone());
+        } else if own > width {
+            push(format!("(slice 0 {width} {name})"), column.values.clone());
+        } else {
+            let signed: Vec<u64> = column.signed().iter().map(|v| *v as u64).collect();
+            let differs = signed != column.values;
+            push(format!("(sext {width} {name})"), signed);
+            if differs || own < 32 {
+                push(format!("(zext {width} {name})"), column.values.clone());
+            }
+        }
+    }
+    out
+}
+
+/// The sparsest combination of the basis that gives the target in all rows.
+fn combine(names: &Names, target: &Column, basis: &[Column]) -> Option<String> {
+    let width = target.location.width;
+    let operands = operands(basis, width);
+    let ones = vec![1; target.values.len()];
+    let attempt = |chosen: &[&Operand]| -> Option<String> {
+        let mut columns: Vec<&[u64]> = vec![&ones];
+        columns.extend(chosen.iter().map(|o| o.values.as_slice()));
+        let factors = solve(&columns, &target.values, u32::from(width))?;
+        sum(names, target.location, &factors, chosen)
+    };
+    if let Some(text) = attempt(&[]) {
+        return Some(text);
+    }
+    let varies = |o: &&Operand| o.values.iter().any(|v| *v != o.values[0]);
+    let varying: Vec<&Operand> = operands.iter().filter(varies).collect();
+    if let Some(text) = varying.iter().find_map(|o| attempt(&[o])) {
+        return Some(text);
+    }
+    for (i, a) in varying.iter().enumerate().filter(|(_, a)| a.forgotten) {
+        for (j, b) in varying.iter().enumerate() {
+            if (i < j || !b.forgotten)
+                && a.location != b.location
+                && let Some(text) = attempt(&[a, b])
+            {
+                return Some(text);
+            }
+        }
+    }
+    // Everything at once, if there are enough rows to tell.
+    if varying.len() > 2 && varying.len() + 8 <= target.values.len() {
+        return attempt(&varying);
+    }
+    None
+}
+
+/// A variable of the original as a sum of the candidate's open places.
+fn by_lanes(names: &Names, target: &Column, open: &[Column], basis: &[Column]) -> Option<String> {
+    let width = target.location.width;
+    let ones = vec![1; target.values.len()];
+    let varies = |o: &Operand| o.values.iter().any(|v| *v != o.values[0]);
+    let mut operands: Vec<Operand> = operands(open, width).into_iter().filter(varies).collect();
+    let others: Vec<Column> = basis.iter().filter(|c| c.location != target.location).cloned().collect();
+    operands.extend(self::operands(&others, width).into_iter().filter(varies));
+    if operands.len() + 4 > target.values.len() {
+        return None;
+    }
+    let chosen: Vec<&Operand> = operands.iter().collect();
+    let mut columns: Vec<&[u64]> = vec![&ones];
+    columns.extend(chosen.iter().map(|o| o.values.as_slice()));
+    let factors = solve(&columns, &target.values, u32::from(width))?;
+    sum(names, target.location, &factors, &chosen)
+}
+
+/// The text of a sum; addresses among its constant get their names.
+fn sum(names: &Names, target: Location, factors: &[u64], operands: &[&Operand]) -> Option<String> {
+    let width = target.width;
+    let signed = |v: u64| (v << (64 - width) as u32) as i64 >> (64 - width) as u32;
+    let mut parts = Vec::new();
+    for (factor, operand) in factors[1..].iter().zip(operands) {
+        match signed(*factor) {
+            0 => {}
+            1 => parts.push(operand.text.clone()),
+            f if f.abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
+            _ => return None,
+        }
+    }
+    let constant = factors[0];
+    let address = if width == 64 { name_address(names, target, constant) } else { None };
+    match address {
+        Some((base, 0)) => parts.push(base),
+        Some((base, offset)) => parts.extend([base, format!("#64:{offset}")]),
+        None if constant == 0 && !parts.is_empty() => {}
+        None => parts.push(format!("#{width}:{}", signed(constant))),
+    }
+    match parts.len() {
+        1 => parts.pop(),
+        _ => Some(format!("(add {})", parts.join(" "))),
+    }
+}
+
+/// An address of these runs, as an object or stack pointer and a distance from it.
+fn name_address(names: &Names, target: Location, address: u64) -> Option<(String, i64)> {
+    let below = (STACK_TOP.wrapping_sub(address)) as i64;
+    if (-4096..1 << 20).contains(&below) {
+        // The entry stack pointer is not at hand; the return address lies there.
+        let side = if target.side == Side::Original { "original" } else { "candidate" };
+        return Some((format!("$rsp.{side}"), -below));
+    }
+    for back in [0u64, 8, 64] {
+        let Some((placed, offset)) = names.layout.object_at(address.wrapping_sub(back)) else { continue };
+        if matches!(placed.object.kind, ObjectKind::Section) {
+            continue;
+        }
+        let var = names.functions.iter().find_map(|f| f.objects.iter().find(|(_, o)| o.name == placed.object.name));
+        let name = names.arena.var_name(*var?.0);
+        if name.chars().any(|c| c.is_whitespace() || c == '(' || c == ')') {
+            return None;
+        }
+        return Some((format!("&{name}"), (offset + back) as i64));
+    }
+    None
+}
+
+/// Comparisons and residues that held in all rows.
+fn conditions(columns: &[&Column], turns: [u32; 2], out: &mut Guesses) {
+    let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
+    let mut hold = Vec::new();
+    for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
+        let (name, width) = (column.location.to_string(), column.location.width);
+        let values = column.signed();
+        let (least, most) = (*values.iter().min().expect("rows"), *values.iter().max().expect("rows"));
+        if (0..=4).contains(&least) && most > least {
+            hold.push(format!("(<=s #{width}:{least} {name})"));
+        }
+        if most > least && most < 1 << 12 && (-1..=4096).contains(&most) {
+            let hits = values.iter().filter(|v| **v == most).count();
+            if hits > 1 {
+                hold.push(format!("(<=s {name} #{width}:{most})"));
+            }
+        }
+        if width == 64 && column.values.iter().all(|v| *v != 0) && !(0..=4).contains(&least) {
+            hold.push(format!("(not (= {name} #64:0))"));
+        }
+        let period = turns[0].max(turns[1]);
+        if period > 1 && period.is_power_of_two() && width >= 32 {
+            let mask = u64::from(period) - 1;
+            let rest = column.values[0] & mask;
+            if column.values.iter().all(|v| v & mask == rest) && most > least {
+                let bits = period.ilog2();
+                let rest = if bits < 64 && rest >> (bits - 1) & 1 == 1 { rest as i64 - (1 << bits) } else { rest as i64 };
+                hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{rest})"));
+            }
+        }
+    }
+    for x in columns.iter().filter(|c| !defined(&c.location)) {
+        for y in columns.iter().filter(|c| !defined(&c.location)) {
+            let same = x.location == y.location || x.location.width != y.location.width;
+            if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
+                continue;
+            }
+            order(x, y, &mut hold);
+        }
+    }
+    out.hold.extend(hold);
+}
+
+/// `x ≤ y` if it held and came close to being an equality.
+fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
+    let (a, b) = (x.signed(), y.signed());
+    let width = x.location.width;
+    let (p, q) = (x.location.to_string(), y.location.to_string());
+    let gaps: Vec<i128> = a.iter().zip(&b).map(|(a, b)| i128::from(*b) - i128::from(*a)).collect();
+    let (least, most) = (*gaps.iter().min().expect("rows"), *gaps.iter().max().expect("rows"));
+    if least < 0 || least > 256 || most == least {
+        return;
+    }
+    let pointers = width == 64 && a.iter().chain(&b).all(|v| *v > 1 << 20);
+    if pointers {
+        hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+    } else {
+        hold.push(format!("({} {p} {q})", if least == 0 { "<=s" } else { "<s" }));
+    }
+    if least > 1 {
+        hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+    }
+}

@@ -1,0 +1,215 @@
+//! Asks the kernel about a plan and gives up what does not hold, until it accepts or nothing is left to give up.
+
+use super::LoopSearch;
+use super::columns::Row;
+use super::correlate::Plan;
+use super::guess::{Guesses, Names, guess};
+use crate::bindings::Bindings;
+use graph::contract::liveness;
+use graph::loops::Loops;
+use graph::{Callee, Function, Next, Op, PointId, Register, Side, Stuck};
+use kernel::{Certificate, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot};
+use std::collections::BTreeSet;
+use std::time::Instant;
+use term::Arena;
+
+/// What is claimed about one meeting so far.
+struct Claim {
+    heads: [PointId; 2],
+    forget: BTreeSet<Location>,
+    world: MemoryClaim,
+    locals: Vec<MemoryClaim>,
+    /// Guesses that did not hold.
+    dropped: BTreeSet<String>,
+    guesses: Guesses,
+}
+
+const MOST_ROUNDS: usize = 60;
+
+/// Looks for claims that make the kernel accept the plan.
+pub(crate) fn refine(
+    search: &mut LoopSearch,
+    arena: &mut Arena,
+    plan: &Plan,
+    rows: &[Vec<Row>],
+) -> (Result<CheckedProof, Rejection>, Certificate) {
+    let functions = [search.original, search.candidate];
+    let loops = functions.map(Loops::of);
+    let live = functions.map(|f| liveness(arena, f));
+    let mut claims: Vec<Claim> = Vec::new();
+    for (point, rows) in plan.points.iter().zip(rows) {
+        let mut forget = BTreeSet::new();
+        for side in Side::BOTH {
+            let i = side.index();
+            let body = bodies(functions[i], &loops[i], point.heads[i]);
+            forget.extend(written(functions[i], &body, side));
+        }
+        forget.extend(changing(functions[0], rows));
+        claims.push(Claim {
+            heads: point.heads,
+            forget,
+            world: MemoryClaim::Kept,
+            locals: Vec::new(),
+            dropped: BTreeSet::new(),
+            guesses: Guesses::default(),
+        });
+    }
+    let mut bindings = Bindings::default();
+    let mut stale = true;
+    for round in 0.. {
+        if stale {
+            let names = Names { arena, layout: &search.runner.layout, functions };
+            for (i, claim) in claims.iter_mut().enumerate() {
+                let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
+                claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns);
+                search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
+            }
+            stale = false;
+        }
+        let mut certificate = bindings.certificate(search.original, search.candidate);
+        certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
+        certificate.points = claims.iter().map(Claim::to_point).collect();
+        certificate.edges = plan.edges();
+        if std::env::var_os("LOCKSTEP_TRACE").is_some() {
+            eprintln!("--- round {round}\n{}", certificate.to_json());
+        }
+        let result = kernel::check(
+            arena,
+            search.original,
+            search.candidate,
+            &certificate,
+            search.solver,
+            Some(search.deadline),
+        );
+        let progress = match &result {
+            Ok(_) => false,
+            Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
+            Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(search.original, *at, *other),
+            Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
+                bindings.single(search.original, *side, *offset, *escapes, *index)
+            }
+            Err(_) => false,
+        };
+        if std::env::var_os("LOCKSTEP_TRACE").is_some() {
+            eprintln!("=> {result:?}");
+        }
+        if !progress || round >= MOST_ROUNDS || Instant::now() >= search.deadline {
+            search.effort.survivors += certificate.points.iter().map(|p| p.define.len() + p.hold.len()).sum::<usize>();
+            return (result, certificate);
+        }
+    }
+    unreachable!("the loop returns")
+}
+
+impl Claim {
+    fn to_point(&self) -> PointClaim {
+        let kept = |text: &str| !self.dropped.contains(text);
+        let define = self.guesses.define.iter().map(|(l, text)| (l.to_string(), text.clone()));
+        PointClaim {
+            original: self.heads[0].0,
+            candidate: self.heads[1].0,
+            forget: self.forget.iter().map(Location::to_string).collect(),
+            world: self.world,
+            locals: self.locals.clone(),
+            define: define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect(),
+            hold: self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect(),
+        }
+    }
+}
+
+/// Drops what failed. True if anything changed.
+fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bool {
+    let mut progress = false;
+    let points: Vec<PointClaim> = claims.iter().map(Claim::to_point).collect();
+    // A place that changes explains other failures: forget it first.
+    let structural = failed.iter().any(|f| !matches!(f, FailedClaim::Definition { .. } | FailedClaim::Condition { .. }));
+    for failure in failed {
+        match failure {
+            FailedClaim::Changed { point, location } => {
+                let Ok(location) = location.parse::<Location>() else { continue };
+                let claim = &mut claims[*point];
+                // A slot may be forgotten in other pieces already.
+                if !claim.forget.iter().any(|l| l.overlaps(&location)) {
+                    progress |= claim.forget.insert(location);
+                    *stale = true;
+                }
+            }
+            FailedClaim::World { point } => {
+                progress |= claims[*point].world == MemoryClaim::Kept;
+                claims[*point].world = MemoryClaim::Equal;
+            }
+            FailedClaim::Local { point, local } => {
+                let locals = &mut claims[*point].locals;
+                locals.resize(locals.len().max(local + 1), MemoryClaim::Kept);
+                let next = match locals[*local] {
+                    MemoryClaim::Kept => MemoryClaim::Equal,
+                    _ => MemoryClaim::Apart,
+                };
+                progress |= locals[*local] != next;
+                locals[*local] = next;
+            }
+            FailedClaim::Definition { point, index } if !structural => {
+                let (location, text) = &points[*point].define[*index];
+                progress |= claims[*point].dropped.insert(format!("{location} := {text}"));
+            }
+            FailedClaim::Condition { point, index } if !structural => {
+                progress |= claims[*point].dropped.insert(points[*point].hold[*index].clone());
+            }
+            FailedClaim::Definition { .. } | FailedClaim::Condition { .. } => {}
+        }
+    }
+    progress
+}
+
+/// The points of all loops that a cut point belongs to, the innermost of which it cuts.
+fn bodies(function: &Function, loops: &Loops, cut: PointId) -> Vec<PointId> {
+    let owner = loops.heads.iter().rev().find(|head| loops.alternatives(function, **head).contains(&cut));
+    owner.map_or(Vec::new(), |head| loops.body(*head))
+}
+
+/// Registers that some point of a loop writes.
+fn written(function: &Function, body: &[PointId], side: Side) -> BTreeSet<Location> {
+    let mut out = BTreeSet::new();
+    let mut add = |register: Register| {
+        if register != Register::RSP
+            && let Some(location) = Location::whole(side, Spot::Register(register))
+        {
+            out.insert(location);
+        }
+    };
+    for point in body {
+        let point = function.point(*point);
+        for (_, op) in &point.ops {
+            if let Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } = op
+                && let Some(register) = Register::of_var(*var)
+            {
+                add(register);
+            }
+        }
+        if let Next::Call(call) = &point.next {
+            let _: &Callee = &call.callee;
+            let clobbered = |r: &Register| {
+                matches!(r, Register::General(_) | Register::Vector(_) | Register::VectorHigh(_))
+                    && !Register::CALLEE_SAVED.contains(r)
+            };
+            Register::all().filter(clobbered).for_each(&mut add);
+        }
+    }
+    out
+}
+
+/// Variables of the original's frame that differ between two meetings of one run.
+fn changing(function: &Function, rows: &[Row]) -> BTreeSet<Location> {
+    let mut out = BTreeSet::new();
+    for variable in super::columns::variables(function, Side::Original) {
+        let Spot::Slot { offset, bytes } = variable.spot else { continue };
+        let changes = rows
+            .windows(2)
+            .any(|w| w[0].2 == w[1].2 && w[0].0.slot(offset, bytes) != w[1].0.slot(offset, bytes));
+        let overlaps = out.iter().any(|l: &Location| l.overlaps(&variable));
+        if changes && !overlaps {
+            out.insert(variable);
+        }
+    }
+    out
+}

@@ -1,0 +1,63 @@
+//! Runs of both programs with the states at loop heads.
+
+use crate::inputs::LOOP_ROUNDS;
+use crate::refute::Runner;
+use graph::interpreter::{End, Seed, Visit, Watch};
+use graph::loops::Loops;
+use graph::{Function, PointId};
+use std::time::Instant;
+use term::Arena;
+
+/// One input: what the two programs visited.
+pub(crate) struct Run {
+    /// Visits in order, by side.
+    pub visits: [Vec<Visit>; 2],
+    /// Did both runs end by themselves, with all visits noted?
+    pub complete: bool,
+}
+
+const MOST_RUNS: usize = 160;
+const MOST_ROUNDS: u64 = 1500;
+/// Visits that are noted in one run at most.
+const MOST_VISITS: usize = 400;
+
+/// The points where states are noted: loop heads, and what cuts the original's loops as well.
+pub(crate) fn watched(function: &Function, loops: &Loops) -> Vec<PointId> {
+    loops.heads.iter().flat_map(|head| loops.alternatives(function, *head)).collect()
+}
+
+/// Runs both programs on many inputs.
+pub(crate) fn collect(runner: &mut Runner, arena: &Arena, loops: &[Loops; 2], seed: u64, until: Instant) -> Vec<Run> {
+    let functions = runner.functions;
+    let watch = [0, 1].map(|i| {
+        let mut points = vec![false; functions[i].points.len()];
+        for point in watched(functions[i], &loops[i]) {
+            points[point.index()] = true;
+        }
+        Watch { points, loads: Vec::new() }
+    });
+    runner.watches = Some(watch);
+    let mut out = Vec::new();
+    for round in 0..MOST_ROUNDS {
+        if out.len() >= MOST_RUNS || Instant::now() >= until {
+            break;
+        }
+        let number = if round % 4 == 3 { round } else { LOOP_ROUNDS + round };
+        let input = runner.random_input(arena, Seed(seed), number);
+        let [original, candidate] = runner.traces(arena, &input);
+        if original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn | End::Fuel) {
+            continue;
+        }
+        if original.visits.is_empty() && candidate.visits.is_empty() {
+            continue;
+        }
+        let ended = |end: End| matches!(end, End::Return | End::NoReturn);
+        let complete = ended(original.end)
+            && ended(candidate.end)
+            && original.visits.len() < MOST_VISITS
+            && candidate.visits.len() < MOST_VISITS;
+        out.push(Run { visits: [original.visits, candidate.visits], complete });
+    }
+    runner.watches = None;
+    out
+}
