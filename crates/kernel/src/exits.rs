@@ -7,6 +7,8 @@ use term::{Sort, TermId};
 
 /// Accesses of the original that one of the candidate's is compared with by the solver.
 const MOST_ALTERNATIVES: usize = 8;
+/// The same, where each byte may be another's.
+const MOST_PIECES: usize = 40;
 
 impl Checker<'_, '_> {
     /// Both sides return: results, world, callee-saved registers and stack pointer.
@@ -93,12 +95,12 @@ impl Checker<'_, '_> {
                 let others: Vec<&Access> = others.iter().collect();
                 covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
                 covered = covered.or_else(|| self.same_address(&settled, &others));
+                covered = covered.or_else(|| self.same_bytes(&settled, &others));
             }
-            let goal = covered.map(|when| self.context.arena.implies(access.guard, when));
-            let goal = goal.map(|goal| known.simplify(self.context.arena, goal));
-            if goal.is_some_and(|g| self.context.arena.as_bool(g) == Some(true))
-                || self.proved_inside(at, known, access)
-            {
+            let never = self.context.arena.bool(false);
+            let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
+            let goal = known.simplify(self.context.arena, goal);
+            if self.context.arena.as_bool(goal) == Some(true) || self.proved_inside(at, known, access) {
                 continue;
             }
             let what = if access.write { "writes" } else { "reads" };
@@ -108,9 +110,9 @@ impl Checker<'_, '_> {
                 places: [place, access.place],
                 failure,
             };
-            match goal {
-                Some(goal) => self.prove(at, known, goal).map_err(refuse)?,
-                None => return Err(refuse(unknown())),
+            match covered {
+                None if self.context.arena.as_bool(access.guard) == Some(true) => return Err(refuse(unknown())),
+                _ => self.prove(at, known, goal).map_err(refuse)?,
             }
         }
         for block in &candidate.blocks {
@@ -208,6 +210,31 @@ impl Checker<'_, '_> {
         } else {
             Some(self.context.arena.bool_or_all(&when))
         }
+    }
+
+    /// When every byte of the access is one of those that the given ones touch, piece by piece.
+    fn same_bytes(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
+        if others.len() > MOST_PIECES {
+            return None;
+        }
+        let piece = others.iter().map(|o| o.bytes.min(access.bytes)).max().filter(|n| access.bytes % n == 0)?;
+        let mut all = self.context.arena.bool(true);
+        for at in (0..access.bytes).step_by(usize::from(piece)) {
+            let address = self.context.arena.add_const(access.address, i64::from(at));
+            let mut any = Vec::new();
+            for other in others {
+                for inside in (0..=other.bytes.saturating_sub(piece)).step_by(usize::from(piece)) {
+                    let there = self.context.arena.add_const(other.address, i64::from(inside));
+                    let same = self.context.arena.eq(address, there);
+                    if other.bytes >= piece && self.context.arena.as_bool(same) != Some(false) {
+                        any.push(self.context.arena.bool_and(other.guard, same));
+                    }
+                }
+            }
+            let any = self.context.arena.bool_or_all(&any);
+            all = self.context.arena.bool_and(all, any);
+        }
+        (self.context.arena.as_bool(all) != Some(false)).then_some(all)
     }
 
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.

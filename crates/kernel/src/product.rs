@@ -404,7 +404,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.check_run(&at, &known, event.point(), original, &candidate)?;
             [Vec::new(), Vec::new()]
         };
-        let pair = Pair { at, events: [event; 2], segment, logs, decided: true };
+        let decided = logs[1].is_empty();
+        let pair = Pair { at, events: [event; 2], segment, logs, decided };
         let mut open = Vec::new();
         self.reach_all(pair, Side::Candidate, arrivals, &mut open);
         while let Some(pair) = open.pop() {

@@ -323,7 +323,10 @@ fn random_pointer(
         return RESTRICTED + number * BUFFER_SPACING;
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
-    if matches!(mood, Mood::Calm | Mood::Loops) {
+    if mood == Mood::Loops {
+        return buffer + 16 * (stream.next() % 64);
+    }
+    if mood == Mood::Calm {
         return buffer;
     }
     match stream.next() % 20 {

@@ -55,7 +55,7 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
 /// Share of the time for making runs.
-const SAMPLING: Duration = Duration::from_millis(400);
+const SAMPLING: Duration = Duration::from_millis(200);
 
 impl<'a> LoopSearch<'_, 'a> {
     /// Looks for a certificate that the kernel accepts.
@@ -64,6 +64,12 @@ impl<'a> LoopSearch<'_, 'a> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 8).min(SAMPLING);
         let runs = samples::collect(self.runner, arena, &loops, self.seed, until);
+        if std::env::var_os("LOCKSTEP_TRACE").is_some() {
+            for r in runs.iter().take(12) {
+                let ids = |i: usize| r.visits[i].iter().take(24).map(|v| format!("{}/{}/{:x}", v.point.0, v.calls, v.world & 0xfff)).collect::<Vec<_>>().join(" ");
+                eprintln!("run complete={} A[{}]: {}\n      B[{}]: {}", r.complete, r.visits[0].len(), ids(0), r.visits[1].len(), ids(1));
+            }
+        }
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
         let mut last = None;
         for plan in plans.into_iter().take(MOST_PLANS) {

@@ -36,8 +36,11 @@ struct Operand {
 
 /// Fewer meetings tell nothing.
 const FEWEST_ROWS: usize = 3;
-/// Rows that are looked at.
-const MOST_ROWS: usize = 160;
+/// Rows that equations are made of, and rows that conditions are tested on.
+const MOST_ROWS: usize = 100;
+const ALL_ROWS: usize = 4000;
+/// Products that are tried where nothing linear fits.
+const MOST_PRODUCTS: usize = 24;
 /// Factors of variables beyond this are no accident of a program.
 const LARGEST_FACTOR: i64 = 1 << 13;
 
@@ -48,13 +51,14 @@ pub(crate) fn guess(
     forget: &BTreeSet<Location>,
     live: [u64; 2],
     turns: [u32; 2],
+    dropped: &BTreeSet<String>,
 ) -> Guesses {
     let mut out = Guesses::default();
-    let step = rows.len().div_ceil(MOST_ROWS).max(1);
-    let rows: Vec<Row> = rows.iter().copied().step_by(step).collect();
     if rows.len() < FEWEST_ROWS {
         return out;
     }
+    let all = &rows[..rows.len().min(ALL_ROWS)];
+    let rows = pick(rows);
     let is_live = |l: &Location| match l.spot {
         Spot::Register(register) => live[l.side.index()] >> register.index() & 1 == 1,
         Spot::Slot { .. } => true,
@@ -77,7 +81,7 @@ pub(crate) fn guess(
     theirs.sort_by_key(|l| l.width);
     let mut open: Vec<Column> = Vec::new();
     for place in &theirs {
-        define(names, &rows, place, &basis, &mut open, &mut out);
+        define(names, &rows, place, &basis, dropped, &mut open, &mut out);
     }
     let mut used: Vec<Location> = Vec::new();
     for (_, text) in &out.define {
@@ -89,27 +93,49 @@ pub(crate) fn guess(
     if !open.is_empty() {
         for place in own.iter().filter(|l| forgotten(l) && !used.iter().any(|u| u.overlaps(l)) && l.width <= 64) {
             let Some(target) = column(*place, &rows, true) else { continue };
-            if let Some(text) = by_lanes(names, &target, &open, &basis) {
+            if let Some(text) = by_lanes(names, &target, &open, &basis)
+                && !dropped.contains(&format!("{place} := {text}"))
+            {
                 out.define.push((*place, text));
             }
         }
     }
-    let mut order: Vec<&Column> = basis.iter().collect();
-    let open_words: Vec<&Column> = open.iter().filter(|c| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. })).collect();
-    order.extend(open_words);
-    conditions(&order, turns, &mut out);
+    let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
+    let compared = basis.iter().chain(open.iter().filter(word));
+    let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
+    conditions(&whole, turns, &mut out);
     out
 }
 
+/// Some of the rows, at no regular distance.
+fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
+    if rows.len() <= MOST_ROWS {
+        return rows.to_vec();
+    }
+    let mut numbers: Vec<usize> = (0..rows.len()).collect();
+    numbers.sort_by_key(|i| (*i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
+    numbers.truncate(MOST_ROWS);
+    numbers.sort_unstable();
+    numbers.into_iter().map(|i| rows[i]).collect()
+}
+
 /// Tries to define a place of the candidate, as a whole or its low part; what cannot be defined is left open.
-fn define(names: &Names, rows: &[Row], place: &Location, basis: &[Column], open: &mut Vec<Column>, out: &mut Guesses) {
+fn define(
+    names: &Names,
+    rows: &[Row],
+    place: &Location,
+    basis: &[Column],
+    dropped: &BTreeSet<String>,
+    open: &mut Vec<Column>,
+    out: &mut Guesses,
+) {
     let parts = |width: u16| (0..place.width / width).map(move |i| Location { low: i * width, width, ..*place });
     if place.width > 64 {
         for width in [64u16, 32] {
             let found: Vec<Option<(Location, String)>> = parts(width)
                 .map(|lane| {
                     let target = column(lane, rows, true)?;
-                    combine(names, &target, basis).map(|text| (lane, text))
+                    combine(names, &target, basis, dropped).map(|text| (lane, text))
                 })
                 .collect();
             if found.iter().any(Option::is_some) {
@@ -123,7 +149,7 @@ fn define(names: &Names, rows: &[Row], place: &Location, basis: &[Column], open:
     for width in [64u16, 32, 16, 8].into_iter().filter(|w| *w <= place.width) {
         let part = Location { low: 0, width, ..*place };
         let Some(target) = column(part, rows, true) else { continue };
-        if let Some(text) = combine(names, &target, basis) {
+        if let Some(text) = combine(names, &target, basis, dropped) {
             out.define.push((part, text));
             return;
         }
@@ -146,27 +172,34 @@ fn operands(columns: &[Column], width: u16) -> Vec<Operand> {
             push(format!("(slice 0 {width} {name})"), column.values.clone());
         } else {
             let signed: Vec<u64> = column.signed().iter().map(|v| *v as u64).collect();
-            let differs = signed != column.values;
             push(format!("(sext {width} {name})"), signed);
-            if differs || own < 32 {
-                push(format!("(zext {width} {name})"), column.values.clone());
-            }
+            push(format!("(zext {width} {name})"), column.values.clone());
         }
     }
     out
 }
 
 /// The sparsest combination of the basis that gives the target in all rows.
-fn combine(names: &Names, target: &Column, basis: &[Column]) -> Option<String> {
+fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<String>) -> Option<String> {
     let width = target.location.width;
     let operands = operands(basis, width);
     let ones = vec![1; target.values.len()];
+    let new = |text: &String| !dropped.contains(&format!("{} := {text}", target.location));
     let attempt = |chosen: &[&Operand]| -> Option<String> {
         let mut columns: Vec<&[u64]> = vec![&ones];
         columns.extend(chosen.iter().map(|o| o.values.as_slice()));
         let factors = solve(&columns, &target.values, u32::from(width))?;
-        sum(names, target.location, &factors, chosen)
+        sum(names, target.location, &factors, chosen).filter(new)
     };
+    // Plain copies, even if a few rows differ: the payload of a NaN is nobody's business.
+    let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+    let varied = target.values.iter().any(|v| *v != target.values[0]);
+    for operand in operands.iter().filter(|_| varied) {
+        let same = operand.values.iter().zip(&target.values).filter(|(a, b)| **a & mask == **b & mask).count();
+        if same * 10 >= target.values.len() * 8 && new(&operand.text) {
+            return Some(operand.text.clone());
+        }
+    }
     if let Some(text) = attempt(&[]) {
         return Some(text);
     }
@@ -182,6 +215,27 @@ fn combine(names: &Names, target: &Column, basis: &[Column]) -> Option<String> {
                 && let Some(text) = attempt(&[a, b])
             {
                 return Some(text);
+            }
+        }
+    }
+    // Products of two variables of the sum's own width.
+    let mut products = Vec::new();
+    for (i, a) in varying.iter().enumerate().filter(|(_, a)| a.forgotten) {
+        for b in varying.iter().skip(i).filter(|b| b.location.width == a.location.width) {
+            let values = a.values.iter().zip(&b.values).map(|(x, y)| x.wrapping_mul(*y)).collect();
+            let text = format!("(mul {} {})", a.text, b.text);
+            products.push(Operand { text, values, forgotten: true, location: a.location });
+        }
+    }
+    if products.len() <= MOST_PRODUCTS {
+        for product in &products {
+            if let Some(text) = attempt(&[product]) {
+                return Some(text);
+            }
+            for other in &varying {
+                if let Some(text) = attempt(&[product, other]) {
+                    return Some(text);
+                }
             }
         }
     }
@@ -261,7 +315,7 @@ fn name_address(names: &Names, target: Location, address: u64) -> Option<(String
 }
 
 /// Comparisons and residues that held in all rows.
-fn conditions(columns: &[&Column], turns: [u32; 2], out: &mut Guesses) {
+fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
@@ -318,6 +372,9 @@ fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
     } else {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=s" } else { "<s" }));
+        if a.iter().chain(&b).all(|v| *v >= 0) {
+            hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+        }
     }
     if least > 1 {
         hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));

@@ -54,6 +54,9 @@ pub(crate) fn refine(
             guesses: Guesses::default(),
         });
     }
+    if std::env::var_os("LOCKSTEP_TRACE").is_some() {
+        eprintln!("rows {:?}", rows.iter().map(Vec::len).collect::<Vec<_>>());
+    }
     let mut bindings = Bindings::default();
     let mut stale = true;
     for round in 0.. {
@@ -61,7 +64,7 @@ pub(crate) fn refine(
             let names = Names { arena, layout: &search.runner.layout, functions };
             for (i, claim) in claims.iter_mut().enumerate() {
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
-                claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns);
+                claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
@@ -151,6 +154,7 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bo
             FailedClaim::Definition { point, index } if !structural => {
                 let (location, text) = &points[*point].define[*index];
                 progress |= claims[*point].dropped.insert(format!("{location} := {text}"));
+                *stale = true;
             }
             FailedClaim::Condition { point, index } if !structural => {
                 progress |= claims[*point].dropped.insert(points[*point].hold[*index].clone());

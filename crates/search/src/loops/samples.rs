@@ -16,7 +16,7 @@ pub(crate) struct Run {
     pub complete: bool,
 }
 
-const MOST_RUNS: usize = 160;
+const MOST_RUNS: usize = 64;
 const MOST_ROUNDS: u64 = 1500;
 /// Visits that are noted in one run at most.
 const MOST_VISITS: usize = 400;
