@@ -115,6 +115,8 @@ pub struct Context<'a> {
     pub(crate) allocations: FxHashMap<VarId, u32>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
+    /// Are extensions pushed into sums that do not wrap? Only loops need it.
+    pub widens: bool,
     /// When to give up.
     pub deadline: Option<std::time::Instant>,
 }
@@ -161,6 +163,7 @@ impl<'a> Context<'a> {
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
             live: [None, None],
+            widens: false,
             deadline: None,
         }
     }
@@ -551,6 +554,16 @@ impl<'a> Context<'a> {
             }
         }
         found
+    }
+
+    /// Notes the addresses of a run again, after its terms were changed.
+    pub fn note_accesses(&mut self, side: Side, run: &crate::Run) {
+        for address in run.accesses.iter().map(|a| a.address).collect::<Vec<_>>() {
+            match side {
+                Side::Original => self.note_original_address(address),
+                Side::Candidate => self.claim_in_bounds(address),
+            }
+        }
     }
 
     /// Notes that the original accesses this address.

@@ -119,6 +119,29 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Changes every term of the logs.
+    pub fn map(&mut self, change: &mut dyn FnMut(TermId) -> TermId) {
+        for access in &mut self.accesses {
+            (access.guard, access.address) = (change(access.guard), change(access.address));
+        }
+        for block in &mut self.blocks {
+            block.guard = change(block.guard);
+            (block.address, block.length) = (change(block.address), change(block.length));
+        }
+        for copy in &mut self.exclusive {
+            (copy.guard, copy.length) = (change(copy.guard), change(copy.length));
+            (copy.to, copy.from) = (change(copy.to), change(copy.from));
+        }
+        for call in &mut self.pure_calls {
+            (call.guard, call.value) = (change(call.guard), change(call.value));
+        }
+        for fault in &mut self.faults {
+            fault.guard = change(fault.guard);
+        }
+    }
+}
+
 /// A copy whose operands must not overlap (`memcpy`).
 #[derive(Clone, Copy, Debug)]
 pub struct Exclusive {
@@ -149,6 +172,8 @@ pub(crate) struct Executor<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub side: Side,
     known: &'c Known,
+    /// The same, with the condition of the path.
+    here: Option<Known>,
     pub run: Run,
 }
 
@@ -167,7 +192,7 @@ impl<'a> Context<'a> {
         known: &Known,
         joins: Joins,
     ) -> Result<Run, Stuck> {
-        let mut executor = Executor { context: self, side, known, run: Run::default() };
+        let mut executor = Executor { context: self, side, known, here: None, run: Run::default() };
         executor.piece(from, state, heads, joins)?;
         Ok(executor.run)
     }
@@ -289,6 +314,12 @@ impl Executor<'_, '_> {
     /// Executes one point; returns where control goes, and when.
     fn point(&mut self, id: PointId, guard: TermId, mut state: State) -> Result<Vec<(PointId, TermId, State)>, Stuck> {
         let point = self.context.functions[self.side.index()].point(id);
+        self.here = None;
+        if self.context.widens && self.context.arena.as_bool(guard).is_none() {
+            let mut here = self.known.clone();
+            here.learn(self.context.arena, guard);
+            self.here = Some(here);
+        }
         let mut temporaries: FxHashMap<VarId, TermId> = FxHashMap::default();
         for (place, op) in &point.ops {
             self.op(*place, op, guard, &mut state, &mut temporaries)?;
@@ -358,6 +389,7 @@ impl Executor<'_, '_> {
             Op::Set { var, value } => {
                 let value = self.value(state, temporaries, *value);
                 let value = self.known.settle(self.context.arena, value);
+                let value = self.widen(value);
                 (*var, self.aligned(value))
             }
             Op::Load { var, address, bytes } => {
@@ -390,6 +422,15 @@ impl Executor<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Indices in the form of addresses.
+    fn widen(&mut self, value: TermId) -> TermId {
+        if !self.context.widens || self.context.arena.sort(value) != term::Sort::Bv(64) {
+            return value;
+        }
+        let known = self.here.as_ref().unwrap_or(self.known);
+        known.widen(self.context.arena, value)
     }
 
     /// `(rsp₀ + k) & -16` is a constant distance from `rsp₀`, because `rsp₀ ≡ 8 (mod 16)`. Terms write it as
@@ -494,6 +535,7 @@ impl Executor<'_, '_> {
         write: bool,
     ) -> Result<Spot, Stuck> {
         let address = self.known.settle(self.context.arena, address);
+        let address = self.widen(address);
         if let Some((offset, rest)) = self.context.frame_offset(address) {
             if offset.unsigned_abs() > FRAME_REACH {
                 return Err(unsupported(self.side, place, "access far outside the frame"));

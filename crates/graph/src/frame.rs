@@ -159,6 +159,14 @@ impl Frame {
         Frame { cells: Rc::new(cells), base, ..then.clone() }
     }
 
+    /// Changes every term.
+    pub(crate) fn map(&mut self, change: &mut dyn FnMut(TermId) -> TermId) {
+        for value in Rc::make_mut(&mut self.cells).values_mut() {
+            *value = change(*value);
+        }
+        self.base = change(self.base);
+    }
+
     /// Offsets and values of the cells.
     pub fn cells(&self) -> impl Iterator<Item = (i64, TermId)> {
         self.cells.iter().map(|(offset, value)| (*offset, *value))

@@ -10,6 +10,7 @@ use term::{Arena, Bits, Op, Sort, TermId};
 pub struct Known {
     literals: FxHashMap<TermId, TermId>,
     ranges: FxHashMap<TermId, Range>,
+    pub(crate) orders: Vec<crate::widen::Order>,
 }
 
 /// Bounds of a term of up to 64 bits, inclusive.
@@ -99,6 +100,7 @@ impl Known {
                         }
                     }
                     self.learn_range(arena, inner, false);
+                    self.learn_order(arena, inner, false);
                     let no = arena.bool(false);
                     self.literals.insert(inner, no);
                 }
@@ -108,6 +110,7 @@ impl Known {
                         self.learn_equality(arena, term);
                     }
                     self.learn_range(arena, term, true);
+                    self.learn_order(arena, term, true);
                     let yes = arena.bool(true);
                     self.literals.insert(term, yes);
                 }
@@ -141,6 +144,15 @@ impl Known {
                 range.exclude(number(c, true), number(c, false));
             }
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Bounds from comparisons with constants.
+    pub(crate) fn bounds_of(&self, term: TermId, signed: bool) -> Option<(i128, i128)> {
+        self.ranges.get(&term).map(|r| if signed { r.signed } else { r.unsigned })
     }
 
     /// What the ranges say about a comparison with a constant.
@@ -186,6 +198,13 @@ impl Known {
         let (a, b) = (arena.arg(term, 0), arena.arg(term, 1));
         if arena.as_const(b).is_some() && arena.as_const(a).is_none() {
             self.literals.insert(a, b);
+        } else {
+            for (x, y) in [(a, b), (b, a)] {
+                if arena.as_var(x).is_some_and(|var| arena.var_name(var).contains('@') && !arena.free_vars(y).contains(&var)) {
+                    self.literals.insert(x, y);
+                    return;
+                }
+            }
         }
     }
 

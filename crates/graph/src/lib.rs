@@ -21,6 +21,7 @@ mod state;
 mod context;
 mod memory;
 mod known;
+mod widen;
 mod order;
 pub mod loops;
 mod calls;

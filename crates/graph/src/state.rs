@@ -66,6 +66,21 @@ impl State {
         }
     }
 
+    /// Changes every term of the state.
+    pub fn map(&mut self, change: &mut dyn FnMut(TermId) -> TermId) {
+        for value in self.registers.iter_mut().chain(&mut self.locals) {
+            *value = change(*value);
+        }
+        self.frame.map(change);
+        self.world = change(self.world);
+        if let Some(target) = &mut self.call_target {
+            *target = change(*target);
+        }
+        if let Some(renamed) = &mut self.renamed {
+            renamed.arguments.iter_mut().for_each(|a| *a = change(*a));
+        }
+    }
+
     /// The constant distance of `rsp` from its value at entry.
     pub fn stack_depth(&self, context: &Context) -> Option<i64> {
         context.frame_offset(self.get(Register::RSP)).and_then(|(offset, rest)| rest.is_empty().then_some(offset))

@@ -112,10 +112,12 @@ impl Checker<'_, '_> {
         self.context.publish_all(a);
         self.context.publish_all(b);
         self.context.tick();
+        self.free.clear();
         let claim = &self.points[index];
         for location in claim.forget.clone() {
             let hint = format!("{location}@{index}");
             let fresh = self.context.fresh(&hint, Sort::Bv(location.width));
+            self.free.extend(self.context.arena.as_var(fresh));
             location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
         }
         for side in Side::BOTH {

@@ -11,6 +11,7 @@ mod product;
 mod location;
 mod expression;
 mod claims;
+mod eliminate;
 mod obligation;
 mod exits;
 

@@ -113,9 +113,11 @@ impl Checker<'_, '_> {
             self.counts.obligations += 1;
             return Ok(());
         }
-        let a = known.rewrite(self.context.arena, a);
-        let b = known.rewrite(self.context.arena, b);
-        let goal = self.context.arena.eq(a, b);
+        let mut values = [a, b].map(|value| known.rewrite(self.context.arena, value));
+        if self.context.widens {
+            values = values.map(|value| known.widen(self.context.arena, value));
+        }
+        let goal = self.context.arena.eq(values[0], values[1]);
         self.prove(at, known, goal)
     }
 

@@ -25,7 +25,7 @@ use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use term::{Sort, TermId};
+use term::{Sort, TermId, VarId};
 
 /// Why a certificate was not accepted.
 #[derive(Clone, Debug)]
@@ -71,6 +71,8 @@ pub(crate) struct Checker<'c, 'a> {
     pub points: Vec<Abstraction>,
     /// What each was entered with, what its loop changes forgotten.
     pub entered: Vec<Option<Point>>,
+    /// Variables of forgotten places in the segment under way.
+    pub free: FxHashSet<VarId>,
     /// Claims that do not hold.
     pub failed: BTreeSet<FailedClaim>,
     /// Edges that lead to points not yet entered.
@@ -138,6 +140,8 @@ pub(crate) struct Point {
     pub condition: TermId,
     pub facts: Vec<Fact>,
     pub states: [State; 2],
+    /// Variables that the condition has determined.
+    pub gone: Vec<VarId>,
 }
 
 /// A pair of calls that edges lead to.
@@ -182,6 +186,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             points.push(point);
         }
+        context.widens = heads.iter().any(|h| !h.is_empty());
         let incoming = points.iter().map(|_| Vec::new()).collect();
         Ok(Checker {
             context,
@@ -190,6 +195,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             entry: Vec::new(),
             entered: points.iter().map(|_| None).collect(),
             points,
+            free: FxHashSet::default(),
             failed: BTreeSet::new(),
             incoming,
             certificate,
@@ -217,7 +223,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.entry = states[1].registers().to_vec();
         let condition = self.context.entry_condition();
         let entry = graph::Function::ENTRY;
-        let start = Point { condition, facts: Vec::new(), states };
+        let start = Point { condition, facts: Vec::new(), states, gone: Vec::new() };
         self.segment(start, [entry; 2], None)?;
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         order.sort_by_key(|i| [0, 1].map(|side: usize| self.rank(side, self.points[*i].heads[side])));
@@ -360,7 +366,10 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             }
             let states = [arrival.state, start.states[1].clone()];
-            let point = Point { condition, facts: facts.clone(), states };
+            let mut point = Point { condition, facts: facts.clone(), states, gone: start.gone.clone() };
+            let mut logs = [vec![original.clone()], Vec::new()];
+            self.eliminate(&mut point, &mut logs);
+            let original = logs[0].pop().expect("one run");
             let mut segment = segment.clone();
             if let Event::Head(head) = arrival.event {
                 segment.passed[0].reach(head);
@@ -419,6 +428,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for arrival in arrivals.into_iter().rev() {
             let mut next = pair.clone();
             if self.reach(&mut next, side, arrival) {
+                self.eliminate(&mut next.at, &mut next.logs);
                 open.push(next);
             }
         }

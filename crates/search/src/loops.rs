@@ -54,6 +54,9 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
+/// What one question may cost: there are many, and some are about guesses that are wrong.
+const QUESTION_RESOURCES: u64 = 6_000_000;
+const QUESTION_TIME: Duration = Duration::from_secs(3);
 /// Share of the time for making runs.
 const SAMPLING: Duration = Duration::from_millis(200);
 
@@ -72,6 +75,7 @@ impl<'a> LoopSearch<'_, 'a> {
         }
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
         let mut last = None;
+        self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
         for plan in plans.into_iter().take(MOST_PLANS) {
             self.effort.plans += 1;
             let (result, certificate) = self.try_plan(arena, &plan, &runs);

@@ -145,6 +145,12 @@ impl Solver {
         self.options.deadline
     }
 
+    /// Limits what one question may cost: resources of the second tier, and time.
+    pub fn set_effort(&mut self, resources: u64, time: Duration) {
+        self.options.full_resources = resources;
+        self.options.question_time = time;
+    }
+
     /// Moves the deadline.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.options.deadline = deadline;

@@ -1,0 +1,229 @@
+//! Extensions pushed into sums: `sext64(i + 1)` is `sext64(i) + 1` where what is known says that `i + 1` does not wrap.
+//!
+//! Indices are narrow and addresses wide. Only with all addresses in the wide form do their distances become constants,
+//! so that memory can be resolved without a solver.
+
+use crate::Known;
+use rustc_hash::FxHashMap;
+use term::{Arena, Bits, Linear, Op, TermId};
+
+/// `base + offset` is below something, or at most that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    /// The smaller side without its constant, and the constant.
+    base: TermId,
+    offset: i128,
+    /// The larger side without its constant, and the constant.
+    above: TermId,
+    above_offset: i128,
+    strict: bool,
+    signed: bool,
+}
+
+/// Deeper terms are not looked into.
+const DEEPEST: usize = 12;
+
+/// A term without its constant part, and that part.
+fn split(arena: &mut Arena, term: TermId) -> (TermId, i128) {
+    let linear = Linear::of(arena, term);
+    let constant = linear.constant;
+    if constant.is_zero() || linear.terms.is_empty() {
+        return (term, 0);
+    }
+    let width = constant.width();
+    let base = Linear { terms: linear.terms, constant: Bits::zero(width) }.build(arena);
+    (base, i128::from(constant.to_i64().unwrap_or(0)))
+}
+
+impl Known {
+    /// Notes an order between two terms that are no constants.
+    pub(crate) fn learn_order(&mut self, arena: &mut Arena, term: TermId, holds: bool) {
+        let signed = match arena.op(term) {
+            Op::Slt => true,
+            Op::Ult => false,
+            _ => return,
+        };
+        let (a, b) = (arena.arg(term, 0), arena.arg(term, 1));
+        if arena.as_const(a).is_some() || arena.as_const(b).is_some() || arena.width(a) > 64 {
+            return;
+        }
+        let (low, high) = if holds { (a, b) } else { (b, a) };
+        let ((base, offset), (above, above_offset)) = (split(arena, low), split(arena, high));
+        self.orders.push(Order { base, offset, above, above_offset, strict: holds, signed });
+    }
+
+    /// Largest and smallest value of the width.
+    fn limits(width: u16, signed: bool) -> (i128, i128) {
+        let half = 1i128 << (width - 1);
+        if signed { (-half, half - 1) } else { (0, 2 * half - 1) }
+    }
+
+    fn range(&self, arena: &Arena, term: TermId, signed: bool) -> (i128, i128) {
+        let width = arena.width(term);
+        let full = Known::limits(width, signed);
+        if let Some(constant) = arena.as_const(term) {
+            let value =
+                if signed { i128::from(constant.to_i64().unwrap_or(0)) } else { i128::from(constant.low()) };
+            return (value, value);
+        }
+        let inner = match arena.op(term) {
+            Op::Zext(_) => {
+                let top = 1i128 << arena.width(arena.arg(term, 0));
+                (full.0.max(0), full.1.min(top - 1))
+            }
+            Op::Sext(_) if signed => Known::limits(arena.width(arena.arg(term, 0)), true),
+            // A number shifted to the right, if it is not negative.
+            Op::Extract { hi, lo } if lo > 0 => {
+                let inner = arena.arg(term, 0);
+                let whole = if hi + 1 == arena.width(inner) {
+                    Some(inner)
+                } else {
+                    arena.lookup(Op::Extract { hi, lo: 0 }, &[inner])
+                };
+                match whole.filter(|w| arena.width(*w) <= 64).map(|w| self.range(arena, w, true)) {
+                    Some((low, high)) if low >= 0 => (full.0.max(low >> lo), full.1.min(high >> lo)),
+                    _ => full,
+                }
+            }
+            _ => full,
+        };
+        let (low, high) = self.bounds_of(term, signed).unwrap_or(full);
+        (inner.0.max(low), inner.1.min(high))
+    }
+
+    /// The interval of `base`, from comparisons with constants and with other terms.
+    fn interval(&self, arena: &mut Arena, base: TermId, signed: bool) -> (i128, i128) {
+        let width = arena.width(base);
+        let limits = Known::limits(width, signed);
+        let (mut low, mut high) = self.range(arena, base, signed);
+        // Each fact `base + k < y` needs that `base + k` itself does not wrap: smaller k first.
+        let mut orders: Vec<Order> = self.orders.iter().filter(|o| o.signed == signed).copied().collect();
+        orders.sort_by_key(|o| o.offset.unsigned_abs());
+        for order in orders.iter().filter(|o| o.base == base && o.offset >= 0) {
+            if high + order.offset > limits.1 {
+                continue;
+            }
+            let mut top = self.range(arena, order.above, signed).1;
+            top = if order.above_offset == 0 { top } else { limits.1 };
+            high = high.min(top - order.offset - i128::from(order.strict));
+            // `y - base` at least m, neither side negative: `base` at most y - m.
+            if order.above_offset == 0 && order.offset == 0 && low >= 0 {
+                let gap = arena.sub(order.above, base);
+                let (least, _) = self.range(arena, gap, true);
+                if least > 0 {
+                    high = high.min(top - least);
+                }
+            }
+        }
+        for order in orders.iter().filter(|o| o.above == base && o.above_offset <= 0) {
+            if low + order.above_offset < limits.0 {
+                continue;
+            }
+            let bottom = if order.offset == 0 { self.range(arena, order.base, signed).0 } else { limits.0 };
+            low = low.max(bottom - order.above_offset + i128::from(order.strict));
+        }
+        (low, high)
+    }
+
+    /// A term with extensions pushed into sums that do not wrap.
+    pub fn widen(&self, arena: &mut Arena, term: TermId) -> TermId {
+        if self.orders.is_empty() && self.is_empty() {
+            return term;
+        }
+        let mut memo = FxHashMap::default();
+        self.widen_within(arena, term, DEEPEST, &mut memo)
+    }
+
+    /// The same for a whole term, memories included.
+    pub fn widen_all(&self, arena: &mut Arena, term: TermId, memo: &mut FxHashMap<TermId, TermId>) -> TermId {
+        for next in arena.topological_where(&[term], |t| !memo.contains_key(&t)) {
+            let node = arena.node(next).clone();
+            let args: Vec<TermId> = node.args.iter().map(|a| memo[a]).collect();
+            let rebuilt = if args[..] == node.args[..] { next } else { arena.make(node.op, &args) };
+            let out = match arena.op(rebuilt) {
+                Op::Sext(to) | Op::Zext(to) if to <= 64 => {
+                    let signed = matches!(arena.op(rebuilt), Op::Sext(_));
+                    let inner = arena.arg(rebuilt, 0);
+                    self.distribute(arena, inner, to, signed).unwrap_or(rebuilt)
+                }
+                _ => rebuilt,
+            };
+            memo.insert(next, out);
+        }
+        memo[&term]
+    }
+
+    fn widen_within(
+        &self,
+        arena: &mut Arena,
+        term: TermId,
+        depth: usize,
+        memo: &mut FxHashMap<TermId, TermId>,
+    ) -> TermId {
+        if depth == 0 || arena.args(term).is_empty() {
+            return term;
+        }
+        if let Some(done) = memo.get(&term) {
+            return *done;
+        }
+        let node = arena.node(term).clone();
+        let out = match node.op {
+            Op::Sext(to) | Op::Zext(to) if to <= 64 => {
+                let signed = matches!(node.op, Op::Sext(_));
+                self.distribute(arena, node.args[0], to, signed).unwrap_or(term)
+            }
+            Op::Add | Op::Mul | Op::Extract { .. } | Op::Concat | Op::Ite | Op::Eq | Op::Ult | Op::Slt | Op::Not
+            | Op::And | Op::Or | Op::Apply(_) | Op::Load(_) => {
+                let args: Vec<TermId> =
+                    node.args.iter().map(|a| self.widen_within(arena, *a, depth - 1, memo)).collect();
+                if args[..] == node.args[..] { term } else { arena.make(node.op, &args) }
+            }
+            _ => term,
+        };
+        memo.insert(term, out);
+        out
+    }
+
+    /// The extension of a sum as a sum of extensions.
+    fn distribute(&self, arena: &mut Arena, sum: TermId, to: u16, signed: bool) -> Option<TermId> {
+        let width = arena.width(sum);
+        let linear = Linear::of(arena, sum);
+        let single = linear.terms.len() == 1 && linear.constant.is_zero();
+        if width < 8 || linear.terms.is_empty() || (single && linear.terms[0].1.to_u64() == Some(1)) {
+            return None;
+        }
+        let limits = Known::limits(width, signed);
+        let constant =
+            if signed { i128::from(linear.constant.to_i64()?) } else { i128::from(linear.constant.to_i64()?) };
+        // The whole sum term by term.
+        let (mut low, mut high) = (constant, constant);
+        let mut parts: Vec<(TermId, i64)> = Vec::new();
+        for (part, factor) in &linear.terms {
+            let factor = factor.to_i64()?;
+            let (a, b) = self.interval(arena, *part, signed);
+            let ends = [a * i128::from(factor), b * i128::from(factor)];
+            low += ends[0].min(ends[1]);
+            high += ends[0].max(ends[1]);
+            parts.push((*part, factor));
+        }
+        let mut wide = Linear::zero(to);
+        if low >= limits.0 && high <= limits.1 {
+            for (part, factor) in parts {
+                let part = if signed { arena.sext(part, to) } else { arena.zext(part, to) };
+                wide.add_scaled(arena, part, Bits::from_i64(to, factor));
+            }
+        } else {
+            // Only the constant.
+            let (base, offset) = split(arena, sum);
+            let (a, b) = self.interval(arena, base, signed);
+            if offset == 0 || a + offset < limits.0 || b + offset > limits.1 {
+                return None;
+            }
+            let base = if signed { arena.sext(base, to) } else { arena.zext(base, to) };
+            wide.add_scaled(arena, base, Bits::from_i64(to, 1));
+        }
+        let constant = Bits::from_i64(to, i64::try_from(constant).ok()?);
+        wide.constant = wide.constant.add(constant);
+        Some(wide.build(arena))
+    }
+}
