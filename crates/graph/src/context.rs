@@ -556,6 +556,15 @@ impl<'a> Context<'a> {
         found
     }
 
+    /// Does the original access these bytes anywhere?
+    pub fn is_accessed_near(&self, address: TermId, bytes: u16) -> bool {
+        let near = |other: &TermId| {
+            let distance = self.arena.difference(address, *other).map(|d| d.low() as i64);
+            distance.is_some_and(|d| d == 0 && bytes <= 64)
+        };
+        self.original_addresses.contains(&address) || self.original_addresses.iter().any(near)
+    }
+
     /// Notes the addresses of a run again, after its terms were changed.
     pub fn note_accesses(&mut self, side: Side, run: &crate::Run) {
         for address in run.accesses.iter().map(|a| a.address).collect::<Vec<_>>() {

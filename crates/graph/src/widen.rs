@@ -68,8 +68,8 @@ impl Known {
         }
         let inner = match arena.op(term) {
             Op::Zext(_) => {
-                let top = 1i128 << arena.width(arena.arg(term, 0));
-                (full.0.max(0), full.1.min(top - 1))
+                let (low, high) = self.range(arena, arena.arg(term, 0), false);
+                (full.0.max(low), full.1.min(high))
             }
             Op::Sext(_) if signed => Known::limits(arena.width(arena.arg(term, 0)), true),
             // A number shifted to the right, if it is not negative.

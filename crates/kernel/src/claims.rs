@@ -10,7 +10,7 @@
 use crate::certificate::{MemoryClaim, PointClaim};
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
-use crate::obligation::Ignored;
+use crate::obligation::{Failure, Ignored};
 use crate::product::{Checker, Point, Rejection};
 use graph::{Flag, Known, PointId, Register, Side, State};
 use term::{Sort, TermId};
@@ -187,26 +187,58 @@ impl Checker<'_, '_> {
                 }
             }
         }
+        let mut goals: Vec<(TermId, FailedClaim)> = Vec::new();
         for (i, (target, expression)) in self.points[index].define.clone().into_iter().enumerate() {
             let wanted = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
             let value = target.read(self.context.arena, &at.states[target.side.index()]);
             if self.context.arena.sort(wanted) != self.context.arena.sort(value) {
                 return Err(Rejection::Malformed(format!("{target} is defined at another width")));
             }
-            if self.prove_equal(at, &known, value, wanted).is_err() {
-                self.failed.insert(FailedClaim::Definition { point: index, index: i });
-            }
+            let same = self.equality(&known, value, wanted);
+            goals.push((same, FailedClaim::Definition { point: index, index: i }));
         }
         for (i, expression) in self.points[index].hold.clone().into_iter().enumerate() {
             let holds = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
                 return Err(Rejection::Malformed("a condition is no truth value".to_string()));
             }
-            if self.prove(at, &known, holds).is_err() {
-                self.failed.insert(FailedClaim::Condition { point: index, index: i });
+            goals.push((holds, FailedClaim::Condition { point: index, index: i }));
+        }
+        self.prove_all(at, &known, goals);
+        Ok(())
+    }
+
+    /// Proves many goals with few questions: all at once, and without those that a counterexample violates.
+    fn prove_all(&mut self, at: &Point, known: &Known, mut goals: Vec<(TermId, FailedClaim)>) {
+        for (goal, _) in &mut goals {
+            *goal = known.simplify(self.context.arena, *goal);
+        }
+        goals.retain(|(goal, _)| self.context.arena.as_bool(*goal) != Some(true));
+        while !goals.is_empty() {
+            let terms: Vec<TermId> = goals.iter().map(|(goal, _)| *goal).collect();
+            let all = self.context.arena.bool_and_all(&terms);
+            let failure = match self.prove(at, known, all) {
+                Ok(()) => return,
+                Err(failure) => failure,
+            };
+            let before = goals.len();
+            if let Failure::Refuted(model) = &failure {
+                let mut evaluator = term::eval::Evaluator::new(self.context.arena, model);
+                let (false_ones, rest) = goals.into_iter().partition(|(goal, _)| !evaluator.bool(*goal));
+                goals = rest;
+                let false_ones: Vec<(TermId, FailedClaim)> = false_ones;
+                self.failed.extend(false_ones.into_iter().map(|(_, claim)| claim));
+            }
+            if goals.len() == before {
+                // No counterexample that tells: one by one.
+                for (goal, claim) in goals {
+                    if self.prove(at, known, goal).is_err() {
+                        self.failed.insert(claim);
+                    }
+                }
+                return;
             }
         }
-        Ok(())
     }
 
     /// What a point keeps must be as it was when the loop was entered.

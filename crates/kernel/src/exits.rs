@@ -110,9 +110,16 @@ impl Checker<'_, '_> {
                 places: [place, access.place],
                 failure,
             };
-            match covered {
-                None if self.context.arena.as_bool(access.guard) == Some(true) => return Err(refuse(unknown())),
-                _ => self.prove(at, known, goal).map_err(refuse)?,
+            let result = match covered {
+                None if self.context.arena.as_bool(access.guard) == Some(true) => Err(refuse(unknown())),
+                _ => self.prove(at, known, goal).map_err(refuse),
+            };
+            match result {
+                // A loop may delay the original's access; whether it makes it at all is looked at in the end.
+                Err(rejection) if self.delays && !access.write => {
+                    self.delayed.push((access.address, access.bytes, rejection));
+                }
+                result => result?,
             }
         }
         for block in &candidate.blocks {
@@ -159,6 +166,18 @@ impl Checker<'_, '_> {
                 places: [place, call.place],
                 failure,
             })?;
+        }
+        Ok(())
+    }
+
+    /// Reads of the candidate that a loop of the original delays: the original must make them somewhere.
+    pub(crate) fn check_delayed(&mut self) -> Result<(), Rejection> {
+        for (address, bytes, rejection) in std::mem::take(&mut self.delayed) {
+            if !self.context.is_accessed_near(address, bytes) {
+                return Err(rejection);
+            }
+            let text = self.context.arena.text(address);
+            self.context.assume(Assumption::about("no-fault", text));
         }
         Ok(())
     }

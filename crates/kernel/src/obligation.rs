@@ -62,7 +62,7 @@ impl Checker<'_, '_> {
         if self.context.arena.as_bool(goal) == Some(true) {
             return Ok(());
         }
-        let hypotheses = self.hypotheses(at, goal);
+        let hypotheses = self.hypotheses(at, known, goal);
         let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
@@ -72,8 +72,10 @@ impl Checker<'_, '_> {
     }
 
     /// The path condition and the facts that share a variable with it or with the goal.
-    fn hypotheses(&mut self, at: &Point, goal: TermId) -> Vec<TermId> {
+    fn hypotheses(&mut self, at: &Point, known: &Known, goal: TermId) -> Vec<TermId> {
         let mut out = vec![at.condition];
+        // Where addresses lie rarely matters to the question whether a path is possible.
+        let paths_only = self.context.widens && self.context.arena.as_bool(goal) == Some(false);
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
         vars.extend(self.context.arena.free_vars(at.condition));
         for fact in at.facts.iter().rev() {
@@ -82,6 +84,7 @@ impl Checker<'_, '_> {
             }
             let about = match fact.kind {
                 FactKind::Not(condition) => condition,
+                FactKind::Access { .. } if paths_only => continue,
                 FactKind::Access { address, .. } => address,
             };
             if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
@@ -94,7 +97,11 @@ impl Checker<'_, '_> {
                     self.user_range(address, bytes)
                 }
             };
-            out.push(self.context.arena.implies(fact.when, holds));
+            let when = known.simplify(self.context.arena, fact.when);
+            let fact = self.context.arena.implies(when, holds);
+            if !out.contains(&fact) {
+                out.push(fact);
+            }
         }
         out
     }
@@ -113,12 +120,17 @@ impl Checker<'_, '_> {
             self.counts.obligations += 1;
             return Ok(());
         }
+        let goal = self.equality(known, a, b);
+        self.prove(at, known, goal)
+    }
+
+    /// Two values are equal, with what is known put into both.
+    pub(crate) fn equality(&mut self, known: &Known, a: TermId, b: TermId) -> TermId {
         let mut values = [a, b].map(|value| known.rewrite(self.context.arena, value));
         if self.context.widens {
             values = values.map(|value| known.widen(self.context.arena, value));
         }
-        let goal = self.context.arena.eq(values[0], values[1]);
-        self.prove(at, known, goal)
+        self.context.arena.eq(values[0], values[1])
     }
 
     /// Proves that two memories hold the same bytes everywhere, except where nobody can look any more.

@@ -73,6 +73,10 @@ pub(crate) struct Checker<'c, 'a> {
     pub entered: Vec<Option<Point>>,
     /// Variables of forgotten places in the segment under way.
     pub free: FxHashSet<VarId>,
+    /// May a loop of the original delay its accesses on the edge under way?
+    pub delays: bool,
+    /// Reads of the candidate that it must make somewhere, and what to say if not.
+    pub delayed: Vec<(TermId, u16, Rejection)>,
     /// Claims that do not hold.
     pub failed: BTreeSet<FailedClaim>,
     /// Edges that lead to points not yet entered.
@@ -196,6 +200,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             entered: points.iter().map(|_| None).collect(),
             points,
             free: FxHashSet::default(),
+            delays: false,
+            delayed: Vec::new(),
             failed: BTreeSet::new(),
             incoming,
             certificate,
@@ -238,7 +244,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.counts.points += 1;
             self.segment(point, self.points[index].heads, Some(index))?;
         }
-        Ok(())
+        self.check_delayed()
     }
 
     fn rank(&self, side: usize, point: PointId) -> usize {
@@ -476,7 +482,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let points = pair.events.map(Event::point);
         let result = match self.next_move(&pair) {
-            Move::Stop | Move::Point(_) if self.is_impossible(&pair) => return Ok(()),
+            Move::Point(index) if self.entered[index].is_none() && self.is_impossible(&pair) => return Ok(()),
             Move::Stop => self.arrive(&pair),
             Move::Point(index) => self.arrive_at_point(&pair, index),
             Move::Pass(side) => {
@@ -496,7 +502,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         // Perhaps the two never get here together.
         if !pair.decided && matches!(rejection, Rejection::Obligation { .. }) {
             let never = self.context.arena.bool(false);
-            match self.prove(&pair.at, &Known::default(), never) {
+            let known = Known::from_condition(self.context.arena, pair.at.condition);
+            match self.prove(&pair.at, &known, never) {
                 Ok(()) => return Ok(()),
                 Err(failure @ Failure::Refuted(_)) => {
                     if let Rejection::Obligation { what, places, failure: Failure::Unknown(_) } = rejection {
@@ -515,7 +522,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             return false;
         }
         let never = self.context.arena.bool(false);
-        self.prove(&pair.at, &Known::default(), never).is_ok()
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        self.prove(&pair.at, &known, never).is_ok()
     }
 
     /// Who goes on, by what the certificate says about the edges of the segment.
@@ -585,14 +593,22 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let [original, candidate] = [0, 1].map(|i| Run::joined(&pair.logs[i]));
         let known = Known::from_condition(self.context.arena, pair.at.condition);
-        self.check_run(&pair.at, &known, pair.events[0].point(), &original, &candidate)
+        self.delays = pair.segment.from.is_some() || matches!(pair.events[1], Event::Head(_));
+        let result = self.check_run(&pair.at, &known, pair.events[0].point(), &original, &candidate);
+        self.delays = false;
+        result
     }
 
     /// Both sides at the heads of a claimed point.
     fn arrive_at_point(&mut self, pair: &Pair, index: usize) -> Result<(), Rejection> {
         self.check_logs(pair)?;
         let mut at = pair.at.clone();
+        let before = self.failed.clone();
         self.check_arrival(index, &mut at)?;
+        if self.failed != before && self.is_impossible(pair) {
+            self.failed = before;
+            return Ok(());
+        }
         if self.entered[index].is_none() {
             self.incoming[index].push(at);
         }

@@ -13,6 +13,7 @@ mod samples;
 mod correlate;
 mod affine;
 mod columns;
+mod fields;
 mod guess;
 mod refine;
 
@@ -45,6 +46,7 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub seed: u64,
     pub unroll: u32,
     pub effort: Effort,
+    pub fields: Vec<fields::Field>,
 }
 
 /// Has one of the functions a loop?
@@ -66,7 +68,9 @@ impl<'a> LoopSearch<'_, 'a> {
         let loops = [Loops::of(self.original), Loops::of(self.candidate)];
         let left = self.deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 8).min(SAMPLING);
-        let runs = samples::collect(self.runner, arena, &loops, self.seed, until);
+        self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
+        let watched = self.fields.iter().map(|f| f.watched).collect();
+        let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
         if std::env::var_os("LOCKSTEP_TRACE").is_some() {
             for r in runs.iter().take(12) {
                 let ids = |i: usize| r.visits[i].iter().take(24).map(|v| format!("{}/{}/{:x}", v.point.0, v.calls, v.world & 0xfff)).collect::<Vec<_>>().join(" ");

@@ -90,6 +90,7 @@ impl Session {
                 seed,
                 unroll: self.options.unroll,
                 effort: Effort::default(),
+                fields: Vec::new(),
             };
             search.prove(arena)
         } else {

@@ -11,6 +11,8 @@ pub(crate) struct Column {
     pub values: Vec<u64>,
     /// Does the loop change it?
     pub forgotten: bool,
+    /// How to write it, if it is no place of a state.
+    pub text: Option<String>,
 }
 
 impl Column {
@@ -47,7 +49,7 @@ pub(crate) fn column(location: Location, rows: &[Row], forgotten: bool) -> Optio
         return None;
     }
     let values = rows.iter().map(|(a, b, _)| value(&location, [a, b])).collect::<Option<Vec<u64>>>()?;
-    Some(Column { location, values, forgotten })
+    Some(Column { location, values, forgotten, text: None })
 }
 
 /// The original's variables in its frame that fit a register.

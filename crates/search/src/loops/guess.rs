@@ -6,6 +6,7 @@
 
 use super::affine::solve;
 use super::columns::{Column, Row, column, variables};
+use super::fields::Field;
 use graph::interpreter::{Layout, STACK_TOP};
 use graph::{Function, ObjectKind, Register, Side};
 use kernel::{Location, Spot};
@@ -34,6 +35,8 @@ struct Operand {
     location: Location,
 }
 
+/// Offset of a slot that no frame has: memory is no slot.
+const NOWHERE: i64 = 1 << 31;
 /// Fewer meetings tell nothing.
 const FEWEST_ROWS: usize = 3;
 /// Rows that equations are made of, and rows that conditions are tested on.
@@ -52,6 +55,7 @@ pub(crate) fn guess(
     live: [u64; 2],
     turns: [u32; 2],
     dropped: &BTreeSet<String>,
+    memory: &[Field],
 ) -> Guesses {
     let mut out = Guesses::default();
     if rows.len() < FEWEST_ROWS {
@@ -76,6 +80,14 @@ pub(crate) fn guess(
     let mut basis: Vec<Column> =
         own.iter().filter(|l| l.width <= 64).filter_map(|l| column(*l, &rows, forgotten(l))).collect();
     basis.sort_by_key(|c| !c.forgotten);
+    // Memory as variables of the original, named by what reads it.
+    for (i, field) in memory.iter().enumerate() {
+        let values: Option<Vec<u64>> = rows.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+        let Some(values) = values else { continue };
+        let spot = Spot::Slot { offset: NOWHERE, bytes: field.watched.bytes };
+        let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
+        basis.push(Column { location, values, forgotten: true, text: Some(field.text.clone()) });
+    }
     let mut theirs: Vec<Location> =
         forget.iter().filter(|l| l.side == Side::Candidate && is_live(l)).copied().collect();
     theirs.sort_by_key(|l| l.width);
@@ -101,10 +113,29 @@ pub(crate) fn guess(
         }
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
-    let compared = basis.iter().chain(open.iter().filter(word));
+    loaded(&rows, &basis, forget, live[1], &mut out);
+    let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     conditions(&whole, turns, &mut out);
     out
+}
+
+/// Registers of the candidate that the loop keeps and that hold what the original reads from memory each time.
+fn loaded(rows: &[Row], basis: &[Column], forget: &BTreeSet<Location>, live: u64, out: &mut Guesses) {
+    for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
+        let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");
+        if forget.iter().any(|l| l.overlaps(&whole)) {
+            continue;
+        }
+        for column in basis.iter().filter(|c| c.text.is_some()) {
+            let part = Location { width: column.location.width, ..whole };
+            let Some(values) = self::column(part, rows, false) else { continue };
+            let varied = values.values.iter().any(|v| *v != values.values[0]);
+            if varied && values.values == column.values {
+                out.hold.push(format!("(= {part} {})", column.text.as_deref().expect("memory")));
+            }
+        }
+    }
 }
 
 /// Some of the rows, at no regular distance.
@@ -165,7 +196,7 @@ fn operands(columns: &[Column], width: u16) -> Vec<Operand> {
         let mut push = |text: String, values: Vec<u64>| {
             out.push(Operand { text, values, forgotten: column.forgotten, location: column.location });
         };
-        let name = column.location.to_string();
+        let name = column.text.clone().unwrap_or_else(|| column.location.to_string());
         if own == width {
             push(name, column.values.clone());
         } else if own > width {

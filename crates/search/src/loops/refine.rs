@@ -64,7 +64,7 @@ pub(crate) fn refine(
             let names = Names { arena, layout: &search.runner.layout, functions };
             for (i, claim) in claims.iter_mut().enumerate() {
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
-                claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped);
+                claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;

@@ -2,7 +2,7 @@
 
 use crate::inputs::LOOP_ROUNDS;
 use crate::refute::Runner;
-use graph::interpreter::{End, Seed, Visit, Watch};
+use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, PointId};
 use std::time::Instant;
@@ -27,14 +27,21 @@ pub(crate) fn watched(function: &Function, loops: &Loops) -> Vec<PointId> {
 }
 
 /// Runs both programs on many inputs.
-pub(crate) fn collect(runner: &mut Runner, arena: &Arena, loops: &[Loops; 2], seed: u64, until: Instant) -> Vec<Run> {
+pub(crate) fn collect(
+    runner: &mut Runner,
+    arena: &Arena,
+    loops: &[Loops; 2],
+    mut loads: Vec<WatchedLoad>,
+    seed: u64,
+    until: Instant,
+) -> Vec<Run> {
     let functions = runner.functions;
     let watch = [0, 1].map(|i| {
         let mut points = vec![false; functions[i].points.len()];
         for point in watched(functions[i], &loops[i]) {
             points[point.index()] = true;
         }
-        Watch { points, loads: Vec::new() }
+        Watch { points, loads: std::mem::take(&mut loads) }
     });
     runner.watches = Some(watch);
     let mut out = Vec::new();
