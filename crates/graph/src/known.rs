@@ -11,6 +11,8 @@ pub struct Known {
     literals: FxHashMap<TermId, TermId>,
     ranges: FxHashMap<TermId, Range>,
     pub(crate) orders: Vec<crate::widen::Order>,
+    /// `x`, `y` and a lower bound of `y − x`, signed.
+    pub(crate) gaps: Vec<(TermId, TermId, i128)>,
 }
 
 /// Bounds of a term of up to 64 bits, inclusive.
@@ -136,6 +138,9 @@ impl Known {
                 ends.1 = ends.1.min(c - 1);
             } else {
                 ends.0 = ends.0.max(c);
+                if signed {
+                    self.learn_gap(arena, x, c);
+                }
             }
         } else if arena.op(term) == Op::Eq && !holds {
             let (x, c) = (arena.arg(term, 0), arena.arg(term, 1));
@@ -157,6 +162,9 @@ impl Known {
 
     /// What the ranges say about a comparison with a constant.
     fn decide(&self, arena: &Arena, term: TermId) -> Option<bool> {
+        if let Some(decided) = self.decide_order(arena, term) {
+            return Some(decided);
+        }
         if let Some((x, k, limit)) = offset_bound(arena, term)
             && let Some(range) = self.ranges.get(&x)
         {

@@ -52,6 +52,43 @@ impl Known {
         self.orders.push(Order { base, offset, above, above_offset, strict: holds, signed });
     }
 
+    /// Notes `least ≤ y − x` (signed) for two terms, given as a comparison of the difference with a constant.
+    pub(crate) fn learn_gap(&mut self, arena: &Arena, difference: TermId, least: i128) {
+        let linear = Linear::of(arena, difference);
+        if let ([a, b], true) = (&linear.terms[..], linear.constant.is_zero()) {
+            match (a.1.to_i64(), b.1.to_i64()) {
+                (Some(1), Some(-1)) => self.gaps.push((b.0, a.0, least)),
+                (Some(-1), Some(1)) => self.gaps.push((a.0, b.0, least)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Is `a < b` (or not) because of what is known about the distance of the two?
+    pub(crate) fn decide_order(&self, arena: &Arena, term: TermId) -> Option<bool> {
+        let signed = match arena.op(term) {
+            Op::Slt => true,
+            Op::Ult => false,
+            _ => return None,
+        };
+        if self.gaps.is_empty() || arena.width(arena.arg(term, 0)) > 64 {
+            return None;
+        }
+        let [a, b] = [0, 1].map(|i| Linear::of(arena, arena.arg(term, i)));
+        let one = |l: &Linear| match &l.terms[..] {
+            [(base, factor)] if factor.to_i64() == Some(1) => Some((*base, i128::from(l.constant.to_i64()?))),
+            _ => None,
+        };
+        let ((x, up), (y, more)) = (one(&a)?, one(&b)?);
+        // `x < y` and x not negative, so that the difference is a true one; then `x + up` does not wrap below y.
+        let below = |o: &&Order| o.base == x && o.above == y && o.offset == 0 && o.above_offset == 0 && o.strict;
+        let order = self.orders.iter().find(below)?;
+        let positive = !order.signed || self.bounds_of(x, true).is_some_and(|(low, _)| low >= 0);
+        let least = self.gaps.iter().filter(|g| g.0 == x && g.1 == y).map(|g| g.2).max()?;
+        let fits = positive && order.signed && (signed || order.signed) && more == 0 && up >= 0 && least > 0;
+        (fits && up < least).then_some(true)
+    }
+
     /// Largest and smallest value of the width.
     fn limits(width: u16, signed: bool) -> (i128, i128) {
         let half = 1i128 << (width - 1);

@@ -488,7 +488,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             Move::Pass(side) => {
                 let head = pair.events[side.index()].point();
                 let again = pair.segment.passed[side.index()].times(head) > 1;
-                if again && self.is_impossible(&pair) {
+                // A side that is through while the other is where both should meet again.
+                let other = pair.events[1 - side.index()];
+                let claimed = self.points.iter().any(|p| p.heads[side.index()] == head);
+                let late = side == Side::Candidate && claimed && !matches!(other, Event::Head(_));
+                if (again || late) && self.is_impossible(&pair) {
                     return Ok(());
                 }
                 return self.pass(pair, side, open);

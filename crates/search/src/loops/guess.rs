@@ -18,6 +18,8 @@ pub(crate) struct Names<'n, 'a> {
     pub arena: &'n Arena,
     pub layout: &'n Layout<'a>,
     pub functions: [&'a Function; 2],
+    /// Registers of the candidate that the loop writes with a zero upper half only.
+    pub zeroed: u64,
 }
 
 /// Guesses for one meeting.
@@ -42,6 +44,8 @@ const FEWEST_ROWS: usize = 3;
 /// Rows that equations are made of, and rows that conditions are tested on.
 const MOST_ROWS: usize = 100;
 const ALL_ROWS: usize = 4000;
+/// So many visits of a run are early ones.
+const EARLY: usize = 4;
 /// Products that are tried where nothing linear fits.
 const MOST_PRODUCTS: usize = 24;
 /// Factors of variables beyond this are no accident of a program.
@@ -143,8 +147,16 @@ fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
     if rows.len() <= MOST_ROWS {
         return rows.to_vec();
     }
+    // The first visits of each run differ most from one another.
     let mut numbers: Vec<usize> = (0..rows.len()).collect();
-    numbers.sort_by_key(|i| (*i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
+    let mut since = vec![0usize; rows.len()];
+    for i in 1..rows.len() {
+        since[i] = if rows[i].2 == rows[i - 1].2 { since[i - 1] + 1 } else { 0 };
+    }
+    let scattered = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+    numbers.sort_by_key(|i| (if since[*i] < EARLY { since[*i] } else { EARLY + (scattered(*i) % 8) as usize }, scattered(*i)));
+    let (early, late) = numbers.split_at(numbers.partition_point(|i| since[*i] < EARLY));
+    let mut numbers: Vec<usize> = early.iter().take(MOST_ROWS / 2).chain(late).copied().collect();
     numbers.truncate(MOST_ROWS);
     numbers.sort_unstable();
     numbers.into_iter().map(|i| rows[i]).collect()
@@ -189,7 +201,7 @@ fn define(
 }
 
 /// The columns as operands of a sum of some width.
-fn operands(columns: &[Column], width: u16) -> Vec<Operand> {
+fn operands(columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
     let mut out = Vec::new();
     for column in columns {
         let own = column.location.width;
@@ -203,8 +215,13 @@ fn operands(columns: &[Column], width: u16) -> Vec<Operand> {
             push(format!("(slice 0 {width} {name})"), column.values.clone());
         } else {
             let signed: Vec<u64> = column.signed().iter().map(|v| *v as u64).collect();
-            push(format!("(sext {width} {name})"), signed);
-            push(format!("(zext {width} {name})"), column.values.clone());
+            if zero_first {
+                push(format!("(zext {width} {name})"), column.values.clone());
+                push(format!("(sext {width} {name})"), signed);
+            } else {
+                push(format!("(sext {width} {name})"), signed);
+                push(format!("(zext {width} {name})"), column.values.clone());
+            }
         }
     }
     out
@@ -213,7 +230,11 @@ fn operands(columns: &[Column], width: u16) -> Vec<Operand> {
 /// The sparsest combination of the basis that gives the target in all rows.
 fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<String>) -> Option<String> {
     let width = target.location.width;
-    let operands = operands(basis, width);
+    let zero_first = match target.location.spot {
+        Spot::Register(register) => names.zeroed >> register.index() & 1 == 1,
+        Spot::Slot { .. } => false,
+    };
+    let operands = operands(basis, width, zero_first);
     let ones = vec![1; target.values.len()];
     let new = |text: &String| !dropped.contains(&format!("{} := {text}", target.location));
     let attempt = |chosen: &[&Operand]| -> Option<String> {
@@ -282,9 +303,9 @@ fn by_lanes(names: &Names, target: &Column, open: &[Column], basis: &[Column]) -
     let width = target.location.width;
     let ones = vec![1; target.values.len()];
     let varies = |o: &Operand| o.values.iter().any(|v| *v != o.values[0]);
-    let mut operands: Vec<Operand> = operands(open, width).into_iter().filter(varies).collect();
+    let mut operands: Vec<Operand> = operands(open, width, false).into_iter().filter(varies).collect();
     let others: Vec<Column> = basis.iter().filter(|c| c.location != target.location).cloned().collect();
-    operands.extend(self::operands(&others, width).into_iter().filter(varies));
+    operands.extend(self::operands(&others, width, false).into_iter().filter(varies));
     if operands.len() + 4 > target.values.len() {
         return None;
     }

@@ -61,8 +61,9 @@ pub(crate) fn refine(
     let mut stale = true;
     for round in 0.. {
         if stale {
-            let names = Names { arena, layout: &search.runner.layout, functions };
             for (i, claim) in claims.iter_mut().enumerate() {
+                let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
+                let names = Names { arena, layout: &search.runner.layout, functions, zeroed };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
                 claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
@@ -200,6 +201,26 @@ fn written(function: &Function, body: &[PointId], side: Side) -> BTreeSet<Locati
         }
     }
     out
+}
+
+/// Registers that every write in the loop extends with zeros.
+fn zeroed(arena: &Arena, function: &Function, body: &[PointId]) -> u64 {
+    let (mut zero, mut other) = (0u64, 0u64);
+    for point in body {
+        for (_, op) in &function.point(*point).ops {
+            if let Op::Set { var, value } = op
+                && let Some(register @ Register::General(_)) = Register::of_var(*var)
+            {
+                let extended = match arena.op(*value) {
+                    term::Op::Zext(_) => true,
+                    term::Op::Const(_) => arena.as_u64(*value).is_some_and(|v| v >> 32 == 0),
+                    _ => false,
+                };
+                *(if extended { &mut zero } else { &mut other }) |= 1 << register.index();
+            }
+        }
+    }
+    zero & !other
 }
 
 /// Variables of the original's frame that differ between two meetings of one run.
