@@ -160,9 +160,11 @@ impl<'a> Context<'a> {
             narrow: None,
         };
         let (mut all, mut all_vectors) = (true, true);
+        // Unoptimised code loads every argument, even one that is still where it arrived.
+        let loads = self.functions[0].is_unoptimised();
         for register in Register::ARGUMENTS {
             let held = state.get(register);
-            if self.is_undefined(held) {
+            if self.is_undefined(held) || loads && !state.is_written(register) {
                 all = false;
                 break;
             }
@@ -170,7 +172,7 @@ impl<'a> Context<'a> {
         }
         for i in 0..8 {
             let register = Register::Vector(i);
-            if self.is_undefined(state.get(register)) {
+            if self.is_undefined(state.get(register)) || loads && !state.is_written(register) {
                 all_vectors = false;
                 break;
             }
@@ -236,6 +238,11 @@ impl<'a> Context<'a> {
                     return Err(crate::context::unsupported(side, place, "large argument on the stack"));
                 }
                 let first = depth + if state.tail { 8 } else { 0 };
+                let (from, to) = (first + i64::from(offset), first + i64::from(offset) + i64::from(value.bytes));
+                let mut bound = self.bindings.iter().filter_map(|b| b.interval(side));
+                if bound.any(|i| i.offset < to && i.offset.saturating_add_unsigned(i.size) > from) {
+                    return Err(crate::context::unsupported(side, place, "stack argument inside a local object"));
+                }
                 return Ok(state.frame.read(self.arena, first + i64::from(offset), value.bytes));
             }
         };

@@ -248,8 +248,10 @@ pub(crate) fn liveness(arena: &Arena, function: &Function) -> Vec<u64> {
     let kept = mask(&mut Register::CALLEE_SAVED.into_iter().chain([Register::RSP, Register::FsBase, Register::GsBase]));
     let called = |callee: &Callee| match callee {
         Callee::Named(name) => {
-            let known = function.callees.get(name).filter(|s| s.unsupported.is_none() && !s.variadic);
-            match known {
+            let declared = function.callees.get(name).cloned();
+            let row = || library::contract(name).filter(|_| !function.defined.contains(name));
+            let known = declared.or_else(|| row().map(library::Contract::signature));
+            match known.filter(|s| s.unsupported.is_none() && !s.variadic) {
                 Some(signature) => mask(&mut signature.arguments.iter().filter_map(|v| match v.place {
                     Place::Register(register) => Some(register),
                     Place::Stack(_) => None,

@@ -502,6 +502,9 @@ impl Executor<'_, '_> {
                 self.log(guard, address, bytes, write, place);
                 return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
             }
+            if self.context.is_beyond_arguments(offset) {
+                return Err(unsupported(self.side, place, "access to incoming arguments behind those of `va_start`"));
+            }
             if let Some((index, _)) = rest.first() {
                 let index = Some(*index);
                 return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });

@@ -11,8 +11,8 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use graph::contract::FixedResult;
 use graph::{
-    Access, Arrival, Assumption, Call, Context, Event, Joins, Known, Next, PointId, Register, Run, Shape, Side, State,
-    Stuck, Value,
+    Access, Arrival, Assumption, Call, Context, Event, Interval, Joins, Known, Next, PointId, Register, Run, Shape,
+    Side, State, Stuck, Value,
 };
 use rustc_hash::FxHashSet;
 use solver::Solver;
@@ -113,10 +113,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The states after a pair of calls, and on from there.
     fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
         let Pending { calls, shape, hint, incoming } = pending;
-        let mut point = self.merge(incoming, &shape);
         self.context.tick();
         let results = self.context.fresh_results(&shape, &hint);
         let after = self.context.fresh("world", Sort::Memory);
+        let (mut point, afterwards) = self.merge(incoming, &shape, after);
         let mut onward = [Onward::At(calls[0]); 2];
         for side in Side::BOTH {
             let i = side.index();
@@ -124,7 +124,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0) {
                 returned[0] = known;
             }
-            let world = if shape.preserves { point.states[i].world } else { after };
+            let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
             self.context.after_call(side, &mut point.states[i], &shape, &returned, world);
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {
@@ -148,8 +148,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// One point for all edges that arrive, and what is known there.
-    fn merge(&mut self, mut incoming: Vec<Point>, shape: &Shape) -> Point {
+    /// One point for all edges that arrive, what is known there, and the worlds that the callee leaves, given that it
+    /// leaves `after`: on an edge where a local object has not escaped, the callee did not touch it.
+    fn merge(&mut self, mut incoming: Vec<Point>, shape: &Shape, after: TermId) -> (Point, [TermId; 2]) {
+        let escaped: Vec<bool> = (0..self.context.bindings.len())
+            .map(|local| incoming.iter().any(|p| p.states.iter().any(|s| s.escaped[local])))
+            .collect();
         let returned = match shape.fixed {
             Some(FixedResult::Argument(register)) => Some(register),
             _ => None,
@@ -157,7 +161,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let overwritten =
             |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
         let mut merged = incoming.pop().expect("at least one edge");
+        let mut worlds = [0, 1].map(|i| self.context.kept_private(&merged.states[i], &escaped, after));
         while let Some(mut point) = incoming.pop() {
+            let left = [0, 1].map(|i| self.context.kept_private(&point.states[i], &escaped, after));
             for i in 0..2 {
                 // What the call overwrites need not be merged.
                 for register in Register::all().filter(overwritten) {
@@ -168,6 +174,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             }
             let (common, rest) = self.context.factor(&[point.condition, merged.condition]);
+            for (world, left) in worlds.iter_mut().zip(left) {
+                *world = if *world == left { left } else { self.context.arena.ite(rest[0], left, *world) };
+            }
             for (state, arriving) in merged.states.iter_mut().zip(point.states) {
                 *state = self.context.merge(rest[0], arriving, state.clone());
             }
@@ -176,7 +185,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let seen = merged.facts.iter().zip(&point.facts).take_while(|(a, b)| a == b).count();
             merged.facts.extend_from_slice(&point.facts[seen..]);
         }
-        merged
+        (merged, worlds)
     }
 
     fn run(&mut self, side: Side, onward: Onward, state: &State, known: &Known) -> Result<Run, Rejection> {
@@ -301,10 +310,6 @@ impl<'c, 'a> Checker<'c, 'a> {
         if !same {
             return Err(self.refuse("the same call has two shapes", calls, unknown()));
         }
-        if pending.incoming.first().is_some_and(|first| first.states[0].escaped != at.states[0].escaped) {
-            // Merged, the private content of a local object would be mistaken for what the callee left in it.
-            return Err(self.refuse("a local object escapes on some of the ways to a call only", calls, unknown()));
-        }
         // The callee may overwrite every stack argument of any edge.
         for argument in shape.arguments {
             if !pending.shape.arguments.contains(&argument) {
@@ -382,7 +387,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let frame = if tail[side.index()] { Some(0) } else { depth };
             let lost = (0..at.states[1].escaped.len()).any(|local| {
                 let interval = self.context.bindings[local].interval(side);
-                at.states[side.index()].escaped[local] && interval.is_some_and(|i| frame.is_none_or(|f| i.offset < f))
+                // A callee that was jumped to owns the stack arguments, too.
+                let gone = |i: Interval| frame.is_none_or(|f| i.offset < f) || tail[side.index()] && i.offset > 0;
+                at.states[side.index()].escaped[local] && interval.is_some_and(gone)
             });
             if lost {
                 let what = format!("a local object of the {} is no longer in its frame at a call", side.name());
