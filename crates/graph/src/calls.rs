@@ -5,6 +5,7 @@ use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::library::{self, Effect};
 use crate::{
     Assumption, Call, Callee, Context, Narrow, Place, PointId, Register, Side, Signature, State, Stuck, Value,
+    ValueRange,
 };
 use std::collections::BTreeMap;
 use term::{Op as TermOp, Sort, TermId};
@@ -26,6 +27,8 @@ pub struct Shape {
     pub moved: BTreeMap<Register, Option<Register>>,
     /// What the callee is known to return.
     pub fixed: Option<FixedResult>,
+    /// Range of the callee's one result, at its width.
+    pub result_range: Option<ValueRange>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
 }
@@ -41,6 +44,20 @@ impl Shape {
             Some(Some(_)) => Some(*argument),
         }
     }
+}
+
+impl Shape {
+    /// Bits of a result that can be other than zero.
+    fn significant_bits(&self, value: &Value) -> u16 {
+        let whole = 8 * value.bytes;
+        let range = self.result_range.filter(|r| r.width == whole && self.results.len() == 1);
+        range.map_or(whole, |r| significant_bits(&r))
+    }
+}
+
+/// Bits of numbers in a range that can be other than zero; at least one.
+fn significant_bits(range: &ValueRange) -> u16 {
+    (64 - range.unsigned().1.leading_zeros() as u16).max(1)
 }
 
 /// Blocks of at most this many bytes are copied as values.
@@ -101,9 +118,12 @@ impl<'a> Context<'a> {
         let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
         let fixed = local.and_then(|c| c.result.clone());
         let preserves = local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
-        if local.is_some() {
-            self.assume(Assumption::about("callers", name.unwrap_or_default()));
+        if let Some(contract) = local {
+            let assumption = if contract.private { "callers" } else { "definition" };
+            self.assume(Assumption::about(assumption, name.unwrap_or_default()));
         }
+        let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
+        let result_range = local.and_then(|c| c.result_range);
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
         let typed = if name.is_none() { typed().filter(|s| s.unsupported.is_none()) } else { None };
         match name.and_then(|n| self.signature(n)).or(typed) {
@@ -122,6 +142,7 @@ impl<'a> Context<'a> {
                     allocates,
                     moved,
                     fixed,
+                    result_range,
                     preserves,
                 }
             }
@@ -143,6 +164,7 @@ impl<'a> Context<'a> {
                     allocates,
                     moved,
                     fixed,
+                    result_range,
                     preserves,
                 }
             }
@@ -339,7 +361,9 @@ impl<'a> Context<'a> {
                 let bit = self.fresh(hint, Sort::Bv(1));
                 self.arena.zext(bit, 8 * value.bytes)
             } else {
-                self.fresh(hint, Sort::Bv(8 * value.bytes))
+                let bits = shape.significant_bits(value);
+                let result = self.fresh(hint, Sort::Bv(bits));
+                self.arena.zext(result, 8 * value.bytes)
             };
             out.push(result);
         }
@@ -351,6 +375,21 @@ impl<'a> Context<'a> {
             self.allocations.insert(var, born);
         }
         out
+    }
+
+    /// Is a call's result in the callee's range? `None` if its sort says so.
+    pub fn result_in_range(&mut self, shape: &Shape, result: TermId) -> Option<TermId> {
+        let width = self.arena.width(result);
+        let range = shape.result_range.filter(|r| r.width == width && shape.results.len() == 1)?;
+        let holds = self.in_range(result, &range);
+        self.arena.as_bool(holds).is_none().then_some(holds)
+    }
+
+    fn in_range(&mut self, value: TermId, range: &ValueRange) -> TermId {
+        let low = self.arena.bv(range.width, range.low);
+        let distance = self.arena.sub(value, low);
+        let span = self.arena.bv(range.width, range.span);
+        self.arena.ule(distance, span)
     }
 
     /// The state at entry, inputs shared between the sides and everything else unknown per side.
@@ -376,7 +415,7 @@ impl<'a> Context<'a> {
                         Some(only) if !value.boolean && value.narrow.is_none() => {
                             self.arena.truncate(only, 8 * value.bytes)
                         }
-                        _ => self.entry_argument(&value, &source.name()),
+                        _ => self.entry_argument(&value, source),
                     };
                     self.widen(side, register, low)
                 }
@@ -432,7 +471,7 @@ impl<'a> Context<'a> {
         for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
             let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
             let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean) else { continue };
-            let held = self.entry_argument(value, &register.name());
+            let held = self.entry_argument(value, *register);
             let mut any = Vec::new();
             for known in values {
                 let known = self.fixed_term(known);
@@ -442,12 +481,26 @@ impl<'a> Context<'a> {
             let any = self.arena.bool_or_all(&any);
             all = self.arena.bool_and(all, any);
         }
+        for (register, range) in &contract.ranges {
+            let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
+            let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean && 8 * v.bytes == range.width) else {
+                continue;
+            };
+            if self.only_value(*register).is_some() {
+                continue;
+            }
+            let held = self.entry_argument(value, *register);
+            let holds = self.in_range(held, range);
+            all = self.arena.bool_and(all, holds);
+        }
         all
     }
 
     /// An argument at entry: its defined bytes.
-    fn entry_argument(&mut self, value: &Value, name: &str) -> TermId {
+    fn entry_argument(&mut self, value: &Value, register: Register) -> TermId {
         let width = 8 * value.bytes;
+        let name = register.name();
+        let range = self.own_contract().and_then(|c| c.ranges.get(&register)).filter(|r| r.width == width);
         if value.boolean {
             self.assume(Assumption::global("abi-entry"));
             let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
@@ -460,10 +513,16 @@ impl<'a> Context<'a> {
                 let low = self.arena.var(&format!("{name}.{}", 8 * bytes), Sort::Bv(8 * bytes));
                 if signed { self.arena.sext(low, width) } else { self.arena.zext(low, width) }
             }
+            // What all callers pass fits in fewer bits.
+            None if range.is_some_and(|r| significant_bits(r) < width) => {
+                let bits = range.map_or(width, significant_bits);
+                let low = self.arena.var(&format!("{name}.{bits}"), Sort::Bv(bits));
+                self.arena.zext(low, width)
+            }
             // The register's own variable is 64 bits wide: a narrower argument is its low part.
             None => {
                 let register = if name.starts_with("xmm") { 128 } else { 64 };
-                let whole = self.arena.var(name, Sort::Bv(register));
+                let whole = self.arena.var(&name, Sort::Bv(register));
                 self.arena.truncate(whole, width)
             }
         }
@@ -553,12 +612,16 @@ impl Executor<'_, '_> {
             let result = match self.context.known_result(self.side, &shape, state, i) {
                 Some(known) => known,
                 None => {
-                    let bits = if value.boolean { 1 } else { 8 * value.bytes };
+                    let bits = if value.boolean { 1 } else { shape.significant_bits(value) };
                     let result = self.context.arena.apply(&format!("{name}.{i}"), Sort::Bv(bits), &operands);
                     if reads {
                         self.run.pure_calls.push(PureCall { guard, value: result, place });
                     }
-                    self.context.arena.zext(result, 8 * value.bytes)
+                    let result = self.context.arena.zext(result, 8 * value.bytes);
+                    if let (Some(holds), Side::Original) = (self.context.result_in_range(&shape, result), self.side) {
+                        self.run.facts.push((guard, holds));
+                    }
+                    result
                 }
             };
             results.push(result);

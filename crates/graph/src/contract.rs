@@ -14,8 +14,9 @@
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
-use crate::library;
+use crate::range_analysis;
 use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register};
+use crate::{ValueRange, library};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
@@ -54,6 +55,14 @@ pub enum LocalEffect {
 /// The contract of one local function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalContract {
+    /// Is it called from the visible call sites only? If not, the contract says nothing about its arguments.
+    pub private: bool,
+    /// Ranges of arguments at every call site of the original, at the argument's width.
+    pub ranges: BTreeMap<Register, ValueRange>,
+    /// Range of the original's result, at its width.
+    pub result_range: Option<ValueRange>,
+    /// Does the original never return?
+    pub noreturn: bool,
     /// Argument registers whose value is one of these at every call site of the original.
     pub arguments: BTreeMap<Register, BTreeSet<Fixed>>,
     /// Where the candidate expects what the original takes in a register; `None` if nowhere.
@@ -64,6 +73,17 @@ pub struct LocalContract {
     pub result: Option<FixedResult>,
     /// What the original does.
     pub effect: LocalEffect,
+}
+
+impl LocalContract {
+    /// Is there anything in it that is not true of every function?
+    fn says_something(&self) -> bool {
+        self.moved.values().any(Option::is_none)
+            || self.result.is_some()
+            || self.result_range.is_some()
+            || self.noreturn
+            || self.effect != LocalEffect::Unknown
+    }
 }
 
 /// Contracts by name of the function.
@@ -79,6 +99,8 @@ pub struct File<'a> {
     pub complete: bool,
     /// Names of local functions whose address is never taken.
     pub private: BTreeSet<String>,
+    /// Names of functions that another file's definition can replace.
+    pub replaceable: BTreeSet<String>,
 }
 
 /// Argument registers: the six general ones and eight vector ones.
@@ -91,10 +113,10 @@ const MOST_VALUES: usize = 16;
 
 /// The contracts of the functions that are private in both files.
 pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
-    let private: Vec<String> = original.private.intersection(&candidate.private).cloned().collect();
-    if private.is_empty() {
-        return Contracts::new();
-    }
+    let private: BTreeSet<String> = original.private.intersection(&candidate.private).cloned().collect();
+    let nobody = BTreeSet::new();
+    let enclosed = if original.complete { &private } else { &nobody };
+    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed);
     let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
     let effects = effects(original);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
@@ -107,15 +129,30 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         read_results.extend(results_read(function, &live_in));
     }
     let mut out = Contracts::new();
-    for name in private {
+    let mut names: Vec<String> = by_name.keys().map(|name| name.to_string()).collect();
+    names.sort();
+    for name in names {
         let (Some(before), Some(_)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
-        let arguments = passed.get(&name).cloned().unwrap_or_default();
+        if original.replaceable.contains(&name) || candidate.replaceable.contains(&name) {
+            continue;
+        }
+        let private = private.contains(&name);
+        let arguments = if private { passed.get(&name).cloned().unwrap_or_default() } else { BTreeMap::new() };
         let live_in = live.get(&name).copied().unwrap_or(u64::MAX);
         let Some(moved) = moved(before, live_in, &arguments) else { continue };
-        let result_unused = candidate.complete && !read_results.contains(&name);
+        let result_unused = private && candidate.complete && !read_results.contains(&name);
+        let known = ranges.get(&name).filter(|r| r.called).cloned().unwrap_or_default();
+        let noreturn = known.called && !known.returns;
+        let only = |r: &ValueRange| FixedResult::Value(Fixed::Number(r.low));
         let result = fixed_result(original.arena, before);
+        let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
-        out.insert(name, LocalContract { arguments, moved, result_unused, result, effect });
+        let (ranges, result_range) = (known.arguments, known.result);
+        let contract =
+            LocalContract { private, ranges, result_range, noreturn, arguments, moved, result_unused, result, effect };
+        if private || contract.says_something() {
+            out.insert(name, contract);
+        }
     }
     out
 }

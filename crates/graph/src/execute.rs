@@ -102,6 +102,8 @@ pub struct Run {
     pub pure_calls: Vec<PureCall>,
     /// Faults.
     pub faults: Vec<Fault>,
+    /// What holds of results of the original's callees: when, and what.
+    pub facts: Vec<(TermId, TermId)>,
 }
 
 /// A copy whose operands must not overlap (`memcpy`).

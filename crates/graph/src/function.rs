@@ -94,9 +94,9 @@ impl Function {
         }
     }
 
-    /// The contract of the function itself.
+    /// The contract of the function itself, if only visible call sites call it.
     pub fn contract(&self) -> Option<&LocalContract> {
-        self.contracts.get(&self.name)
+        self.contracts.get(&self.name).filter(|c| c.private)
     }
 
     /// Is this code as no optimiser leaves it: a frame pointer, and every parameter with a home in the frame? Then the

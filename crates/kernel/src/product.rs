@@ -117,6 +117,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         let results = self.context.fresh_results(&shape, &hint);
         let after = self.context.fresh("world", Sort::Memory);
         let (mut point, afterwards) = self.merge(incoming, &shape, after);
+        if let Some(holds) = results.first().and_then(|r| self.context.result_in_range(&shape, *r)) {
+            let not = self.context.arena.bool_not(holds);
+            point.facts.push(Fact { when: point.condition, kind: FactKind::Not(not) });
+        }
         let mut onward = [Onward::At(calls[0]); 2];
         for side in Side::BOTH {
             let i = side.index();
@@ -226,6 +230,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut seen: FxHashSet<(TermId, TermId)> = FxHashSet::default();
         for fault in &run.faults {
             facts.push(Fact { when: condition, kind: FactKind::Not(fault.guard) });
+        }
+        for (guard, holds) in &run.facts {
+            let when = self.context.arena.bool_and(condition, *guard);
+            let not = self.context.arena.bool_not(*holds);
+            facts.push(Fact { when, kind: FactKind::Not(not) });
         }
         for access in &run.accesses {
             if seen.insert((access.guard, access.address)) {
