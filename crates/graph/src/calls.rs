@@ -579,16 +579,29 @@ impl Executor<'_, '_> {
                     operands.push(state.world);
                 }
                 let width = 8 * signature.results.first().map_or(8, |r| r.bytes);
-                let value = self.context.arena.apply(contract.name, Sort::Bv(width), &operands);
+                // `bcmp` reads what `memcmp` reads, and is zero when that is.
+                let name = if contract.name == "bcmp" { "memcmp" } else { contract.name };
+                let value = self.context.arena.apply(name, Sort::Bv(width), &operands);
                 if reads {
                     self.run.pure_calls.push(PureCall { guard, value, place });
                 }
-                vec![value]
+                vec![if name == contract.name { value } else { self.zero_like(contract.name, value, &operands) }]
             }
         };
         let world = state.world;
         self.context.after_call(self.side, state, &shape, &results, world);
         Ok(())
+    }
+
+    /// Zero where `value` is, else what `name` gives if that is not zero.
+    fn zero_like(&mut self, name: &str, value: TermId, operands: &[TermId]) -> TermId {
+        let arena = &mut *self.context.arena;
+        let width = arena.width(value);
+        let (zero, one) = (arena.bv(width, 0), arena.bv(width, 1));
+        let given = arena.apply(name, Sort::Bv(width), operands);
+        let (same, nothing) = (arena.eq(value, zero), arena.eq(given, zero));
+        let other = arena.ite(nothing, one, given);
+        arena.ite(same, zero, other)
     }
 
     /// A call of a local function that only computes a result.

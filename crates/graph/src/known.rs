@@ -81,7 +81,31 @@ impl Known {
     pub fn from_condition(arena: &mut Arena, condition: TermId) -> Known {
         let mut known = Known::default();
         known.learn(arena, condition);
+        known.learn_other_orders(arena);
         known
+    }
+
+    /// Of numbers without a sign, the two orders say the same.
+    fn learn_other_orders(&mut self, arena: &mut Arena) {
+        let mut found: Vec<(TermId, TermId)> = Vec::new();
+        for (term, value) in &self.literals {
+            let other = match arena.op(*term) {
+                Op::Slt => Op::Ult,
+                Op::Ult => Op::Slt,
+                _ => continue,
+            };
+            let (a, b) = (arena.arg(*term, 0), arena.arg(*term, 1));
+            if self.has_no_sign(arena, a) && self.has_no_sign(arena, b) {
+                found.push((arena.make(other, &[a, b]), *value));
+            }
+        }
+        // In an order that does not depend on hashing.
+        found.sort_unstable();
+        for (term, value) in found {
+            if arena.as_bool(term).is_none() {
+                self.literals.entry(term).or_insert(value);
+            }
+        }
     }
 
     /// Adds the conjuncts of a condition.
@@ -243,6 +267,11 @@ impl Known {
                     None => term,
                 }
             }
+            Op::Sext(width) if self.has_no_sign(arena, arena.arg(term, 0)) => {
+                let inner = arena.arg(term, 0);
+                let inner = self.settle_within(arena, inner, depth.saturating_sub(1));
+                arena.zext(inner, width)
+            }
             Op::Zext(_) | Op::Sext(_) | Op::Extract { .. } | Op::Concat | Op::Add | Op::Mul if depth > 0 => {
                 let node = arena.node(term).clone();
                 let args: Vec<TermId> = node.args.iter().map(|a| self.settle_within(arena, *a, depth - 1)).collect();
@@ -267,8 +296,32 @@ impl Known {
                 let value = arena.bool(value);
                 known.entry(part).or_insert(value);
             }
+            if let Op::Sext(width) = arena.op(part)
+                && self.has_no_sign(arena, arena.arg(part, 0))
+            {
+                let extended = arena.zext(arena.arg(part, 0), width);
+                known.entry(part).or_insert(extended);
+            }
         }
         arena.replace(term, &known)
+    }
+
+    /// Is a number, or a number with a constant added, known not to be negative?
+    fn has_no_sign(&self, arena: &Arena, term: TermId) -> bool {
+        let width = arena.width(term);
+        if width > 64 {
+            return false;
+        }
+        let wider = |t: TermId| arena.op(t) == Op::Zext(width) && arena.width(arena.arg(t, 0)) < width;
+        let positive = |t: TermId| arena.as_const(t).is_some_and(|c| !c.sign());
+        if wider(term) || positive(term) || self.ranges.get(&term).is_some_and(|r| r.signed.0 >= 0) {
+            return true;
+        }
+        let [x, k] = arena.args(term) else { return false };
+        let (Op::Add, Some(k)) = (arena.op(term), arena.as_const(*k)) else { return false };
+        let Some(range) = self.ranges.get(x) else { return false };
+        let (k, full) = (number(k, true), Range::full(width).signed);
+        range.signed.0 + k >= 0 && range.signed.1 + k <= full.1
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Alias {
 }
 
 const WALK_LIMIT: usize = 400;
+/// Bytes of the largest store in a canonical chain.
+const LARGEST_STORE: i64 = 8;
 /// Tables of at most this many elements are read as a choice.
 const LARGEST_TABLE: u64 = 40;
 
@@ -266,8 +268,68 @@ impl Context<'_> {
         Some(self.arena.concat_all(&parts))
     }
 
-    /// The memory with `value` stored at `address`, in canonical form.
+    /// The memory with `value` stored at `address`, in canonical form: stores are aligned blocks of at most eight bytes,
+    /// where the constant part of the address counts as its position, and two halves of a block are one store.
     pub fn write(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
+        let size = i64::from(self.arena.width(value) / 8);
+        let position = Linear::of(self.arena, address).constant.low() as i64;
+        let (mut memory, mut at) = (memory, 0);
+        while at < size {
+            let aligned = 1 << (position + at).trailing_zeros().min(3);
+            let mut piece = aligned.min(LARGEST_STORE);
+            while piece > size - at {
+                piece /= 2;
+            }
+            let here = self.arena.add_const(address, at);
+            let part = self.arena.extract(value, (8 * (at + piece) - 1) as u16, (8 * at) as u16);
+            memory = self.write_block(memory, here, part);
+            at += piece;
+        }
+        memory
+    }
+
+    /// Stores an aligned block, together with its other half if that was stored before and can be moved up to here.
+    fn write_block(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
+        let size = self.arena.width(value) / 8;
+        let position = Linear::of(self.arena, address).constant.low();
+        let upper = position & u64::from(size) != 0;
+        if i64::from(size) < LARGEST_STORE {
+            let half = if upper { -i64::from(size) } else { i64::from(size) };
+            let buddy = self.arena.add_const(address, half);
+            if let Some((below, other)) = self.take_out(memory, buddy, size) {
+                let (low, high) = if upper { (other, value) } else { (value, other) };
+                let whole = self.arena.concat(high, low);
+                let start = if upper { buddy } else { address };
+                return self.write_block(below, start, whole);
+            }
+        }
+        self.write_store(memory, address, value)
+    }
+
+    /// The value of a store at exactly this address, and the memory without it, if no store above it may touch it.
+    fn take_out(&mut self, memory: TermId, address: TermId, size: u16) -> Option<(TermId, TermId)> {
+        let mut above: Vec<(TermId, TermId)> = Vec::new();
+        let mut at = memory;
+        for _ in 0..WALK_LIMIT {
+            let TermOp::Store(n) = self.arena.op(at) else { return None };
+            let (inner, place, value) = (self.arena.arg(at, 0), self.arena.arg(at, 1), self.arena.arg(at, 2));
+            if place == address && n == size {
+                let mut rest = inner;
+                for (place, value) in above.into_iter().rev() {
+                    rest = self.arena.store(rest, place, value);
+                }
+                return Some((rest, value));
+            }
+            if self.alias(place, n, address, size) != Alias::Disjoint {
+                return None;
+            }
+            above.push((place, value));
+            at = inner;
+        }
+        None
+    }
+
+    fn write_store(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
         let size = self.arena.width(value) / 8;
         let mut kept: Vec<(TermId, TermId)> = Vec::new();
         let mut place = None;
