@@ -25,6 +25,10 @@ impl Range {
         Range { signed: (-half, half - 1), unsigned: (0, 2 * half - 1) }
     }
 
+    fn has_no_sign(&self, width: u16) -> bool {
+        self.signed.0 >= 0 || self.unsigned.1 <= Range::full(width).signed.1
+    }
+
     /// Excludes one value at either end.
     fn exclude(&mut self, signed: i128, unsigned: i128) {
         for (range, value) in [(&mut self.signed, signed), (&mut self.unsigned, unsigned)] {
@@ -70,6 +74,19 @@ fn bound(arena: &Arena, term: TermId) -> Option<(TermId, Bits, bool)> {
     let (a, b) = (arena.arg(term, 0), arena.arg(term, 1));
     let constant = arena.as_const(b).filter(|c| c.width() <= 64)?;
     arena.as_const(a).is_none().then_some((a, constant, signed))
+}
+
+/// `x < y` where y is a narrower number, zero-extended: the term x, the largest y, and whether the comparison is signed.
+fn extended_bound(arena: &Arena, term: TermId) -> Option<(TermId, i128, bool)> {
+    let signed = match arena.op(term) {
+        Op::Slt => true,
+        Op::Ult => false,
+        _ => return None,
+    };
+    let (x, y) = (arena.arg(term, 0), arena.arg(term, 1));
+    let Op::Zext(width) = arena.op(y) else { return None };
+    let narrow = arena.width(arena.arg(y, 0));
+    (narrow < width && width <= 64 && arena.as_const(x).is_none()).then(|| (x, (1i128 << narrow) - 1, signed))
 }
 
 fn number(constant: Bits, signed: bool) -> i128 {
@@ -147,6 +164,15 @@ impl Known {
                 if let Some((low, high)) = known {
                     *ends = (ends.0.max(low), ends.1.min(high));
                 }
+            }
+        }
+        if let Some((x, limit, signed)) = extended_bound(arena, term) {
+            let range = self.ranges.entry(x).or_insert_with(|| Range::full(arena.width(x)));
+            match (signed, holds) {
+                (true, true) => range.signed.1 = range.signed.1.min(limit - 1),
+                (false, true) => range.unsigned.1 = range.unsigned.1.min(limit - 1),
+                (true, false) => range.signed.0 = range.signed.0.max(0),
+                (false, false) => {}
             }
         }
         if let Some((x, constant, signed)) = bound(arena, term) {
@@ -314,7 +340,7 @@ impl Known {
         }
         let wider = |t: TermId| arena.op(t) == Op::Zext(width) && arena.width(arena.arg(t, 0)) < width;
         let positive = |t: TermId| arena.as_const(t).is_some_and(|c| !c.sign());
-        if wider(term) || positive(term) || self.ranges.get(&term).is_some_and(|r| r.signed.0 >= 0) {
+        if wider(term) || positive(term) || self.ranges.get(&term).is_some_and(|r| r.has_no_sign(width)) {
             return true;
         }
         let [x, k] = arena.args(term) else { return false };

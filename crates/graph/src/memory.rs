@@ -51,11 +51,20 @@ impl Context<'_> {
             let Some(region) = region else { continue };
             let apart = match region.local {
                 Some(local) => !self.may_reach_local(other, local),
+                None if self.is_unaliased(region.var) && !self.is_part_of(region.var, other) => {
+                    let name = self.object_name(region.var);
+                    self.assume(Assumption::about("unaliased-static", name));
+                    self.assume(Assumption::global("disjoint-objects"));
+                    true
+                }
                 None => self.allocations.get(&region.var).copied().is_some_and(|born| self.older_than(other, born)),
             };
             if apart {
-                let name = if region.local.is_some() { "frame-private" } else { "fresh-allocation" };
-                self.assume(Assumption::global(name));
+                if region.local.is_some() {
+                    self.assume(Assumption::global("frame-private"));
+                } else if self.allocations.contains_key(&region.var) {
+                    self.assume(Assumption::global("fresh-allocation"));
+                }
                 if region.assumed {
                     let entity = self.object_name(region.var);
                     self.assume(Assumption::about("in-bounds", entity));
@@ -64,6 +73,18 @@ impl Context<'_> {
             }
         }
         Alias::May
+    }
+
+    /// Is this a static of the original's file whose address nobody has?
+    fn is_unaliased(&self, var: VarId) -> bool {
+        self.functions[0].objects.get(&var).is_some_and(|o| o.unaliased)
+    }
+
+    /// Does an address contain that of the object, other than as a place in memory that something was loaded from?
+    fn is_part_of(&self, var: VarId, address: TermId) -> bool {
+        let outside = |t: TermId| !matches!(self.arena.op(t), TermOp::Load(_)) && self.arena.sort(t) != Sort::Memory;
+        let parts = self.arena.topological_where(&[address], outside);
+        parts.into_iter().any(|t| self.arena.as_var(t) == Some(var))
     }
 
     /// Value of `bytes` bytes at `address` in a memory term, resolved as far as aliasing is decided.
@@ -271,9 +292,9 @@ impl Context<'_> {
     /// The memory with `value` stored at `address`, in canonical form: stores are aligned blocks of at most eight bytes,
     /// where the constant part of the address counts as its position, and two halves of a block are one store.
     pub fn write(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
-        let size = i64::from(self.arena.width(value) / 8);
+        let (from, size) = self.changed_bytes(memory, address, value);
         let position = Linear::of(self.arena, address).constant.low() as i64;
-        let (mut memory, mut at) = (memory, 0);
+        let (mut memory, mut at) = (memory, from);
         while at < size {
             let aligned = 1 << (position + at).trailing_zeros().min(3);
             let mut piece = aligned.min(LARGEST_STORE);
@@ -286,6 +307,28 @@ impl Context<'_> {
             at += piece;
         }
         memory
+    }
+
+    /// The first byte of a value, and the one behind the last, that are not what the memory holds there already.
+    fn changed_bytes(&mut self, memory: TermId, address: TermId, value: TermId) -> (i64, i64) {
+        let (mut from, mut to) = (0, i64::from(self.arena.width(value) / 8));
+        let computed = matches!(self.arena.op(value), TermOp::BvAnd | TermOp::BvOr | TermOp::BvXor | TermOp::Concat);
+        if !computed || to > LARGEST_STORE {
+            return (from, to);
+        }
+        let unchanged = |context: &mut Self, byte: i64| {
+            let part = context.arena.extract(value, (8 * byte + 7) as u16, (8 * byte) as u16);
+            let loaded = matches!(context.arena.op(part), TermOp::Load(1));
+            let here = context.arena.add_const(address, byte);
+            loaded && context.read(memory, here, 1) == part
+        };
+        while from < to && unchanged(self, from) {
+            from += 1;
+        }
+        while from < to && unchanged(self, to - 1) {
+            to -= 1;
+        }
+        (from, to)
     }
 
     /// Stores an aligned block, together with its other half if that was stored before and can be moved up to here.

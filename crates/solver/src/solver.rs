@@ -11,7 +11,7 @@ use crate::model::{is_evaluable, model_of, refutes};
 use crate::oracle::{AddressMemory, Oracle};
 use crate::pool::Shared;
 use crate::smt::Question;
-use crate::{Answer, Query, Why, dump, opaque};
+use crate::{Answer, Query, Why, comparisons, dump, opaque};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -250,6 +250,8 @@ impl Solver {
         let flat = flattener.conjunction(&terms);
         let distances = flattener.into_distances();
         let mut basis = basis::change(arena, &flat, &distances);
+        let theorems = comparisons::theorems(arena, &basis.assertions);
+        basis.assertions.extend(theorems);
         basis.assertions.retain(|term| arena.as_bool(*term) != Some(true));
         (!basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(basis)
     }
