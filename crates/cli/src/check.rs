@@ -137,6 +137,7 @@ fn compare(
     let mut ours = original.lift(pair.original, Side::Original, &mut arena)?;
     ours.contracts = Arc::clone(contracts);
     let theirs = candidate.lift(counterpart, Side::Candidate, &mut arena)?;
+    ours.adopt_declarations(&theirs);
     Ok(session.check_pair(&mut arena, &ours, &theirs))
 }
 

@@ -52,6 +52,12 @@ impl Program {
         facts.into_iter().filter(|f| f.function && !f.address_taken).map(|f| f.name).collect()
     }
 
+    /// Functions that another file's definition can replace.
+    fn replaceable(&self) -> BTreeSet<String> {
+        let entries = self.image.functions().iter().filter(|entry| entry.weak);
+        entries.flat_map(|entry| std::iter::once(&entry.name).chain(&entry.aliases)).cloned().collect()
+    }
+
     /// All functions in one arena, and whether none is missing.
     fn lift_all(&self, side: Side, arena: &mut Arena) -> (Vec<Function>, bool) {
         let all: Vec<Option<Function>> =
@@ -71,17 +77,14 @@ impl Program {
 
 /// What the visible call sites say about the local functions of two files.
 pub fn contracts(original: &Program, candidate: &Program) -> Contracts {
-    let private = [original.private(), candidate.private()];
-    if private[0].intersection(&private[1]).next().is_none() {
-        return Contracts::new();
-    }
-    let [first, second] = private;
+    let (first, second) = (original.private(), candidate.private());
     let mut arenas = [new_arena(), new_arena()];
     let (ours, complete) = original.lift_all(Side::Original, &mut arenas[0]);
     let (theirs, all) = candidate.lift_all(Side::Candidate, &mut arenas[1]);
     let [a, b] = &mut arenas;
-    let mut before = File { arena: a, functions: &ours, complete, private: first };
-    let mut after = File { arena: b, functions: &theirs, complete: all, private: second };
+    let mut before = File { arena: a, functions: &ours, complete, private: first, replaceable: original.replaceable() };
+    let mut after =
+        File { arena: b, functions: &theirs, complete: all, private: second, replaceable: candidate.replaceable() };
     graph::contract::contracts(&mut before, &mut after)
 }
 

@@ -38,6 +38,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
         ours.contracts = contracts(&original, &candidate).into();
         let theirs =
             candidate.lift(theirs, Side::Candidate, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        ours.adopt_declarations(&theirs);
         Ok(check(&mut arena, &ours, &theirs, &certificate))
     };
     let result = pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished);

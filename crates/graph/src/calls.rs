@@ -5,6 +5,7 @@ use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::library::{self, Effect};
 use crate::{
     Assumption, Call, Callee, Context, Narrow, Place, PointId, Register, Side, Signature, State, Stuck, Value,
+    ValueRange,
 };
 use std::collections::BTreeMap;
 use term::{Op as TermOp, Sort, TermId};
@@ -26,6 +27,8 @@ pub struct Shape {
     pub moved: BTreeMap<Register, Option<Register>>,
     /// What the callee is known to return.
     pub fixed: Option<FixedResult>,
+    /// Range of the callee's one result, at its width.
+    pub result_range: Option<ValueRange>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
 }
@@ -41,6 +44,20 @@ impl Shape {
             Some(Some(_)) => Some(*argument),
         }
     }
+}
+
+impl Shape {
+    /// Bits of a result that can be other than zero.
+    fn significant_bits(&self, value: &Value) -> u16 {
+        let whole = 8 * value.bytes;
+        let range = self.result_range.filter(|r| r.width == whole && self.results.len() == 1);
+        range.map_or(whole, |r| significant_bits(&r))
+    }
+}
+
+/// Bits of numbers in a range that can be other than zero; at least one.
+fn significant_bits(range: &ValueRange) -> u16 {
+    (64 - range.unsigned().1.leading_zeros() as u16).max(1)
 }
 
 /// Blocks of at most this many bytes are copied as values.
@@ -101,9 +118,12 @@ impl<'a> Context<'a> {
         let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
         let fixed = local.and_then(|c| c.result.clone());
         let preserves = local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
-        if local.is_some() {
-            self.assume(Assumption::about("callers", name.unwrap_or_default()));
+        if let Some(contract) = local {
+            let assumption = if contract.private { "callers" } else { "definition" };
+            self.assume(Assumption::about(assumption, name.unwrap_or_default()));
         }
+        let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
+        let result_range = local.and_then(|c| c.result_range);
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
         let typed = if name.is_none() { typed().filter(|s| s.unsupported.is_none()) } else { None };
         match name.and_then(|n| self.signature(n)).or(typed) {
@@ -122,6 +142,7 @@ impl<'a> Context<'a> {
                     allocates,
                     moved,
                     fixed,
+                    result_range,
                     preserves,
                 }
             }
@@ -143,6 +164,7 @@ impl<'a> Context<'a> {
                     allocates,
                     moved,
                     fixed,
+                    result_range,
                     preserves,
                 }
             }
@@ -160,9 +182,11 @@ impl<'a> Context<'a> {
             narrow: None,
         };
         let (mut all, mut all_vectors) = (true, true);
+        // Unoptimised code loads every argument, even one that is still where it arrived.
+        let loads = self.functions[0].is_unoptimised();
         for register in Register::ARGUMENTS {
             let held = state.get(register);
-            if self.is_undefined(held) {
+            if self.is_undefined(held) || loads && !state.is_written(register) {
                 all = false;
                 break;
             }
@@ -170,7 +194,7 @@ impl<'a> Context<'a> {
         }
         for i in 0..8 {
             let register = Register::Vector(i);
-            if self.is_undefined(state.get(register)) {
+            if self.is_undefined(state.get(register)) || loads && !state.is_written(register) {
                 all_vectors = false;
                 break;
             }
@@ -236,6 +260,11 @@ impl<'a> Context<'a> {
                     return Err(crate::context::unsupported(side, place, "large argument on the stack"));
                 }
                 let first = depth + if state.tail { 8 } else { 0 };
+                let (from, to) = (first + i64::from(offset), first + i64::from(offset) + i64::from(value.bytes));
+                let mut bound = self.bindings.iter().filter_map(|b| b.interval(side));
+                if bound.any(|i| i.offset < to && i.offset.saturating_add_unsigned(i.size) > from) {
+                    return Err(crate::context::unsupported(side, place, "stack argument inside a local object"));
+                }
                 return Ok(state.frame.read(self.arena, first + i64::from(offset), value.bytes));
             }
         };
@@ -332,7 +361,9 @@ impl<'a> Context<'a> {
                 let bit = self.fresh(hint, Sort::Bv(1));
                 self.arena.zext(bit, 8 * value.bytes)
             } else {
-                self.fresh(hint, Sort::Bv(8 * value.bytes))
+                let bits = shape.significant_bits(value);
+                let result = self.fresh(hint, Sort::Bv(bits));
+                self.arena.zext(result, 8 * value.bytes)
             };
             out.push(result);
         }
@@ -344,6 +375,21 @@ impl<'a> Context<'a> {
             self.allocations.insert(var, born);
         }
         out
+    }
+
+    /// Is a call's result in the callee's range? `None` if its sort says so.
+    pub fn result_in_range(&mut self, shape: &Shape, result: TermId) -> Option<TermId> {
+        let width = self.arena.width(result);
+        let range = shape.result_range.filter(|r| r.width == width && shape.results.len() == 1)?;
+        let holds = self.in_range(result, &range);
+        self.arena.as_bool(holds).is_none().then_some(holds)
+    }
+
+    fn in_range(&mut self, value: TermId, range: &ValueRange) -> TermId {
+        let low = self.arena.bv(range.width, range.low);
+        let distance = self.arena.sub(value, low);
+        let span = self.arena.bv(range.width, range.span);
+        self.arena.ule(distance, span)
     }
 
     /// The state at entry, inputs shared between the sides and everything else unknown per side.
@@ -369,7 +415,7 @@ impl<'a> Context<'a> {
                         Some(only) if !value.boolean && value.narrow.is_none() => {
                             self.arena.truncate(only, 8 * value.bytes)
                         }
-                        _ => self.entry_argument(&value, &source.name()),
+                        _ => self.entry_argument(&value, source),
                     };
                     self.widen(side, register, low)
                 }
@@ -425,7 +471,7 @@ impl<'a> Context<'a> {
         for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
             let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
             let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean) else { continue };
-            let held = self.entry_argument(value, &register.name());
+            let held = self.entry_argument(value, *register);
             let mut any = Vec::new();
             for known in values {
                 let known = self.fixed_term(known);
@@ -435,12 +481,26 @@ impl<'a> Context<'a> {
             let any = self.arena.bool_or_all(&any);
             all = self.arena.bool_and(all, any);
         }
+        for (register, range) in &contract.ranges {
+            let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
+            let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean && 8 * v.bytes == range.width) else {
+                continue;
+            };
+            if self.only_value(*register).is_some() {
+                continue;
+            }
+            let held = self.entry_argument(value, *register);
+            let holds = self.in_range(held, range);
+            all = self.arena.bool_and(all, holds);
+        }
         all
     }
 
     /// An argument at entry: its defined bytes.
-    fn entry_argument(&mut self, value: &Value, name: &str) -> TermId {
+    fn entry_argument(&mut self, value: &Value, register: Register) -> TermId {
         let width = 8 * value.bytes;
+        let name = register.name();
+        let range = self.own_contract().and_then(|c| c.ranges.get(&register)).filter(|r| r.width == width);
         if value.boolean {
             self.assume(Assumption::global("abi-entry"));
             let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
@@ -453,10 +513,16 @@ impl<'a> Context<'a> {
                 let low = self.arena.var(&format!("{name}.{}", 8 * bytes), Sort::Bv(8 * bytes));
                 if signed { self.arena.sext(low, width) } else { self.arena.zext(low, width) }
             }
+            // What all callers pass fits in fewer bits.
+            None if range.is_some_and(|r| significant_bits(r) < width) => {
+                let bits = range.map_or(width, significant_bits);
+                let low = self.arena.var(&format!("{name}.{bits}"), Sort::Bv(bits));
+                self.arena.zext(low, width)
+            }
             // The register's own variable is 64 bits wide: a narrower argument is its low part.
             None => {
                 let register = if name.starts_with("xmm") { 128 } else { 64 };
-                let whole = self.arena.var(name, Sort::Bv(register));
+                let whole = self.arena.var(&name, Sort::Bv(register));
                 self.arena.truncate(whole, width)
             }
         }
@@ -513,16 +579,29 @@ impl Executor<'_, '_> {
                     operands.push(state.world);
                 }
                 let width = 8 * signature.results.first().map_or(8, |r| r.bytes);
-                let value = self.context.arena.apply(contract.name, Sort::Bv(width), &operands);
+                // `bcmp` reads what `memcmp` reads, and is zero when that is.
+                let name = if contract.name == "bcmp" { "memcmp" } else { contract.name };
+                let value = self.context.arena.apply(name, Sort::Bv(width), &operands);
                 if reads {
                     self.run.pure_calls.push(PureCall { guard, value, place });
                 }
-                vec![value]
+                vec![if name == contract.name { value } else { self.zero_like(contract.name, value, &operands) }]
             }
         };
         let world = state.world;
         self.context.after_call(self.side, state, &shape, &results, world);
         Ok(())
+    }
+
+    /// Zero where `value` is, else what `name` gives if that is not zero.
+    fn zero_like(&mut self, name: &str, value: TermId, operands: &[TermId]) -> TermId {
+        let arena = &mut *self.context.arena;
+        let width = arena.width(value);
+        let (zero, one) = (arena.bv(width, 0), arena.bv(width, 1));
+        let given = arena.apply(name, Sort::Bv(width), operands);
+        let (same, nothing) = (arena.eq(value, zero), arena.eq(given, zero));
+        let other = arena.ite(nothing, one, given);
+        arena.ite(same, zero, other)
     }
 
     /// A call of a local function that only computes a result.
@@ -546,12 +625,16 @@ impl Executor<'_, '_> {
             let result = match self.context.known_result(self.side, &shape, state, i) {
                 Some(known) => known,
                 None => {
-                    let bits = if value.boolean { 1 } else { 8 * value.bytes };
+                    let bits = if value.boolean { 1 } else { shape.significant_bits(value) };
                     let result = self.context.arena.apply(&format!("{name}.{i}"), Sort::Bv(bits), &operands);
                     if reads {
                         self.run.pure_calls.push(PureCall { guard, value: result, place });
                     }
-                    self.context.arena.zext(result, 8 * value.bytes)
+                    let result = self.context.arena.zext(result, 8 * value.bytes);
+                    if let (Some(holds), Side::Original) = (self.context.result_in_range(&shape, result), self.side) {
+                        self.run.facts.push((guard, holds));
+                    }
+                    result
                 }
             };
             results.push(result);

@@ -1,7 +1,7 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
-use crate::{Assumption, Function, LocalContract, Object, ObjectKind, Place, Register, Side, State};
+use crate::{Assumption, Function, LocalContract, Object, ObjectKind, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -412,6 +412,17 @@ impl<'a> Context<'a> {
         state.world = self.arena.make(TermOp::Copy, &operands);
     }
 
+    /// The world `after` a call with what the callee cannot reach: the local objects that have not escaped in `state`
+    /// but will be `published`.
+    pub fn kept_private(&mut self, state: &State, published: &[bool], after: TermId) -> TermId {
+        let mut kept = state.clone();
+        kept.world = after;
+        for local in (0..published.len()).filter(|local| published[*local]) {
+            self.publish_local(&mut kept, local);
+        }
+        kept.world
+    }
+
     /// Lets every local object that has escaped in one of the states be escaped in both.
     pub fn align_escapes(&mut self, a: &mut State, b: &mut State) {
         for local in 0..self.bindings.len() {
@@ -491,16 +502,22 @@ impl<'a> Context<'a> {
 
     /// The first offset from the entry stack pointer behind the incoming stack arguments.
     pub(crate) fn argument_limit(&self) -> i64 {
-        match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic) {
-            None => i64::MAX / 2,
-            Some(signature) => {
-                let words = signature.arguments.iter().filter_map(|a| match a.place {
-                    Place::Stack(offset) => Some(i64::from(offset) + i64::from(a.bytes.next_multiple_of(8))),
-                    Place::Register(_) => None,
-                });
-                8 + words.max().unwrap_or(0)
-            }
-        }
+        self.functions[0].argument_limit()
+    }
+
+    /// Is the local object a part of the incoming stack arguments? Then the caller gave it its content.
+    pub fn is_incoming(&self, local: usize) -> bool {
+        self.bindings[local].original.is_some_and(|i| i.offset >= 0)
+    }
+
+    /// Is the local object what a variadic function was given on the stack? Nobody knows how much that is.
+    fn is_open_ended(&self, local: usize) -> bool {
+        self.is_incoming(local) && self.argument_limit() == Function::NO_LIMIT
+    }
+
+    /// Is this the frame offset of an incoming argument that an open-ended object does not hold, though there is one?
+    pub(crate) fn is_beyond_arguments(&self, offset: i64) -> bool {
+        offset >= 8 && (0..self.bindings.len()).any(|local| self.is_open_ended(local))
     }
 
     /// Takes it that a candidate's access whose address begins at a sized object stays inside. Whoever uses the
@@ -593,7 +610,8 @@ impl<'a> Context<'a> {
         };
         let offset = linear.constant.low();
         let constant = linear.terms.len() == 1;
-        if constant && size.is_some_and(|s| offset <= s && s - offset >= u64::from(bytes)) {
+        let certain = local.is_none_or(|local| !self.is_open_ended(local));
+        if constant && certain && size.is_some_and(|s| offset <= s && s - offset >= u64::from(bytes)) {
             return Some(Region { var, local, offset: Some(offset), assumed: false, claimed: false });
         }
         if self.claimed_addresses.contains(&address) && !self.original_addresses.contains(&address) {

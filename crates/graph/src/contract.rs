@@ -14,8 +14,9 @@
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
-use crate::library;
-use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register};
+use crate::range_analysis;
+use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register, Signature};
+use crate::{ValueRange, library};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
@@ -54,6 +55,14 @@ pub enum LocalEffect {
 /// The contract of one local function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalContract {
+    /// Is it called from the visible call sites only? If not, the contract says nothing about its arguments.
+    pub private: bool,
+    /// Ranges of arguments at every call site of the original, at the argument's width.
+    pub ranges: BTreeMap<Register, ValueRange>,
+    /// Range of the original's result, at its width.
+    pub result_range: Option<ValueRange>,
+    /// Does the original never return?
+    pub noreturn: bool,
     /// Argument registers whose value is one of these at every call site of the original.
     pub arguments: BTreeMap<Register, BTreeSet<Fixed>>,
     /// Where the candidate expects what the original takes in a register; `None` if nowhere.
@@ -64,6 +73,17 @@ pub struct LocalContract {
     pub result: Option<FixedResult>,
     /// What the original does.
     pub effect: LocalEffect,
+}
+
+impl LocalContract {
+    /// Is there anything in it that is not true of every function?
+    fn says_something(&self) -> bool {
+        self.moved.values().any(Option::is_none)
+            || self.result.is_some()
+            || self.result_range.is_some()
+            || self.noreturn
+            || self.effect != LocalEffect::Unknown
+    }
 }
 
 /// Contracts by name of the function.
@@ -79,6 +99,8 @@ pub struct File<'a> {
     pub complete: bool,
     /// Names of local functions whose address is never taken.
     pub private: BTreeSet<String>,
+    /// Names of functions that another file's definition can replace.
+    pub replaceable: BTreeSet<String>,
 }
 
 /// Argument registers: the six general ones and eight vector ones.
@@ -91,10 +113,10 @@ const MOST_VALUES: usize = 16;
 
 /// The contracts of the functions that are private in both files.
 pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
-    let private: Vec<String> = original.private.intersection(&candidate.private).cloned().collect();
-    if private.is_empty() {
-        return Contracts::new();
-    }
+    let private: BTreeSet<String> = original.private.intersection(&candidate.private).cloned().collect();
+    let nobody = BTreeSet::new();
+    let enclosed = if original.complete { &private } else { &nobody };
+    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed);
     let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
     let effects = effects(original);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
@@ -102,20 +124,37 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let mut read_results: FxHashSet<String> = FxHashSet::default();
     let mut live: FxHashMap<String, u64> = FxHashMap::default();
     for function in candidate.functions {
-        let live_in = liveness(candidate.arena, function);
+        // An optimiser that changed how a function is called leaves its signature out.
+        let signature_of = |name: &str| by_name.get(name).and_then(|f| f.signature.clone());
+        let live_in = liveness(candidate.arena, function, &signature_of);
         live.insert(function.name.clone(), live_in[Function::ENTRY.index()]);
         read_results.extend(results_read(function, &live_in));
     }
     let mut out = Contracts::new();
-    for name in private {
+    let mut names: Vec<String> = by_name.keys().map(|name| name.to_string()).collect();
+    names.sort();
+    for name in names {
         let (Some(before), Some(_)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
-        let arguments = passed.get(&name).cloned().unwrap_or_default();
+        if original.replaceable.contains(&name) || candidate.replaceable.contains(&name) {
+            continue;
+        }
+        let private = private.contains(&name);
+        let arguments = if private { passed.get(&name).cloned().unwrap_or_default() } else { BTreeMap::new() };
         let live_in = live.get(&name).copied().unwrap_or(u64::MAX);
-        let Some(moved) = moved(before, live_in, &arguments) else { continue };
-        let result_unused = candidate.complete && !read_results.contains(&name);
+        let Some(moved) = moved(original.arena, before, live_in, &arguments) else { continue };
+        let result_unused = private && candidate.complete && !read_results.contains(&name);
+        let known = ranges.get(&name).filter(|r| r.called).cloned().unwrap_or_default();
+        let noreturn = known.called && !known.returns;
+        let only = |r: &ValueRange| FixedResult::Value(Fixed::Number(r.low));
         let result = fixed_result(original.arena, before);
+        let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
-        out.insert(name, LocalContract { arguments, moved, result_unused, result, effect });
+        let (ranges, result_range) = (known.arguments, known.result);
+        let contract =
+            LocalContract { private, ranges, result_range, noreturn, arguments, moved, result_unused, result, effect };
+        if private || contract.says_something() {
+            out.insert(name, contract);
+        }
     }
     out
 }
@@ -123,6 +162,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
 /// Where the candidate's body, which reads the registers `live_in`, expects the original's arguments. `None` if the
 /// original's are not known or go over the stack.
 fn moved(
+    arena: &Arena,
     original: &Function,
     live_in: u64,
     constants: &BTreeMap<Register, BTreeSet<Fixed>>,
@@ -137,7 +177,8 @@ fn moved(
     }
     let reads = |register: Register| live_in & 1 << register.index() != 0;
     let general: Vec<Register> = places.iter().copied().filter(|r| Register::ARGUMENTS.contains(r)).collect();
-    let gone = |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1);
+    let gone =
+        |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1) || is_unused(arena, original, *r);
     let left: Vec<Register> = general.iter().copied().filter(|r| !gone(r)).collect();
     let shifted = left.len() < general.len() && !Register::ARGUMENTS[left.len()..].iter().any(|r| reads(*r));
     let mut out = BTreeMap::new();
@@ -150,6 +191,30 @@ fn moved(
         out.insert(register, to.filter(|r| reads(*r)));
     }
     Some(out)
+}
+
+/// Is an argument of unoptimised code stored to its home and never loaded again? (Only a guess of what an optimiser
+/// drops hangs on it.)
+fn is_unused(arena: &Arena, function: &Function, register: Register) -> bool {
+    let ops = || function.points.iter().flat_map(|p| &p.ops).map(|(_, op)| op);
+    let is_it = |value: TermId| arena.free_vars(value).iter().any(|v| v.index() == register.index());
+    let entry = &function.point(Function::ENTRY).ops;
+    let home = entry.iter().find_map(|(_, op)| match op {
+        Op::Store { address, value } if is_it(*value) => Some((*address, arena.width(*value) / 8)),
+        _ => None,
+    });
+    let Some((home, bytes)) = home.filter(|_| function.is_unoptimised()) else { return false };
+    let near = |address: TermId, n: u16| {
+        arena.difference(address, home).is_some_and(|d| {
+            let d = d.low() as i64;
+            d < i64::from(bytes) && d > -i64::from(n)
+        })
+    };
+    !ops().any(|op| match op {
+        Op::Load { address, bytes, .. } => near(*address, *bytes),
+        Op::Set { value, .. } => arena.sort(*value).width() == Some(64) && near(*value, 1),
+        _ => false,
+    })
 }
 
 /// Values of registers at the end of a point, as far as the point itself fixes them.
@@ -223,8 +288,13 @@ fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTr
     out
 }
 
-/// Registers that are read before they are written, at the start of each point.
-pub fn liveness(arena: &Arena, function: &Function) -> Vec<u64> {
+/// Registers that are read before they are written, at the start of each point. `signature_of` gives signatures that the
+/// function's own debug information lacks.
+pub fn liveness(
+    arena: &Arena,
+    function: &Function,
+    signature_of: &dyn Fn(&str) -> Option<Signature>,
+) -> Vec<u64> {
     let mut memo: FxHashMap<TermId, u64> = FxHashMap::default();
     let mut reads = |term: TermId| -> u64 {
         *memo.entry(term).or_insert_with(|| {
@@ -234,7 +304,8 @@ pub fn liveness(arena: &Arena, function: &Function) -> Vec<u64> {
     };
     let bit = |var: VarId| if var.index() < Register::COUNT { 1u64 << var.index() } else { 0 };
     let mask = |registers: &mut dyn Iterator<Item = Register>| registers.fold(0u64, |m, r| m | 1 << r.index());
-    let results = match &function.signature {
+    let own = function.signature.clone().filter(|s| s.unsupported.is_none());
+    let results = match own.or_else(|| signature_of(&function.name)) {
         Some(signature) if signature.unsupported.is_none() => {
             mask(&mut signature.results.iter().filter_map(|v| match v.place {
                 Place::Register(register) => Some(register),
@@ -248,8 +319,10 @@ pub fn liveness(arena: &Arena, function: &Function) -> Vec<u64> {
     let kept = mask(&mut Register::CALLEE_SAVED.into_iter().chain([Register::RSP, Register::FsBase, Register::GsBase]));
     let called = |callee: &Callee| match callee {
         Callee::Named(name) => {
-            let known = function.callees.get(name).filter(|s| s.unsupported.is_none() && !s.variadic);
-            match known {
+            let declared = function.callees.get(name).filter(|s| s.unsupported.is_none()).cloned();
+            let row = || library::contract(name).filter(|_| !function.defined.contains(name));
+            let known = declared.or_else(|| signature_of(name)).or_else(|| row().map(library::Contract::signature));
+            match known.filter(|s| s.unsupported.is_none() && !s.variadic) {
                 Some(signature) => mask(&mut signature.arguments.iter().filter_map(|v| match v.place {
                     Place::Register(register) => Some(register),
                     Place::Stack(_) => None,

@@ -102,6 +102,8 @@ pub struct Run {
     pub pure_calls: Vec<PureCall>,
     /// Faults.
     pub faults: Vec<Fault>,
+    /// What holds of results of the original's callees: when, and what.
+    pub facts: Vec<(TermId, TermId)>,
 }
 
 impl Run {
@@ -558,6 +560,9 @@ impl Executor<'_, '_> {
                 }
                 self.log(guard, address, bytes, write, place);
                 return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
+            }
+            if self.context.is_beyond_arguments(offset) {
+                return Err(unsupported(self.side, place, "access to incoming arguments behind those of `va_start`"));
             }
             if let Some((index, _)) = rest.first() {
                 let index = Some(*index);

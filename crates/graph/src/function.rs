@@ -1,6 +1,6 @@
 //! A function: its graph and what is known about it besides the code.
 
-use crate::{Contracts, LocalContract, Object, Op, Point, PointId, Register, Signature, Value};
+use crate::{Contracts, LocalContract, Object, Op, Place, Point, PointId, Register, Signature, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use term::VarId;
@@ -86,9 +86,17 @@ impl Function {
     /// The first point.
     pub const ENTRY: PointId = PointId(0);
 
-    /// The contract of the function itself.
+    /// Takes over the declarations of callees that only the other version's debug information has. They repeat the
+    /// source's, whatever the code became; clang leaves them out at -O0.
+    pub fn adopt_declarations(&mut self, other: &Function) {
+        for (name, signature) in &other.callees {
+            self.callees.entry(name.clone()).or_insert_with(|| signature.clone());
+        }
+    }
+
+    /// The contract of the function itself, if only visible call sites call it.
     pub fn contract(&self) -> Option<&LocalContract> {
-        self.contracts.get(&self.name)
+        self.contracts.get(&self.name).filter(|c| c.private)
     }
 
     /// Is this code as no optimiser leaves it: a frame pointer, and every parameter with a home in the frame? Then the
@@ -101,6 +109,24 @@ impl Function {
         let homed = self.parameters.iter().all(|p| self.locals.iter().any(|l| l.name == p.name));
         frame_pointer && homed && !self.locals.is_empty()
     }
+
+    /// The first offset from the entry stack pointer behind the incoming stack arguments;
+    /// [`Function::NO_LIMIT`] if nobody knows.
+    pub fn argument_limit(&self) -> i64 {
+        match self.signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic) {
+            None => Function::NO_LIMIT,
+            Some(signature) => {
+                let words = signature.arguments.iter().filter_map(|a| match a.place {
+                    Place::Stack(offset) => Some(i64::from(offset) + i64::from(a.bytes.next_multiple_of(8))),
+                    Place::Register(_) => None,
+                });
+                8 + words.max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// More stack than there is.
+    pub const NO_LIMIT: i64 = i64::MAX / 2;
 
     /// A point by its handle.
     pub fn point(&self, id: PointId) -> &Point {

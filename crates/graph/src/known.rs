@@ -28,6 +28,10 @@ impl Range {
         Range { signed: (-half, half - 1), unsigned: (0, 2 * half - 1) }
     }
 
+    fn has_no_sign(&self, width: u16) -> bool {
+        self.signed.0 >= 0 || self.unsigned.1 <= Range::full(width).signed.1
+    }
+
     /// Excludes one value at either end.
     fn exclude(&mut self, signed: i128, unsigned: i128) {
         for (range, value) in [(&mut self.signed, signed), (&mut self.unsigned, unsigned)] {
@@ -75,6 +79,19 @@ fn bound(arena: &Arena, term: TermId) -> Option<(TermId, Bits, bool)> {
     arena.as_const(a).is_none().then_some((a, constant, signed))
 }
 
+/// `x < y` where y is a narrower number, zero-extended: the term x, the largest y, and whether the comparison is signed.
+fn extended_bound(arena: &Arena, term: TermId) -> Option<(TermId, i128, bool)> {
+    let signed = match arena.op(term) {
+        Op::Slt => true,
+        Op::Ult => false,
+        _ => return None,
+    };
+    let (x, y) = (arena.arg(term, 0), arena.arg(term, 1));
+    let Op::Zext(width) = arena.op(y) else { return None };
+    let narrow = arena.width(arena.arg(y, 0));
+    (narrow < width && width <= 64 && arena.as_const(x).is_none()).then(|| (x, (1i128 << narrow) - 1, signed))
+}
+
 fn number(constant: Bits, signed: bool) -> i128 {
     if signed { i128::from(constant.to_i64().unwrap_or(0)) } else { i128::from(constant.low()) }
 }
@@ -84,7 +101,31 @@ impl Known {
     pub fn from_condition(arena: &mut Arena, condition: TermId) -> Known {
         let mut known = Known::default();
         known.learn(arena, condition);
+        known.learn_other_orders(arena);
         known
+    }
+
+    /// Of numbers without a sign, the two orders say the same.
+    fn learn_other_orders(&mut self, arena: &mut Arena) {
+        let mut found: Vec<(TermId, TermId)> = Vec::new();
+        for (term, value) in &self.literals {
+            let other = match arena.op(*term) {
+                Op::Slt => Op::Ult,
+                Op::Ult => Op::Slt,
+                _ => continue,
+            };
+            let (a, b) = (arena.arg(*term, 0), arena.arg(*term, 1));
+            if self.has_no_sign(arena, a) && self.has_no_sign(arena, b) {
+                found.push((arena.make(other, &[a, b]), *value));
+            }
+        }
+        // In an order that does not depend on hashing.
+        found.sort_unstable();
+        for (term, value) in found {
+            if arena.as_bool(term).is_none() {
+                self.literals.entry(term).or_insert(value);
+            }
+        }
     }
 
     /// Adds the conjuncts of a condition.
@@ -128,6 +169,15 @@ impl Known {
                 if let Some((low, high)) = known {
                     *ends = (ends.0.max(low), ends.1.min(high));
                 }
+            }
+        }
+        if let Some((x, limit, signed)) = extended_bound(arena, term) {
+            let range = self.ranges.entry(x).or_insert_with(|| Range::full(arena.width(x)));
+            match (signed, holds) {
+                (true, true) => range.signed.1 = range.signed.1.min(limit - 1),
+                (false, true) => range.unsigned.1 = range.unsigned.1.min(limit - 1),
+                (true, false) => range.signed.0 = range.signed.0.max(0),
+                (false, false) => {}
             }
         }
         if let Some((x, constant, signed)) = bound(arena, term) {
@@ -270,6 +320,11 @@ impl Known {
                     None => term,
                 }
             }
+            Op::Sext(width) if self.has_no_sign(arena, arena.arg(term, 0)) => {
+                let inner = arena.arg(term, 0);
+                let inner = self.settle_within(arena, inner, depth.saturating_sub(1));
+                arena.zext(inner, width)
+            }
             Op::Zext(_) | Op::Sext(_) | Op::Extract { .. } | Op::Concat | Op::Add | Op::Mul if depth > 0 => {
                 let node = arena.node(term).clone();
                 let args: Vec<TermId> = node.args.iter().map(|a| self.settle_within(arena, *a, depth - 1)).collect();
@@ -294,8 +349,32 @@ impl Known {
                 let value = arena.bool(value);
                 known.entry(part).or_insert(value);
             }
+            if let Op::Sext(width) = arena.op(part)
+                && self.has_no_sign(arena, arena.arg(part, 0))
+            {
+                let extended = arena.zext(arena.arg(part, 0), width);
+                known.entry(part).or_insert(extended);
+            }
         }
         arena.replace(term, &known)
+    }
+
+    /// Is a number, or a number with a constant added, known not to be negative?
+    fn has_no_sign(&self, arena: &Arena, term: TermId) -> bool {
+        let width = arena.width(term);
+        if width > 64 {
+            return false;
+        }
+        let wider = |t: TermId| arena.op(t) == Op::Zext(width) && arena.width(arena.arg(t, 0)) < width;
+        let positive = |t: TermId| arena.as_const(t).is_some_and(|c| !c.sign());
+        if wider(term) || positive(term) || self.ranges.get(&term).is_some_and(|r| r.has_no_sign(width)) {
+            return true;
+        }
+        let [x, k] = arena.args(term) else { return false };
+        let (Op::Add, Some(k)) = (arena.op(term), arena.as_const(*k)) else { return false };
+        let Some(range) = self.ranges.get(x) else { return false };
+        let (k, full) = (number(k, true), Range::full(width).signed);
+        range.signed.0 + k >= 0 && range.signed.1 + k <= full.1
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Alias {
 }
 
 const WALK_LIMIT: usize = 400;
+/// Bytes of the largest store in a canonical chain.
+const LARGEST_STORE: i64 = 8;
 /// Tables of at most this many elements are read as a choice.
 const LARGEST_TABLE: u64 = 40;
 
@@ -49,11 +51,20 @@ impl Context<'_> {
             let Some(region) = region else { continue };
             let apart = match region.local {
                 Some(local) => !self.may_reach_local(other, local),
+                None if self.is_unaliased(region.var) && !self.is_part_of(region.var, other) => {
+                    let name = self.object_name(region.var);
+                    self.assume(Assumption::about("unaliased-static", name));
+                    self.assume(Assumption::global("disjoint-objects"));
+                    true
+                }
                 None => self.allocations.get(&region.var).copied().is_some_and(|born| self.older_than(other, born)),
             };
             if apart {
-                let name = if region.local.is_some() { "frame-private" } else { "fresh-allocation" };
-                self.assume(Assumption::global(name));
+                if region.local.is_some() {
+                    self.assume(Assumption::global("frame-private"));
+                } else if self.allocations.contains_key(&region.var) {
+                    self.assume(Assumption::global("fresh-allocation"));
+                }
                 if region.assumed {
                     let entity = self.object_name(region.var);
                     self.assume(Assumption::about("in-bounds", entity));
@@ -62,6 +73,18 @@ impl Context<'_> {
             }
         }
         Alias::May
+    }
+
+    /// Is this a static of the original's file whose address nobody has?
+    fn is_unaliased(&self, var: VarId) -> bool {
+        self.functions[0].objects.get(&var).is_some_and(|o| o.unaliased)
+    }
+
+    /// Does an address contain that of the object, other than as a place in memory that something was loaded from?
+    fn is_part_of(&self, var: VarId, address: TermId) -> bool {
+        let outside = |t: TermId| !matches!(self.arena.op(t), TermOp::Load(_)) && self.arena.sort(t) != Sort::Memory;
+        let parts = self.arena.topological_where(&[address], outside);
+        parts.into_iter().any(|t| self.arena.as_var(t) == Some(var))
     }
 
     /// Value of `bytes` bytes at `address` in a memory term, resolved as far as aliasing is decided.
@@ -266,8 +289,90 @@ impl Context<'_> {
         Some(self.arena.concat_all(&parts))
     }
 
-    /// The memory with `value` stored at `address`, in canonical form.
+    /// The memory with `value` stored at `address`, in canonical form: stores are aligned blocks of at most eight bytes,
+    /// where the constant part of the address counts as its position, and two halves of a block are one store.
     pub fn write(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
+        let (from, size) = self.changed_bytes(memory, address, value);
+        let position = Linear::of(self.arena, address).constant.low() as i64;
+        let (mut memory, mut at) = (memory, from);
+        while at < size {
+            let aligned = 1 << (position + at).trailing_zeros().min(3);
+            let mut piece = aligned.min(LARGEST_STORE);
+            while piece > size - at {
+                piece /= 2;
+            }
+            let here = self.arena.add_const(address, at);
+            let part = self.arena.extract(value, (8 * (at + piece) - 1) as u16, (8 * at) as u16);
+            memory = self.write_block(memory, here, part);
+            at += piece;
+        }
+        memory
+    }
+
+    /// The first byte of a value, and the one behind the last, that are not what the memory holds there already.
+    fn changed_bytes(&mut self, memory: TermId, address: TermId, value: TermId) -> (i64, i64) {
+        let (mut from, mut to) = (0, i64::from(self.arena.width(value) / 8));
+        let computed = matches!(self.arena.op(value), TermOp::BvAnd | TermOp::BvOr | TermOp::BvXor | TermOp::Concat);
+        if !computed || to > LARGEST_STORE {
+            return (from, to);
+        }
+        let unchanged = |context: &mut Self, byte: i64| {
+            let part = context.arena.extract(value, (8 * byte + 7) as u16, (8 * byte) as u16);
+            let loaded = matches!(context.arena.op(part), TermOp::Load(1));
+            let here = context.arena.add_const(address, byte);
+            loaded && context.read(memory, here, 1) == part
+        };
+        while from < to && unchanged(self, from) {
+            from += 1;
+        }
+        while from < to && unchanged(self, to - 1) {
+            to -= 1;
+        }
+        (from, to)
+    }
+
+    /// Stores an aligned block, together with its other half if that was stored before and can be moved up to here.
+    fn write_block(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
+        let size = self.arena.width(value) / 8;
+        let position = Linear::of(self.arena, address).constant.low();
+        let upper = position & u64::from(size) != 0;
+        if i64::from(size) < LARGEST_STORE {
+            let half = if upper { -i64::from(size) } else { i64::from(size) };
+            let buddy = self.arena.add_const(address, half);
+            if let Some((below, other)) = self.take_out(memory, buddy, size) {
+                let (low, high) = if upper { (other, value) } else { (value, other) };
+                let whole = self.arena.concat(high, low);
+                let start = if upper { buddy } else { address };
+                return self.write_block(below, start, whole);
+            }
+        }
+        self.write_store(memory, address, value)
+    }
+
+    /// The value of a store at exactly this address, and the memory without it, if no store above it may touch it.
+    fn take_out(&mut self, memory: TermId, address: TermId, size: u16) -> Option<(TermId, TermId)> {
+        let mut above: Vec<(TermId, TermId)> = Vec::new();
+        let mut at = memory;
+        for _ in 0..WALK_LIMIT {
+            let TermOp::Store(n) = self.arena.op(at) else { return None };
+            let (inner, place, value) = (self.arena.arg(at, 0), self.arena.arg(at, 1), self.arena.arg(at, 2));
+            if place == address && n == size {
+                let mut rest = inner;
+                for (place, value) in above.into_iter().rev() {
+                    rest = self.arena.store(rest, place, value);
+                }
+                return Some((rest, value));
+            }
+            if self.alias(place, n, address, size) != Alias::Disjoint {
+                return None;
+            }
+            above.push((place, value));
+            at = inner;
+        }
+        None
+    }
+
+    fn write_store(&mut self, memory: TermId, address: TermId, value: TermId) -> TermId {
         let size = self.arena.width(value) / 8;
         let mut kept: Vec<(TermId, TermId)> = Vec::new();
         let mut place = None;

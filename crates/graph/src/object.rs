@@ -28,6 +28,9 @@ pub struct Object {
     /// Is the content that of a writable object of this file, which nothing in the file writes or points to? Who uses it
     /// assumes `constant-static`.
     pub constant_static: bool,
+    /// Is it a static of this file whose address is never taken, so that no pointer points to it? Who uses it assumes
+    /// `unaliased-static`.
+    pub unaliased: bool,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
 }

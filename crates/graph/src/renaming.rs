@@ -33,7 +33,7 @@ impl Context<'_> {
     fn result_use(&mut self, side: Side, point: PointId, call: &Call) -> ResultUse {
         let function = self.functions[side.index()];
         if self.live[side.index()].is_none() {
-            self.live[side.index()] = Some(liveness(self.arena, function));
+            self.live[side.index()] = Some(liveness(self.arena, function, &|_| None));
         }
         let live = self.live[side.index()].as_ref().expect("just made");
         let result = 1u64 << Register::General(0).index();

@@ -8,6 +8,8 @@ use term::{Arena, TermId};
 #[derive(Clone, Debug)]
 pub struct State {
     registers: Vec<TermId>,
+    /// Registers that may have been written since entry, a bit each.
+    written: u64,
     /// Stack slots.
     pub frame: Frame,
     /// Memory outside the frame.
@@ -29,7 +31,7 @@ impl State {
     pub fn new(registers: Vec<TermId>, frame: Frame, world: TermId, locals: Vec<TermId>) -> State {
         debug_assert_eq!(registers.len(), Register::COUNT);
         let escaped = vec![false; locals.len()];
-        State { registers, frame, world, locals, escaped, call_target: None, tail: false, renamed: None }
+        State { registers, written: 0, frame, world, locals, escaped, call_target: None, tail: false, renamed: None }
     }
 
     /// Value of a register.
@@ -40,6 +42,12 @@ impl State {
     /// Sets a register.
     pub fn set(&mut self, register: Register, value: TermId) {
         self.registers[register.index()] = value;
+        self.written |= 1 << register.index();
+    }
+
+    /// May the register have been written since entry?
+    pub fn is_written(&self, register: Register) -> bool {
+        self.written & 1 << register.index() != 0
     }
 
     /// Values of all registers, by index.
@@ -56,6 +64,7 @@ impl State {
         let frame = Frame::merge(arena, condition, &then.frame, &other.frame);
         State {
             registers,
+            written: then.written | other.written,
             frame,
             world: pick(arena, then.world, other.world),
             locals,

@@ -103,6 +103,9 @@ pub struct LocalClaim {
     pub escapes: bool,
 }
 
+/// Offset of the first incoming stack argument.
+const INCOMING: i64 = 8;
+
 /// Frames above this size are refused: offsets and sizes then never overflow.
 const FRAME_LIMIT: u64 = 1 << 32;
 
@@ -150,9 +153,14 @@ impl Certificate {
             if intervals.windows(2).any(|w| end(&w[0]) > w[1].offset) {
                 return Err("local objects overlap".to_string());
             }
-            if intervals.iter().any(|i| end(i) > 0) {
+            if intervals.iter().any(|i| end(i) > 0 && i.offset < INCOMING) {
                 return Err("a local object lies outside the frame".to_string());
             }
+        }
+        // What the caller put there is at the same place on both sides, and nowhere else.
+        let above = |i: Option<Interval>| i.is_some_and(|i| i.offset >= INCOMING);
+        if bindings.iter().any(|b| (above(b.original) || above(b.candidate)) && b.original != b.candidate) {
+            return Err("incoming arguments are bound to something else".to_string());
         }
         Ok(bindings)
     }

@@ -1,14 +1,17 @@
 //! What must hold at returns, and of the candidate's accesses on every edge.
 
-use crate::obligation::Ignored;
+use crate::obligation::{Failure, Ignored};
 use crate::product::{Checker, Point, Rejection, unknown};
 use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
+use term::eval::{Evaluator, Model};
 use term::{Sort, TermId};
 
 /// Accesses of the original that one of the candidate's is compared with by the solver.
 const MOST_ALTERNATIVES: usize = 8;
 /// The same, where each byte may be another's.
 const MOST_PIECES: usize = 40;
+/// States in which addresses are compared before a solver sees them.
+const SAMPLES: u64 = 6;
 
 impl Checker<'_, '_> {
     /// Both sides return: results, world, callee-saved registers and stack pointer.
@@ -96,6 +99,7 @@ impl Checker<'_, '_> {
                 covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
                 covered = covered.or_else(|| self.same_address(&settled, &others));
                 covered = covered.or_else(|| self.same_bytes(&settled, &others));
+                covered = covered.or_else(|| self.likely_same(&settled, &others));
             }
             let never = self.context.arena.bool(false);
             let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
@@ -157,11 +161,7 @@ impl Checker<'_, '_> {
             })?;
         }
         for call in &candidate.pure_calls {
-            let guards: Vec<_> =
-                original.pure_calls.iter().filter(|c| c.value == call.value).map(|c| c.guard).collect();
-            let any = self.context.arena.bool_or_all(&guards);
-            let goal = self.context.arena.implies(call.guard, any);
-            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+            self.check_pure_call(at, known, original, call).map_err(|failure| Rejection::Obligation {
                 what: "the candidate calls a library function on what the original does not".to_string(),
                 places: [place, call.place],
                 failure,
@@ -180,6 +180,48 @@ impl Checker<'_, '_> {
             self.context.assume(Assumption::about("no-fault", text));
         }
         Ok(())
+    }
+
+    /// A call of a pure function must be one that the original makes, with the same operands.
+    fn check_pure_call(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        original: &Run,
+        call: &graph::PureCall,
+    ) -> Result<(), Failure> {
+        let value = known.rewrite(self.context.arena, call.value);
+        let mut guards = Vec::new();
+        let mut similar = Vec::new();
+        for other in &original.pure_calls {
+            let theirs = known.rewrite(self.context.arena, other.value);
+            if other.value == call.value || theirs == value {
+                guards.push(other.guard);
+            } else if self.context.arena.op(theirs) == self.context.arena.op(value) {
+                similar.push((theirs, other.guard));
+            }
+        }
+        let any = self.context.arena.bool_or_all(&guards);
+        let goal = self.context.arena.implies(call.guard, any);
+        let Err(failure) = self.prove(at, known, goal) else { return Ok(()) };
+        similar.truncate(MOST_ALTERNATIVES);
+        for (theirs, guard) in similar {
+            let goal = self.context.arena.implies(call.guard, guard);
+            if self.prove(at, known, goal).is_ok() && self.same_operands(at, known, theirs, value) {
+                return Ok(());
+            }
+        }
+        Err(failure)
+    }
+
+    /// Do two applications of a function have equal operands, memory included?
+    fn same_operands(&mut self, at: &Point, known: &Known, a: TermId, b: TermId) -> bool {
+        let pairs: Vec<(TermId, TermId)> =
+            self.context.arena.args(a).iter().copied().zip(self.context.arena.args(b).iter().copied()).collect();
+        pairs.into_iter().all(|(a, b)| match self.context.arena.sort(a) {
+            Sort::Memory => self.prove_same_memory(at, known, a, b, Ignored::Nothing).is_ok(),
+            _ => self.prove_equal(at, known, a, b).is_ok(),
+        })
     }
 
     /// The access with everything that is known put into its address.
@@ -254,6 +296,43 @@ impl Checker<'_, '_> {
             all = self.context.arena.bool_and(all, any);
         }
         (self.context.arena.as_bool(all) != Some(false)).then_some(all)
+    }
+
+    /// When every byte of the access is one of the given ones', by addresses that look different and have met in
+    /// some state. A guess: it remains to be proved.
+    fn likely_same(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
+        let mut met: Vec<(&Access, i64)> = Vec::new();
+        for seed in 0..SAMPLES {
+            let model = Model::seeded(seed);
+            let mut evaluator = Evaluator::new(self.context.arena, &model);
+            let here = evaluator.bits(access.address).low();
+            for other in others {
+                let distance = here.wrapping_sub(evaluator.bits(other.address).low()) as i64;
+                let near = distance > -i64::from(access.bytes) && distance < i64::from(other.bytes);
+                if near && !met.iter().any(|(a, d)| std::ptr::eq(*a, *other) && *d == distance) {
+                    met.push((other, distance));
+                }
+            }
+        }
+        if met.len() > MOST_ALTERNATIVES {
+            return None;
+        }
+        let mut all = Vec::new();
+        for byte in 0..i64::from(access.bytes) {
+            let mut any = Vec::new();
+            for (other, distance) in &met {
+                if (0..i64::from(other.bytes)).contains(&(distance + byte)) {
+                    let there = self.context.arena.add_const(other.address, *distance);
+                    let same = self.context.arena.eq(access.address, there);
+                    any.push(self.context.arena.bool_and(other.guard, same));
+                }
+            }
+            if any.is_empty() {
+                return None;
+            }
+            all.push(self.context.arena.bool_or_all(&any));
+        }
+        Some(self.context.arena.bool_and_all(&all))
     }
 
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.

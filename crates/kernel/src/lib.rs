@@ -67,6 +67,9 @@ fn check_extents(original: &Function, bindings: &[Binding]) -> Result<Vec<Assump
     for interval in bindings.iter().filter_map(|b| b.original) {
         let end = interval.offset.saturating_add_unsigned(interval.size);
         let mut known = false;
+        if end > original.argument_limit() {
+            return Err("a local object lies in the caller's frame".to_string());
+        }
         for local in &original.locals {
             let local_end = local.offset.saturating_add_unsigned(local.size);
             if local.offset >= end || local_end <= interval.offset {

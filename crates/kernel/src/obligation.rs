@@ -168,7 +168,7 @@ impl Checker<'_, '_> {
     /// The parts of two values of a local object that the original has initialised. Nobody reads the others
     /// (`uninit-unread`): an unknown byte of the original may be taken to be the candidate's.
     fn initialised_parts(&mut self, local: Option<usize>, x: TermId, y: TermId) -> Vec<(TermId, TermId)> {
-        let Some(local) = local else { return vec![(x, y)] };
+        let Some(local) = local.filter(|l| !self.context.is_incoming(*l)) else { return vec![(x, y)] };
         let arena = &mut *self.context.arena;
         let parts = if arena.op(x) == Op::Concat { arena.args(x).to_vec() } else { vec![x] };
         let initial = arena.find_var(&format!("local.{local}"));

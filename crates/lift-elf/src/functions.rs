@@ -24,6 +24,8 @@ pub struct FunctionEntry {
     pub sized: bool,
     /// Is it invisible outside its file?
     pub local: bool,
+    /// Can another file's definition take its place?
+    pub weak: bool,
     /// The function that this is an outlined piece of.
     pub parent: Option<usize>,
 }
@@ -106,6 +108,7 @@ pub(crate) fn functions(sections: &[Section], symbols: &[Symbol], names: &[Strin
                 size: symbol.size,
                 sized: true,
                 local: symbol.binding == Binding::Local,
+                weak: symbol.binding == Binding::Weak,
                 parent: None,
             }),
         }

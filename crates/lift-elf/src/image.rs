@@ -30,6 +30,7 @@ pub struct Image {
     pub(crate) digest: OnceLock<[u8; 32]>,
     /// Symbols of writable data that never changes, once somebody asks.
     pub(crate) constant_statics: OnceLock<FxHashSet<u32>>,
+    pub(crate) unaliased_statics: OnceLock<FxHashSet<u32>>,
     functions: Vec<FunctionEntry>,
     by_name: FxHashMap<String, usize>,
 }
@@ -78,6 +79,7 @@ impl Image {
             code_labels: OnceLock::new(),
             digest: OnceLock::new(),
             constant_statics: OnceLock::new(),
+            unaliased_statics: OnceLock::new(),
             functions,
             by_name,
         })

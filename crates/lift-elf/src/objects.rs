@@ -126,6 +126,7 @@ impl<'a> Objects<'a> {
             read_only: false,
             content: None,
             constant_static: false,
+            unaliased: false,
             members: Vec::new(),
         };
         if let Some((section, start, size, sized)) = self.image.extent_of(base) {
@@ -164,6 +165,7 @@ impl<'a> Objects<'a> {
             weak: info.binding == Binding::Weak && !defined,
             function: info.is_function() || self.called.contains(&symbol) || info.place().is_some_and(code),
         };
+        object.unaliased = self.image.is_unaliased_static(symbol);
         if let Definition::Common(align) = info.definition {
             object.size = (info.size > 0).then_some(info.size);
             object.align = alignment(align.max(1), 0);

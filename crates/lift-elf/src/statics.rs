@@ -73,6 +73,17 @@ impl Image {
     }
 }
 
+impl Image {
+    /// Does a local symbol stand for data whose address is never taken?
+    pub(crate) fn is_unaliased_static(&self, symbol: u32) -> bool {
+        let unaliased = self.unaliased_statics.get_or_init(|| {
+            let facts = self.survey().facts.into_iter();
+            facts.filter(|(_, fact)| !fact.function && !fact.address_taken).map(|((_, symbol), _)| symbol).collect()
+        });
+        unaliased.contains(&symbol)
+    }
+}
+
 struct Survey<'a> {
     image: &'a Image,
     /// By section, start and symbol of the object.

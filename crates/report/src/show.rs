@@ -282,6 +282,7 @@ mod tests {
             read_only: true,
             content: Some(content),
             constant_static: false,
+            unaliased: false,
             members: vec![],
         };
         let value = |index, bytes| Value {

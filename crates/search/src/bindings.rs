@@ -10,6 +10,11 @@ use graph::{Binding, Function, Interval, Side};
 use kernel::{Certificate, LocalClaim};
 use term::TermId;
 
+/// Bytes of the area where a variadic function saves its argument registers.
+const SAVE_AREA: u64 = 176;
+/// Bytes claimed of the stack arguments of a variadic function; how many there are nobody knows.
+const OVERFLOW_AREA: u64 = 256;
+
 /// The local objects claimed so far.
 #[derive(Default)]
 pub(crate) struct Bindings {
@@ -62,6 +67,9 @@ impl Bindings {
         }
         let interval = self.extent(original, at_original);
         let first_use = at_original - interval.offset;
+        if at_original >= 0 && at_original != at_candidate {
+            return false;
+        }
         // An object that only the candidate was known to have is this one.
         let mirrored = Interval { offset: at_candidate - first_use, size: interval.size };
         self.claims.retain(|c| c.binding.original.is_some() || !overlap(c.binding.candidate, Some(mirrored)));
@@ -90,6 +98,12 @@ impl Bindings {
             return news;
         }
         match side {
+            _ if offset >= 0 => {
+                // Incoming arguments are at the same place on both sides.
+                let interval = self.extent(original, offset);
+                let binding = Binding { original: Some(interval), candidate: Some(interval), escapes };
+                self.claims.push(Claim { binding, first_use: offset - interval.offset, index });
+            }
             Side::Original => {
                 let interval = self.extent(original, offset);
                 let binding = Binding { original: Some(interval), candidate: None, escapes };
@@ -137,9 +151,13 @@ impl Bindings {
         match locals.max_by_key(|l| (l.size, std::cmp::Reverse(l.offset))) {
             Some(local) => Interval { offset: local.offset, size: local.size },
             None => {
+                let variadic = original.signature.as_ref().is_some_and(|s| s.variadic);
+                if variadic && offset >= 8 {
+                    return Interval { offset, size: OVERFLOW_AREA };
+                }
                 let next = original.locals.iter().map(|l| l.offset).filter(|o| *o > offset).min().unwrap_or(0);
                 let size = self.gap(Side::Original, offset).min((next - offset).max(1) as u64);
-                Interval { offset, size }
+                Interval { offset, size: if variadic { size.min(SAVE_AREA) } else { size } }
             }
         }
     }

@@ -23,7 +23,8 @@
 //!
 //! From question to answer, in reading order: `query.rs` what is asked; `solver.rs` asks the terms, the known states
 //! and the cache first; `memory.rs` and `store.rs` remove stores with the help of `facts.rs`, `ranges.rs` and
-//! `oracle.rs`; `basis.rs` makes differences of addresses variables; `smt.rs` prints; `backend.rs` knows the tiers and
+//! `oracle.rs`; `basis.rs` makes differences of addresses variables; `opaque.rs` makes
+//! products and quotients variables where bits do not help; `comparisons.rs` adds what comparisons of floats imply; `smt.rs` prints; `backend.rs` knows the tiers and
 //! limits of a solver, `process.rs` its pipes; `sexpr.rs` and `model.rs` turn what it says into a checked model;
 //! `pool.rs` keeps processes alive between function pairs.
 //!
@@ -38,6 +39,8 @@ mod facts;
 mod ranges;
 mod oracle;
 mod basis;
+mod opaque;
+mod comparisons;
 mod smt;
 mod counting;
 mod backend;
@@ -47,6 +50,8 @@ mod model;
 mod pool;
 mod dump;
 
+#[doc(hidden)]
+pub use opaque::theorems;
 pub use pool::SolverPool;
 pub use query::{Answer, Query, Why};
 pub use solver::{Solver, SolverOptions, SolverStatistics};

@@ -11,7 +11,7 @@ use crate::model::{is_evaluable, model_of, refutes};
 use crate::oracle::{AddressMemory, Oracle};
 use crate::pool::Shared;
 use crate::smt::Question;
-use crate::{Answer, Query, Why, dump};
+use crate::{Answer, Query, Why, comparisons, dump, opaque};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,6 +30,9 @@ const CHUNK: usize = 16;
 
 /// Z3 does not count everything it does: the time of the first tier is limited, too.
 const QUICK_TIME: Duration = Duration::from_secs(1);
+
+/// Resource limit of a question with opaque products and quotients.
+const OPAQUE_RESOURCES: u64 = 4_000_000;
 
 /// How solvers are run.
 #[derive(Clone, Debug)]
@@ -189,7 +192,11 @@ impl Solver {
         // What rewrites while flattening is no business of whoever logs the rules.
         let log = arena.log.take();
         let basis = self.assertions(arena, query);
-        let question = basis.map(|basis| Question::new(arena, &basis));
+        let question = basis.as_ref().map(|basis| Question::new(arena, basis));
+        let opaque = basis.and_then(|basis| {
+            let assertions = opaque::abstracted(arena, &basis.assertions)?;
+            Some(Question::new(arena, &Basis { assertions, ..basis }))
+        });
         arena.log = log;
         let Some(question) = question else {
             self.statistics.trivial += 1;
@@ -207,7 +214,7 @@ impl Solver {
             }
             None => {
                 let start = Instant::now();
-                let reply = self.consult(&question, &judge);
+                let reply = self.consult(&question, opaque.as_ref(), &judge);
                 self.statistics.solver_time += start.elapsed();
                 if let Some(dir) = &self.options.dump_queries
                     && dump::write(dir, key, arena, &question, &reply).is_err()
@@ -249,6 +256,8 @@ impl Solver {
         let flat = flattener.conjunction(&terms);
         let distances = flattener.into_distances();
         let mut basis = basis::change(arena, &flat, &distances);
+        let theorems = comparisons::theorems(arena, &basis.assertions);
+        basis.assertions.extend(theorems);
         basis.assertions.retain(|term| arena.as_bool(*term) != Some(true));
         (!basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(basis)
     }
@@ -268,7 +277,13 @@ impl Solver {
         None
     }
 
-    fn consult(&mut self, question: &Question, judge: &dyn Fn(&[Value]) -> Option<Model>) -> Result<Reply, Why> {
+    /// Asks the solvers. `opaque` has every model that the question has: without one, there is none.
+    fn consult(
+        &mut self,
+        question: &Question,
+        opaque: Option<&Question>,
+        judge: &dyn Fn(&[Value]) -> Option<Model>,
+    ) -> Result<Reply, Why> {
         let until = self.options.deadline.min(Instant::now() + self.options.question_time);
         if self.backends.is_empty() {
             return Err(Why::SolverFailed("no solver is configured".to_string()));
@@ -280,6 +295,14 @@ impl Solver {
             let limits = Limits { resources: self.options.quick_resources, until: quick_until, stop: &stop };
             if let Ok(reply) = backend.ask_quick(question, &self.options, limits) {
                 return Ok(reply);
+            }
+            if let Some(opaque) = opaque {
+                self.statistics.quick_calls += 1;
+                let until = until.min(Instant::now() + QUICK_TIME);
+                let limits = Limits { resources: OPAQUE_RESOURCES, until, stop: &stop };
+                if let Ok(Reply::Unsat) = backend.ask_full(opaque, &self.options, limits) {
+                    return Ok(Reply::Unsat);
+                }
             }
             if Instant::now() >= until {
                 return Err(Why::Timeout);

@@ -26,16 +26,16 @@ fn question(arena: &mut Arena) -> Query {
     Query::goal(arena.raw(Op::Eq, &[xy, sum]))
 }
 
-/// A valid goal that costs a solver more than a moment: `(x^y)·(x&y) = (x&y)·((x|y) - (x&y))`.
+/// A valid goal that costs a solver more than a moment: `x·y = (x&y)·(x|y) + (x&~y)·(~x&y)`. Products taken as opaque
+/// values do not help.
 fn hard_goal(arena: &mut Arena, width: u16) -> TermId {
     let (x, y) = (arena.var(&format!("x{width}"), Sort::Bv(width)), arena.var(&format!("y{width}"), Sort::Bv(width)));
-    let (xor, and) = (arena.raw(Op::BvXor, &[x, y]), arena.raw(Op::BvAnd, &[x, y]));
-    let or = arena.raw(Op::BvOr, &[x, y]);
-    let left = arena.raw(Op::Mul, &[xor, and]);
-    let minus_one = arena.bv_i64(width, -1);
-    let minus_and = arena.raw(Op::Mul, &[and, minus_one]);
-    let difference = arena.raw(Op::Add, &[or, minus_and]);
-    let right = arena.raw(Op::Mul, &[and, difference]);
+    let (not_x, not_y) = (arena.raw(Op::BvNot, &[x]), arena.raw(Op::BvNot, &[y]));
+    let (and, or) = (arena.raw(Op::BvAnd, &[x, y]), arena.raw(Op::BvOr, &[x, y]));
+    let (only_x, only_y) = (arena.raw(Op::BvAnd, &[x, not_y]), arena.raw(Op::BvAnd, &[not_x, y]));
+    let left = arena.raw(Op::Mul, &[x, y]);
+    let (first, second) = (arena.raw(Op::Mul, &[and, or]), arena.raw(Op::Mul, &[only_x, only_y]));
+    let right = arena.raw(Op::Add, &[first, second]);
     arena.raw(Op::Eq, &[left, right])
 }
 
@@ -241,7 +241,7 @@ fn the_first_definite_answer_wins() {
     let hanging = fake(dir.path(), "hanging", "exec sleep 30");
     let dying = fake(dir.path(), "dying", "exit 1");
     let mut arena = Arena::new();
-    let query = Query::goal(hard_goal(&mut arena, 10));
+    let query = Query::goal(hard_goal(&mut arena, 6));
     let commands = [hanging.clone(), dying.clone(), "z3".to_string()];
     let start = Instant::now();
     let mut solver = Solver::new(SolverOptions { quick_resources: 100, ..options(&commands, LONG) });

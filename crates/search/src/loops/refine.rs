@@ -35,7 +35,7 @@ pub(crate) fn refine(
 ) -> (Result<CheckedProof, Rejection>, Certificate) {
     let functions = [search.original, search.candidate];
     let loops = functions.map(Loops::of);
-    let live = functions.map(|f| liveness(arena, f));
+    let live = functions.map(|f| liveness(arena, f, &|_| None));
     let mut claims: Vec<Claim> = Vec::new();
     for (point, rows) in plan.points.iter().zip(rows) {
         let mut forget = BTreeSet::new();
