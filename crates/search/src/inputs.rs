@@ -22,6 +22,8 @@ pub(crate) struct Input {
     pub scripts: Vec<Script>,
     /// Chosen places of objects.
     pub places: FxHashMap<VarId, u64>,
+    /// Are single bytes of memory fit to be truth values?
+    pub sane: bool,
 }
 
 /// Where `restrict` pointers point: nothing else does.
@@ -205,6 +207,7 @@ impl Input {
             effects,
             scripts: Vec::new(),
             places: FxHashMap::default(),
+            sane: false,
         };
         let same = stream.one_in(24);
         let mut earlier: Vec<u64> = Vec::new();
@@ -260,7 +263,9 @@ fn random_argument(
 ) -> Bits {
     if !argument.choices.is_empty() {
         let choice = &argument.choices[(stream.next() % argument.choices.len() as u64) as usize];
-        return Bits::new(64, (ingredients.fixed)(choice).unwrap_or(0));
+        // An object that neither function mentions may lie anywhere.
+        let elsewhere = BUFFERS + (earlier.len() as u64 * 7 + 1) % 61 * BUFFER_SPACING;
+        return Bits::new(64, (ingredients.fixed)(choice).unwrap_or(elsewhere));
     }
     if argument.is_vector() {
         return random_float(ingredients, stream, argument.width());
@@ -303,7 +308,9 @@ fn random_pointer(
 ) -> u64 {
     let number = earlier.len() as u64;
     if argument.restrict {
-        return RESTRICTED + number * BUFFER_SPACING;
+        return RESTRICTED
+            + (ingredients.arguments.iter().position(|a| a.place == argument.place).unwrap_or(0) as u64)
+                * BUFFER_SPACING;
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
     if mood == Mood::Calm {

@@ -27,6 +27,8 @@ pub(super) enum Origin {
     Local(u32),
     /// The object at this address.
     Object(u64),
+    /// No pointer: a difference, of pointers perhaps.
+    Difference,
 }
 
 /// What is known about a value besides its bits.
@@ -56,6 +58,9 @@ pub struct Cells {
     narrow_shadows: Vec<Shadow>,
     wide_shadows: Vec<Shadow>,
     pub(super) copies: Copies,
+    /// Was a difference divided, and something left over? Pointers into one array are a multiple of its elements apart,
+    /// and compilers divide as if that were so.
+    pub(super) inexact: bool,
 }
 
 impl Cells {
@@ -67,6 +72,7 @@ impl Cells {
             narrow_shadows: vec![Shadow::CLEAN; program.narrow_cells as usize],
             wide_shadows: vec![Shadow::CLEAN; program.wide_cells as usize],
             copies: Copies::new(program.narrow_cells as usize, program.wide_cells as usize),
+            inexact: false,
         };
         for (index, value) in &program.narrow_constants {
             cells.narrow[*index as usize] = *value;
@@ -172,7 +178,7 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
             cells.set_value(i.to, apply(arena, op, &values));
             return;
         }
-        Kind::FrameBase => return,
+        Kind::FrameBase | Kind::Difference | Kind::Quotient => return,
         _ => (cells.narrow[i.a as usize], cells.narrow[i.b as usize]),
     };
     let shift = |amount: u64| u32::try_from(amount).ok().filter(|n| *n < u32::from(i.width));
@@ -200,7 +206,7 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
         Kind::Extract => a >> i.c & mask(i.width),
         Kind::Concat => a << i.c | b,
         Kind::Sext => signed(a, i.c as u16) as u64 & mask(i.width),
-        Kind::FrameBase | Kind::General(_) => return,
+        Kind::FrameBase | Kind::Difference | Kind::Quotient | Kind::General(_) => return,
     };
     if let Cell::Narrow(to) = i.to {
         cells.narrow[to as usize] = value;
@@ -230,7 +236,20 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
             }
             shadow
         }
-        _ => narrow_shadow(cells, i),
+        Kind::Difference => Shadow { origin: Origin::Difference, ..cells.shadow(i.to) },
+        Kind::Quotient => {
+            let (dividend, divisor) = (cells.narrow[i.a as usize] as i64, cells.narrow[i.b as usize] as i64);
+            let inexact = dividend.checked_rem(divisor).is_some_and(|rest| rest != 0);
+            cells.inexact |= inexact && cells.narrow_shadows[i.a as usize].origin == Origin::Difference;
+            return;
+        }
+        _ => {
+            let shadow = narrow_shadow(cells, i);
+            if shadow.origin == Origin::Difference {
+                cells.inexact |= leaves_rest(cells, i);
+            }
+            shadow
+        }
     };
     cells.set_shadow(i.to, shadow);
 }
@@ -242,9 +261,15 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
     let c = if i.kind == Kind::Ite { cells.narrow_shadows[i.c as usize] } else { Shadow::CLEAN };
     let origin = match i.kind {
         Kind::Add if i.width == 64 => match (a.origin, b.origin) {
-            (origin, Origin::None) | (Origin::None, origin) => origin,
+            (Origin::Difference, origin) | (origin, Origin::Difference) if origin == Origin::Difference => Origin::None,
+            (origin, Origin::None | Origin::Difference) | (Origin::None | Origin::Difference, origin) => origin,
             _ => Origin::None,
         },
+        Kind::Ashr | Kind::Mul | Kind::Sext if a.origin == Origin::Difference => Origin::Difference,
+        // A shift to the right, before the sign is extended.
+        Kind::Extract if a.origin == Origin::Difference && i.c > 0 && i.c + u32::from(i.width) == 64 => {
+            Origin::Difference
+        }
         Kind::BvAnd => {
             if a.origin == Origin::Frame {
                 Origin::Frame
@@ -270,6 +295,21 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
     };
     let taint = taint::narrow(i, [a.taint, b.taint, c.taint], &value);
     Shadow { taint, origin }
+}
+
+/// Does a division of a difference leave a rest? A shift divides, and so does the product with an inverse modulo 2⁶⁴.
+fn leaves_rest(cells: &Cells, i: &Instruction) -> bool {
+    let (a, b) = (cells.narrow[i.a as usize], cells.narrow[i.b as usize]);
+    match i.kind {
+        Kind::Ashr => b < 64 && a & ((1 << b) - 1) != 0,
+        Kind::Extract => a & ((1 << i.c) - 1) != 0,
+        Kind::Mul if i.width == 64 && b % 2 == 1 && b >> 32 != 0 => {
+            // Newton's iteration: each round doubles the number of correct bits.
+            let inverse = (0..6).fold(b, |x, _| x.wrapping_mul(2u64.wrapping_sub(b.wrapping_mul(x))));
+            inverse < 1 << 20 && (a as i64) % (inverse as i64) != 0
+        }
+        _ => false,
+    }
 }
 
 /// The smallest local variable that holds a stack address: variables of disjoint scopes may share their place.

@@ -4,6 +4,8 @@
 
 use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
+use super::ctype;
+use super::layout::Placed;
 use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, SetUp, Trace, Write};
@@ -70,6 +72,9 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub passed: Vec<(u64, u64)>,
     pub made_up: Vec<u64>,
     pub sign_only: bool,
+    pub local_calls: bool,
+    odd_bytes: Vec<(u64, bool)>,
+    last_load: u64,
     undefined: Option<String>,
     doubtful: Option<&'static str>,
     /// Objects that stored pointers point to: by address of the pointer, with its value.
@@ -84,6 +89,8 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub tail: bool,
 }
 
+/// Bytes of the world that were loaded as such and are not 0 or 1: the most that are noted.
+const MOST_ODD_BYTES: usize = 256;
 /// Calls in one run.
 pub(super) const MOST_CALLS: usize = 200;
 
@@ -118,6 +125,9 @@ pub fn run<'a>(
         passed: Vec::new(),
         made_up: Vec::new(),
         sign_only: false,
+        local_calls: false,
+        odd_bytes: Vec::new(),
+        last_load: 0,
         undefined: None,
         doubtful: None,
         pointers: FxHashMap::default(),
@@ -143,6 +153,7 @@ impl<'a> Machine<'_, '_, 'a> {
     fn enter(&mut self) {
         let garbage = self.situation.start.garbage;
         self.cells.copies.reset();
+        self.cells.inexact = false;
         for register in Register::all() {
             let random = garbage.mix(register.index() as u64);
             let (value, shadow) = match register {
@@ -253,7 +264,10 @@ impl<'a> Machine<'_, '_, 'a> {
                     (Callee::Pointer(_), Some(target)) => {
                         let address = self.evaluate(target);
                         self.check_defined(target, "call through a pointer")?;
-                        callees.find(&self.pointed_name(address))
+                        match self.pointed_name(address) {
+                            Some(name) => callees.find(&name),
+                            None => callees.at_address(address, program.function.pointer_calls.get(&at)),
+                        }
                     }
                     (Callee::Pointer(_), None) => return Err(End::Unsupported),
                 };
@@ -272,12 +286,10 @@ impl<'a> Machine<'_, '_, 'a> {
         }
     }
 
-    fn pointed_name(&self, address: u64) -> String {
+    fn pointed_name(&self, address: u64) -> Option<String> {
         let layout = self.situation.start.layout;
-        match layout.object_at(layout.translate(address)) {
-            Some((placed, 0)) => placed.object.name.clone(),
-            _ => format!("{address:#x}"),
-        }
+        let (placed, offset) = layout.object_at(layout.translate(address))?;
+        (offset == 0).then(|| placed.object.name.clone())
     }
 
     fn fault(&mut self, kind: FaultKind) -> End {
@@ -316,7 +328,12 @@ impl<'a> Machine<'_, '_, 'a> {
                     self.cells.copies.set(*to, source);
                 }
             }
-            Action::Load { to, address, bytes } => self.load(*to, address, *bytes)?,
+            Action::Load { to, address, bytes, signed } => {
+                self.load(*to, address, *bytes)?;
+                if *bytes == 1 {
+                    self.note_byte(*to, *signed);
+                }
+            }
             Action::Store { address, value, bytes } => self.store(address, value, *bytes)?,
             Action::Unknown { to, width } => {
                 let random = self.garbage();
@@ -355,6 +372,7 @@ impl<'a> Machine<'_, '_, 'a> {
 
     fn load(&mut self, to: Cell, address: &Address, bytes: u16) -> Result<(), End> {
         let at = self.locate(address, bytes, false)?;
+        self.last_load = at;
         let mut data = [0u8; 64];
         let out = &mut data[..usize::from(bytes)];
         let taint = self.memory.read(&self.situation.start, at, out);
@@ -381,6 +399,14 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Notes a byte that was loaded as such: no truth value, by the look of it.
+    fn note_byte(&mut self, to: Cell, signed: bool) {
+        let at = self.last_load;
+        if self.cells.low(to) > 1 && !is_stack(at) && self.odd_bytes.len() < MOST_ODD_BYTES {
+            self.odd_bytes.push((at, signed));
+        }
     }
 
     fn stored_origin(&self, at: u64, value: u64) -> Origin {
@@ -454,10 +480,8 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         let layout = &self.situation.start.layout;
-        let placed = layout.object_at(at);
-        let constant = layout.is_nowhere(at)
-            || placed.is_some_and(|(placed, _)| placed.object.read_only && placed.object.content.is_none());
-        if !write && constant {
+        let unknown = |(placed, _): (Placed, u64)| placed.object.read_only && placed.object.content.is_none();
+        if !write && (layout.is_nowhere(at) || layout.object_at(at).is_some_and(unknown)) {
             // A constant that the frontend does not know: any value we made up would be wrong.
             if self.tracking == Tracking::Off {
                 return Err(End::Unsupported);
@@ -476,7 +500,9 @@ impl<'a> Machine<'_, '_, 'a> {
         if is_stack(at) {
             match origin {
                 Origin::Slot => {}
-                Origin::Frame | Origin::None => self.doubt("access to a part of the frame of which nothing is known"),
+                Origin::Frame | Origin::None | Origin::Difference => {
+                    self.doubt("access to a part of the frame of which nothing is known")
+                }
                 Origin::Local(i) => {
                     let local = &self.program.function.locals[i as usize];
                     let offset = at.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
@@ -492,16 +518,19 @@ impl<'a> Machine<'_, '_, 'a> {
         if matches!(origin, Origin::Local(_)) {
             return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
         }
-        if bytes.is_power_of_two() && !at.is_multiple_of(bytes.min(self.program.natural_alignment)) {
+        if bytes.is_power_of_two() && !at.is_multiple_of(if bytes > 8 { 4 } else { bytes }) {
             self.doubt("misaligned access");
+        }
+        if ctype::is_outside(at) {
+            return Err(self.reject(|| "access outside the table of characters".to_string()));
         }
         if self.memory.is_freed(at) {
             return Err(self.reject(|| "access to freed memory".to_string()));
         }
-        if let Some(allocation) = self.memory.allocation_at(at)
-            && at - allocation.start + bytes > allocation.size
-        {
-            return Err(self.reject(|| "access outside a heap object".to_string()));
+        if let Some(allocation) = self.memory.allocation_at(at) {
+            if at - allocation.start + bytes > allocation.size {
+                return Err(self.reject(|| "access outside a heap object".to_string()));
+            }
         }
         match self.situation.start.layout.object_at(at) {
             Some((placed, offset)) => {
@@ -548,10 +577,12 @@ impl<'a> Machine<'_, '_, 'a> {
             spoiled: spoiled.filter(|_| end == End::Return),
             changes: self.memory.changes(),
             undefined: self.undefined,
-            doubtful: self.doubtful,
+            doubtful: self.doubtful.or(self.cells.inexact.then_some("pointers apart by no multiple of their type")),
             place: self.place,
             made_up: self.made_up,
             sign_only: self.sign_only,
+            local_calls: self.local_calls,
+            odd_bytes: self.odd_bytes,
             freed,
             steps,
             calls: self.calls,

@@ -150,6 +150,10 @@ pub struct Trace<'a> {
     pub doubtful: Option<&'static str>,
     /// Pure calls that nobody evaluated: their results are made up. A number for each.
     pub made_up: Vec<u64>,
+    /// Bytes of the world that were loaded one at a time and are not 0 or 1, and whether as signed numbers.
+    pub odd_bytes: Vec<(u64, bool)>,
+    /// Was a local function called, of which compilers know more than we?
+    pub local_calls: bool,
     /// Did a result matter of which only the sign is defined?
     pub sign_only: bool,
     /// Freed memory of unknown extent, and heap objects that are gone.

@@ -59,7 +59,11 @@ impl<'a> Comparison<'_, 'a> {
                     Calls::Unclear => return None,
                 },
                 (Some(a), None) => {
-                    if candidate.end == End::Return && !self.replaceable(a, Side::Original, original) {
+                    // The candidate may be in the middle of what the call would have done.
+                    if self.replaceable(a, Side::Original, original) {
+                        return None;
+                    }
+                    if candidate.end == End::Return {
                         return said(format!("calls {}", a.callee.name), "returns".to_string(), [a.place, places[1]]);
                     }
                     break;
@@ -242,6 +246,10 @@ impl<'a> Comparison<'_, 'a> {
                 if value.bytes == 8 && is_stack(x.bits.low()) != is_stack(y.bits.low()) {
                     return Some(Calls::Unclear);
                 }
+                // An argument that the function does not use need not be passed.
+                if info.defined && !passed_on_purpose(b, value.place) {
+                    return Some(Calls::Unclear);
+                }
                 return differ(cut(x), cut(y));
             }
         }
@@ -276,6 +284,14 @@ impl<'a> Comparison<'_, 'a> {
                 _ => break,
             };
             out.push(plain(register, bytes));
+        }
+        // A format among them: who asks for floating-point numbers gets them, and `al` says how many.
+        let format = out.iter().enumerate().find_map(|(i, _)| self.layout.text_at(a.registers[i].bits.low()));
+        let vectors =
+            family::format_arguments(&format.unwrap_or_default(), out.len(), 0).into_iter().filter(|v| !is_general(v));
+        let counts = [a, b].map(|c| c.registers[14].bits.low() & 0xff);
+        if signature.is_none() && counts[0] == counts[1] {
+            out.extend(vectors.take(counts[0] as usize));
         }
         out
     }
@@ -364,6 +380,13 @@ impl<'a> Comparison<'_, 'a> {
         let local = matches!(placed.object.kind, ObjectKind::Named { local: true, .. });
         local && !self.functions[1].objects.contains_key(&placed.object.var)
     }
+}
+
+/// Did the candidate set up the argument for this call?
+fn passed_on_purpose(call: &Called, place: Place) -> bool {
+    let Place::Register(register) = place else { return false };
+    let position = Register::ARGUMENTS.iter().position(|r| *r == register);
+    position.is_some_and(|i| matches!(call.set_up[i], SetUp::Written(_)))
 }
 
 fn is_general(value: &Value) -> bool {

@@ -52,8 +52,8 @@ impl<'a> Runner<'a> {
                 return None;
             }
             let input = self.modelled_input(arena, &said, locals, Seed(seed).split(0x0de1 + attempt), attempt);
-            if let Some(difference) = self.try_input(arena, &input) {
-                return Some(self.witness(arena, input, difference, until));
+            if let Some(found) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, found, until));
             }
         }
         None
@@ -226,7 +226,7 @@ impl Said {
         let name = arena.var_name(var);
         if let Some(register) = Register::of_var(var) {
             self.registers.insert(register, bits);
-        } else if let Some(number) = name.strip_prefix("&local.") {
+        } else if let Some(number) = name.strip_prefix("§local.") {
             if let Ok(i) = number.parse() {
                 self.locals.insert(i, bits.low());
             }

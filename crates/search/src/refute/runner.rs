@@ -5,7 +5,9 @@ use crate::Witness;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
-use graph::interpreter::{Called, Callees, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, run};
+use graph::interpreter::{
+    Called, Callees, Cells, Effects, End, Layout, Memory, Program, Seed, Situation, Start, Trace, run,
+};
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -33,6 +35,13 @@ pub(crate) struct Runner<'a> {
     pub steps: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
+}
+
+/// An input on which the programs disagree.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub input: Input,
+    pub difference: Difference,
 }
 
 const ORIGINAL_FUEL: usize = 4000;
@@ -84,8 +93,8 @@ impl<'a> Runner<'a> {
                 return None;
             }
             let input = self.random_input(arena, Seed(seed), round);
-            if let Some(difference) = self.try_input(arena, &input) {
-                return Some(self.witness(arena, input, difference, until));
+            if let Some(found) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, found, until));
             }
         }
         None
@@ -113,14 +122,31 @@ impl<'a> Runner<'a> {
     }
 
     /// The disagreement on an input, if there is one and the original's run is defined.
-    pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Difference> {
+    pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Found> {
         let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
+        if !odd_bytes(&traces).is_empty() && self.functions.iter().any(|f| f.surroundings.truth_values) && !input.sane {
+            return self.with_truth_values(arena, input, &traces);
+        }
         if traces.iter().any(|t| t.sign_only) {
             for magnitude in &MAGNITUDES[1..] {
                 self.try_magnitude(arena, input, *magnitude)?;
             }
         }
-        Some(difference)
+        Some(Found { input: input.clone(), difference })
+    }
+
+    /// The same with bytes that would do as truth values: a byte may hold one, and then it is 0 or 1.
+    fn with_truth_values(&mut self, arena: &Arena, input: &Input, traces: &[Trace<'a>; 2]) -> Option<Found> {
+        let mut sane = input.clone();
+        sane.sane = true;
+        sane.effects = Effects::Quiet;
+        let looked_at = self.looked_at(input);
+        for at in odd_bytes(traces) {
+            sane.fixed.insert(at, looked_at.get(&at).copied().unwrap_or(0) & 1);
+        }
+        let found = self.try_input(arena, &sane)?;
+        // The difference is there without odd bytes, so it does not come from them.
+        odd_bytes(&self.traces(arena, &sane)).is_empty().then_some(found)
     }
 
     fn try_magnitude(&mut self, arena: &Arena, input: &Input, magnitude: u64) -> Option<(Difference, [Trace<'a>; 2])> {
@@ -143,6 +169,11 @@ impl<'a> Runner<'a> {
         // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
         let difference = self.comparison(input).traces(&original, &candidate)?;
+        // Compilers know what local functions really do, and what they are given.
+        let local = self.functions.iter().any(|f| f.surroundings.local);
+        if local || original.local_calls || candidate.local_calls {
+            return None;
+        }
         (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
     }
 
@@ -224,4 +255,10 @@ impl<'a> Runner<'a> {
         };
         self.memories.iter().flat_map(|memory| memory.looked_at(&start)).collect()
     }
+}
+
+/// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.
+fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
+    let all = || traces.iter().flat_map(|t| &t.odd_bytes);
+    all().filter(|(at, _)| !all().any(|(other, signed)| other == at && *signed)).map(|(at, _)| *at).collect()
 }

@@ -1,7 +1,7 @@
 //! What is told about a difference.
 
-use super::compare::{Difference, show};
-use super::runner::Runner;
+use super::compare::show;
+use super::runner::{Found, Runner};
 use crate::inputs::Input;
 use crate::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessRegister};
 use graph::interpreter::Called;
@@ -11,8 +11,8 @@ use term::Arena;
 
 impl<'a> Runner<'a> {
     /// Makes the input small and says what it does.
-    pub(super) fn witness(&mut self, arena: &Arena, input: Input, difference: Difference, until: Instant) -> Witness {
-        let (input, difference) = self.minimise(arena, input, difference, until);
+    pub(super) fn witness(&mut self, arena: &Arena, found: Found, until: Instant) -> Witness {
+        let Found { input, difference } = self.minimise(arena, found, until);
         let traces = self.traces(arena, &input);
         let shown = self.arguments.iter().zip(&input.values).filter(|(a, _)| !a.guessed || is_plain(a.place));
         let registers = shown.map(|(argument, value)| WitnessRegister {
