@@ -39,9 +39,9 @@ pub struct Function {
 /// What the file around a function tells about it; runs of the function need it, proofs do not.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Is the function invisible outside its file? Then a compiler may know all its callers.
-    pub local: bool,
-    /// Names of the direct callees that are.
+    /// Is the function called from its file only? Then a compiler may know all its callers.
+    pub private: bool,
+    /// Names of the direct callees that are invisible outside their file.
     pub local_callees: BTreeSet<String>,
     /// Could memory hold values of a type that is only 0 or 1?
     pub truth_values: bool,

@@ -30,6 +30,8 @@ pub struct Image {
     pub(crate) digest: OnceLock<[u8; 32]>,
     /// Symbols of writable data that never changes, once somebody asks.
     pub(crate) constant_statics: OnceLock<FxHashSet<u32>>,
+    /// Local functions whose address is never taken, once somebody asks.
+    pub(crate) private_functions: OnceLock<FxHashSet<String>>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
     pub(crate) truth_values: OnceLock<bool>,
     functions: Vec<FunctionEntry>,
@@ -80,6 +82,7 @@ impl Image {
             code_labels: OnceLock::new(),
             digest: OnceLock::new(),
             constant_statics: OnceLock::new(),
+            private_functions: OnceLock::new(),
             truth_values: OnceLock::new(),
             functions,
             by_name,

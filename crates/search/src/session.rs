@@ -1,7 +1,7 @@
 //! One run of the tool: options, the pool of solvers, and the decision about each pair.
 
 use crate::bindings::Bindings;
-use crate::refute::Runner;
+use crate::refute::{Refutation, Runner};
 use crate::{Outcome, Reason, ReasonKind, Statistics, Verdict};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, Failure, Rejection};
@@ -75,8 +75,8 @@ impl Session {
         let mut runner = Runner::new(arena, original, candidate);
         let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budget / 10);
         let evidence = runner.evidence;
-        if let Some(witness) = first.filter(|w| is_conclusive(original, w)) {
-            return different(witness, "random");
+        if let Some(refutation) = first {
+            return refuted(refutation, "random");
         }
         let mut solver = self.pool.take(deadline);
         let (result, certificate) = self.prove(arena, original, candidate, &mut solver, deadline);
@@ -99,14 +99,12 @@ impl Session {
         let left = deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
         if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection {
-            let found = runner.model(arena, model, &certificate.locals, seed, until);
-            if let Some(witness) = found.filter(|w| is_conclusive(original, w)) {
-                return different(witness, "model");
+            if let Some(refutation) = runner.model(arena, model, &certificate.locals, seed, until) {
+                return refuted(refutation, "model");
             }
         }
-        let found = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until);
-        if let Some(witness) = found.filter(|w| is_conclusive(original, w)) {
-            return different(witness, "random");
+        if let Some(refutation) = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until) {
+            return refuted(refutation, "random");
         }
         let reason = if Instant::now() >= deadline {
             Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64()))
@@ -159,15 +157,15 @@ impl Session {
     }
 }
 
-/// Is the witness one that the program around the function can reach? A compiler knows the callers of a local function,
-/// and what local callees return; more than the contracts say.
-fn is_conclusive(original: &Function, witness: &crate::Witness) -> bool {
-    let local = |name: &str| original.contracts.contains_key(name);
-    !local(&original.name) && !witness.calls.iter().any(|call| local(&call.callee))
-}
-
-fn different(witness: crate::Witness, strategy: &'static str) -> Outcome {
-    let verdict = Verdict::Different(Box::new(witness));
+/// The verdict of a refutation.
+fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
+    let verdict = match refutation {
+        Refutation::Different(witness) => Verdict::Different(witness),
+        Refutation::Disputed(what) => {
+            let detail = format!("interpreter and cpu disagree about an input: {what}");
+            Verdict::Unknown(Reason::new(ReasonKind::Internal, detail))
+        }
+    };
     Outcome { verdict, strategy: Some(strategy), statistics: Statistics::default(), certificate: None }
 }
 

@@ -64,6 +64,14 @@ pub struct Cells {
 }
 
 impl Cells {
+    /// The value of a register.
+    pub fn register(&self, register: crate::Register) -> Bits {
+        match super::machine::cell_of(register) {
+            Cell::Narrow(index) => Bits::new(64, self.narrow[index as usize]),
+            Cell::Wide(index) => self.wide[index as usize],
+        }
+    }
+
     /// Cells with the program's constants in them and its objects placed.
     pub fn new(program: &Program, layout: &Layout) -> Cells {
         let mut cells = Cells {

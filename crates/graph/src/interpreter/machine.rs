@@ -252,6 +252,9 @@ impl<'a> Machine<'_, '_, 'a> {
                         return Err(self.reject(|| "condition on something that nobody defined".to_string()));
                     }
                     if taken {
+                        if edges.len() > 1 {
+                            self.cells.copies.interrupt();
+                        }
                         return Ok(edge.target);
                     }
                 }
@@ -584,6 +587,7 @@ impl<'a> Machine<'_, '_, 'a> {
             local_calls: self.local_calls,
             odd_bytes: self.odd_bytes,
             freed,
+            unknowns: self.unknowns,
             steps,
             calls: self.calls,
         }

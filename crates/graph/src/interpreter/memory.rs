@@ -288,6 +288,25 @@ impl Memory {
         out
     }
 
+    /// Everything that the run accessed, as it was at the start, and the part of the stack that programs use: blocks by
+    /// address, apart from each other.
+    pub fn initial_blocks(&self, start: &Start) -> Vec<(u64, Vec<u8>)> {
+        let frame = (0..(WINDOW + ABOVE) as usize).map(|slot| initial_frame_byte(start, slot).0).collect();
+        let mut blocks: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut indices = self.order.clone();
+        indices.sort_unstable();
+        for index in indices {
+            let bytes = self.words[&index].start.to_le_bytes();
+            match blocks.last_mut() {
+                Some((at, block)) if *at + block.len() as u64 == index << 3 => block.extend(bytes),
+                _ => blocks.push((index << 3, bytes.to_vec())),
+            }
+        }
+        blocks.push((STACK_TOP - WINDOW, frame));
+        blocks.sort_unstable();
+        blocks
+    }
+
     /// Addresses of the words accessed so far, in the order of the first access.
     pub fn accessed(&self) -> impl Iterator<Item = u64> + '_ {
         self.order.iter().map(|index| index << 3)

@@ -158,6 +158,8 @@ pub struct Trace<'a> {
     pub sign_only: bool,
     /// Freed memory of unknown extent, and heap objects that are gone.
     pub freed: Vec<(u64, u64)>,
+    /// Values made up for what the architecture leaves undefined.
+    pub unknowns: u64,
     /// Points entered.
     pub steps: usize,
 }

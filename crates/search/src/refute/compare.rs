@@ -104,7 +104,7 @@ impl<'a> Comparison<'_, 'a> {
         said(a, b, places)
     }
 
-    fn results(&self) -> Vec<Value> {
+    pub(super) fn results(&self) -> Vec<Value> {
         if self.functions[0].contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
@@ -117,7 +117,7 @@ impl<'a> Comparison<'_, 'a> {
     }
 
     /// Are the low bytes the same value, as far as the original defines them?
-    fn same(&self, a: Passed, b: Passed, bytes: u16, place: Place) -> bool {
+    pub(super) fn same(&self, a: Passed, b: Passed, bytes: u16, place: Place) -> bool {
         let vector = matches!(place, Place::Register(Register::Vector(_)));
         let cut = |v: Passed| v.bits.extract((8 * bytes).min(v.bits.width()) - 1, 0);
         let (x, y) = (cut(a), cut(b));
@@ -342,7 +342,7 @@ impl<'a> Comparison<'_, 'a> {
         None
     }
 
-    fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
+    pub(super) fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
         if x == y
             || self.is_private(address)
             || self.same_address(x, y)

@@ -4,8 +4,8 @@
 //! memory, addresses of objects and results of calls becomes an input. It may say too little (what the obligation does
 //! not mention) or something impossible (the obligation knows less than the machine), so variations are tried too.
 
+use super::replay::Refutation;
 use super::runner::Runner;
-use crate::Witness;
 use crate::inputs::{Input, Stream};
 use graph::interpreter::{Effects, STACK_ARGUMENTS, STACK_TOP, Script, Seed, Target, Write};
 use graph::{Call, Callee, Function, Next, Place, Register};
@@ -45,7 +45,7 @@ impl<'a> Runner<'a> {
         locals: &[LocalClaim],
         seed: u64,
         until: Instant,
-    ) -> Option<Witness> {
+    ) -> Option<Refutation> {
         let said = Said::of(arena, model, self.functions);
         for attempt in 0..TRIES {
             if Instant::now() >= until {

@@ -1,7 +1,7 @@
 //! Runs of the two programs of a pair on one input.
 
 use super::compare::{Comparison, Difference};
-use crate::Witness;
+use super::replay::Refutation;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
@@ -42,6 +42,13 @@ pub(crate) struct Runner<'a> {
 pub(crate) struct Found {
     pub input: Input,
     pub difference: Difference,
+}
+
+/// What a run depends on besides side and input.
+struct Conditions<'r, 'a> {
+    magnitude: u64,
+    earlier: &'r [Called<'a>],
+    fuel: usize,
 }
 
 const ORIGINAL_FUEL: usize = 4000;
@@ -86,7 +93,7 @@ impl<'a> Runner<'a> {
         rounds: std::ops::Range<u64>,
         steps: usize,
         until: Instant,
-    ) -> Option<Witness> {
+    ) -> Option<Refutation> {
         let limit = self.steps.saturating_add(steps);
         for round in rounds {
             if self.steps >= limit || Instant::now() >= until {
@@ -170,8 +177,8 @@ impl<'a> Runner<'a> {
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
         let difference = self.comparison(input).traces(&original, &candidate)?;
         // Compilers know what local functions really do, and what they are given.
-        let local = self.functions.iter().any(|f| f.surroundings.local);
-        if local || original.local_calls || candidate.local_calls {
+        let private = self.functions.iter().any(|f| f.surroundings.private);
+        if private || original.local_calls || candidate.local_calls {
             return None;
         }
         (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
@@ -192,7 +199,34 @@ impl<'a> Runner<'a> {
         [original, candidate]
     }
 
-    fn run(&mut self, arena: &Arena, side: Side, input: &Input, magnitude: u64, earlier: &[Called<'a>]) -> Trace<'a> {
+    /// The registers of a side at entry, left where [`Runner::register`] finds them.
+    pub(super) fn enter(&mut self, arena: &Arena, side: Side, input: &Input) {
+        self.run_with(arena, side, input, Conditions { magnitude: MAGNITUDES[0], earlier: &[], fuel: 0 });
+    }
+
+    /// A register after the last run of a side.
+    pub(super) fn register(&self, side: Side, register: Register) -> Bits {
+        self.cells[side.index()].register(register)
+    }
+
+    /// What the last run of a side accessed, as it was at the start, and the stack.
+    pub(super) fn initial_blocks(&self, side: Side, input: &Input) -> Vec<(u64, Vec<u8>)> {
+        self.memories[side.index()].initial_blocks(&start(&self.layout, &self.constants, side, input))
+    }
+
+    pub(super) fn run(
+        &mut self,
+        arena: &Arena,
+        side: Side,
+        input: &Input,
+        magnitude: u64,
+        earlier: &[Called<'a>],
+    ) -> Trace<'a> {
+        let fuel = if side == Side::Original { ORIGINAL_FUEL } else { CANDIDATE_FUEL };
+        self.run_with(arena, side, input, Conditions { magnitude, earlier, fuel })
+    }
+
+    fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
         if input.places != self.places {
             self.layout = Layout::new(arena, self.functions, &input.places);
             self.cells = [0, 1].map(|i| Cells::new(&self.programs[i], &self.layout));
@@ -203,22 +237,16 @@ impl<'a> Runner<'a> {
         let reachable = self.reachable(input);
         let situation = Situation {
             arena,
-            start: Start {
-                layout: &self.layout,
-                fixed: &input.fixed,
-                seed: input.seed,
-                garbage: input.seed.split(0x9a_4ba9e + i as u64),
-                constants: self.constants.words(),
-            },
+            start: start(&self.layout, &self.constants, side, input),
             callees: &self.callees,
             side,
             arguments: &arguments,
             reachable: &reachable,
             scripts: &input.scripts,
             effects: input.effects,
-            magnitude,
-            earlier,
-            fuel: if side == Side::Original { ORIGINAL_FUEL } else { CANDIDATE_FUEL },
+            magnitude: conditions.magnitude,
+            earlier: conditions.earlier,
+            fuel: conditions.fuel,
         };
         run(&self.programs[i], &mut self.cells[i], &mut self.memories[i], situation)
     }
@@ -246,14 +274,19 @@ impl<'a> Runner<'a> {
 
     /// Initial bytes that the last runs looked at.
     pub(super) fn looked_at(&self, input: &Input) -> BTreeMap<u64, u8> {
-        let start = Start {
-            layout: &self.layout,
-            fixed: &input.fixed,
-            seed: input.seed,
-            garbage: input.seed,
-            constants: self.constants.words(),
-        };
+        let start = start(&self.layout, &self.constants, Side::Original, input);
         self.memories.iter().flat_map(|memory| memory.looked_at(&start)).collect()
+    }
+}
+
+/// Memory at the start of a side's run.
+fn start<'r>(layout: &'r Layout, constants: &'r Constants, side: Side, input: &'r Input) -> Start<'r> {
+    Start {
+        layout,
+        fixed: &input.fixed,
+        seed: input.seed,
+        garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
+        constants: constants.words(),
     }
 }
 
