@@ -22,6 +22,8 @@ pub(crate) struct Input {
     pub scripts: Vec<Script>,
     /// Chosen places of objects.
     pub places: FxHashMap<VarId, u64>,
+    /// Points that the original may enter.
+    pub fuel: usize,
     /// Are single bytes of memory fit to be truth values?
     pub sane: bool,
 }
@@ -185,6 +187,8 @@ pub(crate) struct Ingredients<'a> {
     pub constants: &'a Constants,
     /// Addresses of named objects.
     pub objects: &'a [u64],
+    /// Does one of the programs have a loop?
+    pub loops: bool,
     /// Address of a constant argument.
     pub fixed: &'a dyn Fn(&Fixed) -> Option<u64>,
 }
@@ -195,6 +199,7 @@ impl Input {
         let seed = seed.split(round);
         let mut stream = Stream::new(seed.split(1));
         let mood = match round % 6 {
+            _ if ingredients.loops && is_long(round) => Mood::Long,
             0 | 3 => Mood::Calm,
             5 => Mood::Constants,
             _ => Mood::Wild,
@@ -207,6 +212,7 @@ impl Input {
             effects,
             scripts: Vec::new(),
             places: FxHashMap::default(),
+            fuel: fuel(ingredients, round),
             sane: false,
         };
         let same = stream.one_in(24);
@@ -252,6 +258,24 @@ enum Mood {
     Wild,
     /// Numbers that the programs mention.
     Constants,
+    /// Distinct buffers, and numbers that make loops run long.
+    Long,
+}
+
+/// Once in eight times loops run long.
+fn is_long(round: u64) -> bool {
+    round % 8 == 7
+}
+
+/// Points that the original may enter: mostly few, since many a random number of turns is larger than any fuel.
+fn fuel(ingredients: &Ingredients, round: u64) -> usize {
+    match round {
+        _ if !ingredients.loops => 4000,
+        _ if round % 512 == 511 => 400_000,
+        _ if round % 64 == 63 => 40_000,
+        _ if is_long(round) => 8000,
+        _ => 500,
+    }
 }
 
 fn random_argument(
@@ -278,6 +302,9 @@ fn random_argument(
     if argument.pointer || (word_sized && stream.next() % 5 < 2) {
         return Bits::new(64, random_pointer(ingredients, argument, stream, earlier, mood));
     }
+    if mood == Mood::Long && !stream.one_in(4) {
+        return Bits::new(64, long_number(constants, stream));
+    }
     let bits = u32::from(argument.width().min(64));
     let sign = 1u64 << (bits - 1);
     let value = match stream.next() % 24 {
@@ -299,6 +326,21 @@ fn random_argument(
     Bits::new(64, value)
 }
 
+/// A number of turns that is large and can still be run.
+fn long_number(constants: &[u64], stream: &mut Stream) -> u64 {
+    let known = if constants.is_empty() { 0 } else { stream.pick(constants) };
+    match stream.next() % 8 {
+        0 | 1 => stream.next() % 64,
+        2 => 64 + stream.next() % 256,
+        3 => 250 + stream.next() % 12,
+        4 => 1000 + stream.next() % 40,
+        5 => stream.next() % 3000,
+        6 if (8..100_000).contains(&known) => known + stream.next() % 16,
+        6 => 65_530 + stream.next() % 12,
+        _ => 1 << (stream.next() % 12),
+    }
+}
+
 fn random_pointer(
     ingredients: &Ingredients,
     argument: &Argument,
@@ -313,7 +355,7 @@ fn random_pointer(
                 * BUFFER_SPACING;
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
-    if mood == Mood::Calm {
+    if mood == Mood::Calm || (mood == Mood::Long && !stream.one_in(3)) {
         return buffer;
     }
     match stream.next() % 20 {

@@ -11,7 +11,7 @@ use super::taint;
 use crate::Local;
 use smallvec::SmallVec;
 use term::eval::{Value, apply};
-use term::{Arena, Bits};
+use term::{Arena, Bits, Op as TermOp};
 
 /// Where a pointer came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,6 +29,8 @@ pub(super) enum Origin {
     Object(u64),
     /// No pointer: a difference, of pointers perhaps.
     Difference,
+    /// The upper bits of a difference whose lower bits are not all zero.
+    Rest,
 }
 
 /// What is known about a value besides its bits.
@@ -180,6 +182,9 @@ fn signed(value: u64, width: u16) -> i64 {
 fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
     let (a, b) = match i.kind {
         Kind::General(op) => {
+            if lanes(cells, program, op, i) {
+                return;
+            }
             let range = i.a as usize..(i.a + i.b) as usize;
             let operands = program.operands[range.clone()].iter().zip(&program.operand_widths[range]);
             let values: SmallVec<[Value; 4]> = operands.map(|(cell, width)| cells.value(*cell, *width)).collect();
@@ -221,6 +226,49 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
     }
 }
 
+/// Takes vectors apart and puts them together, which vector code does all the time; false for everything else.
+fn lanes(cells: &mut Cells, program: &Program, op: TermOp, i: &Instruction) -> bool {
+    let range = i.a as usize..(i.a + i.b) as usize;
+    let (operands, widths) = (&program.operands[range.clone()], &program.operand_widths[range]);
+    match (op, i.to) {
+        (TermOp::Extract { hi, lo }, Cell::Narrow(to)) => {
+            let [Cell::Wide(from)] = *operands else { return false };
+            let limbs = cells.wide[from as usize].limbs();
+            let (limb, shift) = (usize::from(lo) / 64, lo % 64);
+            let high = if shift == 0 { 0 } else { limbs.get(limb + 1).map_or(0, |next| next << (64 - shift)) };
+            cells.narrow[to as usize] = (limbs[limb] >> shift | high) & mask(hi - lo + 1);
+            true
+        }
+        (TermOp::Concat, Cell::Wide(to)) => {
+            let mut limbs = [0u64; 8];
+            let mut at = 0u16;
+            for (cell, width) in operands.iter().zip(widths).rev() {
+                let one;
+                let parts = match *cell {
+                    Cell::Narrow(index) => {
+                        one = [cells.narrow[index as usize]];
+                        &one[..]
+                    }
+                    Cell::Wide(index) => &cells.wide[index as usize].limbs()[..usize::from(*width).div_ceil(64)],
+                };
+                for (k, part) in parts.iter().enumerate() {
+                    let (limb, shift) = (usize::from(at) / 64 + k, at % 64);
+                    if limb < 8 {
+                        limbs[limb] |= part << shift;
+                    }
+                    if shift > 0 && limb + 1 < 8 {
+                        limbs[limb + 1] |= part >> (64 - shift);
+                    }
+                }
+                at += width;
+            }
+            cells.wide[to as usize] = Bits::from_limbs(at, &limbs[..usize::from(at).div_ceil(64)]);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// The shadow of an instruction's result.
 fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
     let shadow = match i.kind {
@@ -253,6 +301,9 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
         }
         _ => {
             let shadow = narrow_shadow(cells, i);
+            if i.kind == Kind::Sext && cells.narrow_shadows[i.a as usize].origin == Origin::Rest {
+                cells.inexact = true;
+            }
             if shadow.origin == Origin::Difference {
                 cells.inexact |= leaves_rest(cells, i);
             }
@@ -276,7 +327,7 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
         Kind::Ashr | Kind::Mul | Kind::Sext if a.origin == Origin::Difference => Origin::Difference,
         // A shift to the right, before the sign is extended.
         Kind::Extract if a.origin == Origin::Difference && i.c > 0 && i.c + u32::from(i.width) == 64 => {
-            Origin::Difference
+            if cells.narrow[i.a as usize] & ((1 << i.c) - 1) == 0 { Origin::Difference } else { Origin::Rest }
         }
         Kind::BvAnd => {
             if a.origin == Origin::Frame {
@@ -310,7 +361,6 @@ fn leaves_rest(cells: &Cells, i: &Instruction) -> bool {
     let (a, b) = (cells.narrow[i.a as usize], cells.narrow[i.b as usize]);
     match i.kind {
         Kind::Ashr => b < 64 && a & ((1 << b) - 1) != 0,
-        Kind::Extract => a & ((1 << i.c) - 1) != 0,
         Kind::Mul if i.width == 64 && b % 2 == 1 && b >> 32 != 0 => {
             // Newton's iteration: each round doubles the number of correct bits.
             let inverse = (0..6).fold(b, |x, _| x.wrapping_mul(2u64.wrapping_sub(b.wrapping_mul(x))));

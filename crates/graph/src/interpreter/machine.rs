@@ -503,7 +503,7 @@ impl<'a> Machine<'_, '_, 'a> {
         if is_stack(at) {
             match origin {
                 Origin::Slot => {}
-                Origin::Frame | Origin::None | Origin::Difference => {
+                Origin::Frame | Origin::None | Origin::Difference | Origin::Rest => {
                     self.doubt("access to a part of the frame of which nothing is known")
                 }
                 Origin::Local(i) => {

@@ -6,7 +6,7 @@
 
 use super::ctype;
 use super::layout::Layout;
-use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Seed, plausible_word};
+use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Seed, plausible_floats, plausible_word};
 use rustc_hash::FxHashMap;
 
 /// Value of `rsp` at entry: ≡ 8 (mod 16).
@@ -46,6 +46,8 @@ pub struct Start<'a> {
     pub garbage: Seed,
     /// Constants of the programs, of which words may be made.
     pub constants: &'a [u64],
+    /// Does memory hold floating-point numbers?
+    pub floats: bool,
 }
 
 /// A heap object made during the run.
@@ -121,6 +123,10 @@ impl Default for Memory {
 impl Memory {
     /// Forgets everything.
     pub fn reset(&mut self) {
+        // Clearing costs as much as the largest run so far needed.
+        if self.words.capacity() > 1 << 12 {
+            self.words = FxHashMap::default();
+        }
         self.words.clear();
         self.order.clear();
         let (from, to) = self.touched;
@@ -327,7 +333,14 @@ fn initial_frame_byte(start: &Start, slot: usize) -> (u8, bool) {
     } else if let Some(byte) = start.fixed.get(&address) {
         (*byte, true)
     } else {
-        (of(plausible_word(start.seed.mix(address >> 3), start.constants)), true)
+        (of(seeded_word(start, start.seed.mix(address >> 3))), true)
+    }
+}
+
+fn seeded_word(start: &Start, random: u64) -> u64 {
+    match start.floats && random >> 60 < 11 {
+        true => plausible_floats(random),
+        false => plausible_word(random, start.constants),
     }
 }
 
@@ -348,7 +361,7 @@ fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
     let seeded = if address.wrapping_sub(THREAD_LOCAL) < THREAD_LOCAL_SIZE {
         BUFFERS + random % BUFFER_COUNT * BUFFER_SPACING + BUFFER_SPACING / 2
     } else {
-        plausible_word(random, start.constants)
+        seeded_word(start, random)
     };
     let mut bytes = seeded.to_le_bytes();
     if start.fixed.is_empty() && !start.layout.has_content(address, 8) {

@@ -29,6 +29,8 @@ pub(crate) struct Runner<'a> {
     places: FxHashMap<VarId, u64>,
     /// Do the programs compute with floating-point numbers?
     floats: bool,
+    /// Does one of them have a loop?
+    loops: bool,
     /// Defined runs of the original that reached an exit or went round in circles.
     pub evidence: usize,
     /// Points entered so far.
@@ -51,8 +53,8 @@ struct Conditions<'r, 'a> {
     fuel: usize,
 }
 
-const ORIGINAL_FUEL: usize = 4000;
-const CANDIDATE_FUEL: usize = 12000;
+/// Points that the candidate may enter in any case.
+const CANDIDATE_FUEL: usize = 2000;
 
 /// Results whose sign alone is defined come in these sizes: a difference must show in all.
 const MAGNITUDES: [u64; 3] = [1, 0x21, 0x1234_5678];
@@ -71,6 +73,7 @@ impl<'a> Runner<'a> {
             functions,
             programs,
             floats,
+            loops: functions.iter().any(|f| graph::contract::has_cycle(f)),
             layout,
             callees: Callees::new(functions),
             cells,
@@ -110,7 +113,9 @@ impl<'a> Runner<'a> {
     pub(super) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
         let fixed = |value: &Fixed| self.fixed_value(arena, value);
         let (arguments, constants) = (self.arguments.as_slice(), &self.constants);
-        Input::random(&Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed }, seed, round)
+        let ingredients =
+            Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed, loops: self.loops };
+        Input::random(&ingredients, seed, round)
     }
 
     fn fixed_value(&self, arena: &Arena, value: &Fixed) -> Option<u64> {
@@ -211,7 +216,7 @@ impl<'a> Runner<'a> {
 
     /// What the last run of a side accessed, as it was at the start, and the stack.
     pub(super) fn initial_blocks(&self, side: Side, input: &Input) -> Vec<(u64, Vec<u8>)> {
-        self.memories[side.index()].initial_blocks(&start(&self.layout, &self.constants, side, input))
+        self.memories[side.index()].initial_blocks(&start(&self.layout, &self.constants, self.floats, side, input))
     }
 
     pub(super) fn run(
@@ -222,7 +227,7 @@ impl<'a> Runner<'a> {
         magnitude: u64,
         earlier: &[Called<'a>],
     ) -> Trace<'a> {
-        let fuel = if side == Side::Original { ORIGINAL_FUEL } else { CANDIDATE_FUEL };
+        let fuel = if side == Side::Original { input.fuel } else { CANDIDATE_FUEL + 3 * input.fuel };
         self.run_with(arena, side, input, Conditions { magnitude, earlier, fuel })
     }
 
@@ -237,7 +242,7 @@ impl<'a> Runner<'a> {
         let reachable = self.reachable(input);
         let situation = Situation {
             arena,
-            start: start(&self.layout, &self.constants, side, input),
+            start: start(&self.layout, &self.constants, self.floats, side, input),
             callees: &self.callees,
             side,
             arguments: &arguments,
@@ -274,19 +279,21 @@ impl<'a> Runner<'a> {
 
     /// Initial bytes that the last runs looked at.
     pub(super) fn looked_at(&self, input: &Input) -> BTreeMap<u64, u8> {
-        let start = start(&self.layout, &self.constants, Side::Original, input);
+        let start = start(&self.layout, &self.constants, self.floats, Side::Original, input);
         self.memories.iter().flat_map(|memory| memory.looked_at(&start)).collect()
     }
 }
 
 /// Memory at the start of a side's run.
-fn start<'r>(layout: &'r Layout, constants: &'r Constants, side: Side, input: &'r Input) -> Start<'r> {
+fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: Side, input: &'r Input) -> Start<'r> {
     Start {
         layout,
         fixed: &input.fixed,
         seed: input.seed,
         garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
         constants: constants.words(),
+        // Half of the inputs: the numbers may be integers all the same.
+        floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
     }
 }
 
