@@ -2,7 +2,7 @@
 
 use crate::bindings::Bindings;
 use crate::refute::{Refutation, Runner};
-use crate::{Outcome, Reason, ReasonKind, Statistics, Verdict};
+use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Verdict};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, Failure, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
@@ -25,6 +25,8 @@ pub struct Options {
     pub strategy: String,
     /// Where to write every question.
     pub dump_queries: Option<PathBuf>,
+    /// Start states to be tried first.
+    pub tests: Vec<StartState>,
 }
 
 impl Default for Options {
@@ -36,6 +38,7 @@ impl Default for Options {
             solvers: Vec::new(),
             strategy: "auto".to_string(),
             dump_queries: None,
+            tests: Vec::new(),
         }
     }
 }
@@ -66,6 +69,11 @@ impl Session {
         Session { options, pool: SolverPool::new(solver_options) }
     }
 
+    /// The start states that the user gave.
+    pub fn tests(&self) -> &[StartState] {
+        &self.options.tests
+    }
+
     /// Decides one pair. The arena must have its registers declared and own the functions' terms.
     pub fn check_pair(&self, arena: &mut Arena, original: &Function, candidate: &Function) -> Outcome {
         let deadline = Instant::now() + self.options.timeout;
@@ -73,6 +81,9 @@ impl Session {
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
         let mut runner = Runner::new(arena, original, candidate);
+        if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budget / 4) {
+            return refuted(refutation, "tests");
+        }
         let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budget / 10);
         let evidence = runner.evidence;
         if let Some(refutation) = first {

@@ -2,6 +2,7 @@
 
 use super::compare::{Comparison, Difference};
 use super::replay::Refutation;
+use crate::StartState;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
@@ -103,6 +104,22 @@ impl<'a> Runner<'a> {
                 return None;
             }
             let input = self.random_input(arena, Seed(seed), round);
+            if let Some(found) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, found, until));
+            }
+        }
+        None
+    }
+
+    /// The start states that concern the original, until one tells the programs apart or time is up.
+    pub fn start_states(&mut self, arena: &Arena, states: &[StartState], until: Instant) -> Option<Refutation> {
+        let original = self.functions[0];
+        for state in states.iter().filter(|state| state.concerns(&original.name)) {
+            let mut input = self.random_input(arena, Seed(state.seed), 0);
+            state.apply(&mut input, &self.arguments, &original.parameters, &self.layout);
+            if Instant::now() >= until {
+                return None;
+            }
             if let Some(found) = self.try_input(arena, &input) {
                 return Some(self.witness(arena, found, until));
             }
