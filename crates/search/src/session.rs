@@ -109,10 +109,10 @@ impl Session {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
-        if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection {
-            if let Some(refutation) = runner.model(arena, model, &certificate.locals, seed, until) {
-                return refuted(refutation, "model");
-            }
+        if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection
+            && let Some(refutation) = runner.model(arena, model, &certificate.locals, seed, until)
+        {
+            return refuted(refutation, "model");
         }
         if let Some(refutation) = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until) {
             return refuted(refutation, "random");

@@ -82,8 +82,14 @@ pub(super) struct Machine<'m, 'r, 'a> {
     /// General registers written and not read since the last call, and those that hold what they held at entry.
     unread: u32,
     untouched: u32,
+    /// General registers written since the last branch.
+    recent: u32,
+    /// Was `rax` written just before the return, and for nothing else?
+    result_set: bool,
     extents: [Extent; 16],
     unknowns: u64,
+    /// Is the run watched for going in circles?
+    watched: bool,
     pub place: u64,
     /// Is the call under way a jump?
     pub tail: bool,
@@ -91,6 +97,19 @@ pub(super) struct Machine<'m, 'r, 'a> {
 
 /// Bytes of the world that were loaded as such and are not 0 or 1: the most that are noted.
 const MOST_ODD_BYTES: usize = 256;
+/// The state of a run at a point.
+#[derive(PartialEq, Eq)]
+struct StateImage {
+    at: crate::PointId,
+    narrow: Vec<u64>,
+    wide: Vec<Bits>,
+    /// How often memory changed.
+    memory: u64,
+    chosen: [usize; 2],
+}
+
+/// Points in which a run that is out of fuel is watched for going in circles.
+const MOST_TURNS: usize = 4096;
 /// Calls in one run.
 pub(super) const MOST_CALLS: usize = 200;
 
@@ -133,8 +152,11 @@ pub fn run<'a>(
         pointers: FxHashMap::default(),
         unread: 0,
         untouched: u32::MAX,
+        recent: 0,
+        result_set: false,
         extents: [Extent::Whole; 16],
         unknowns: 0,
+        watched: false,
         place: 0,
         tail: false,
     };
@@ -209,7 +231,9 @@ impl<'a> Machine<'_, '_, 'a> {
     /// A number that differs each time, of this side's garbage.
     pub fn garbage(&mut self) -> u64 {
         self.unknowns += 1;
-        self.situation.start.garbage.mix(0x1_0000 + self.unknowns)
+        // Undefined values of a candidate may be anything, so they may be the same from turn to turn.
+        let number = if self.watched { 0 } else { self.unknowns };
+        self.situation.start.garbage.mix(0x1_0000 + number)
     }
 
     /// The run is no evidence: an original may do that only where it is undefined.
@@ -228,7 +252,51 @@ impl<'a> Machine<'_, '_, 'a> {
                 Err(end) => return (end, step + 1),
             }
         }
-        (End::Fuel, self.situation.fuel)
+        let turns = if self.tracking == Tracking::Off { self.situation.fuel.min(MOST_TURNS) } else { 0 };
+        let end = if self.goes_round(at, turns) { End::Forever } else { End::Fuel };
+        (end, self.situation.fuel + turns)
+    }
+
+    /// Does the run come back to a point in the same state? Brent's algorithm: the state is compared with one that is
+    /// kept, and a later one is kept after twice as many points.
+    fn goes_round(&mut self, mut at: crate::PointId, turns: usize) -> bool {
+        self.watched = true;
+        let mut kept = self.image(at);
+        let (mut since, mut patience) = (0, 1);
+        for _ in 0..turns {
+            match self.point(at) {
+                Ok(next) => at = next,
+                Err(_) => return false,
+            }
+            if self.chosen() != kept.chosen {
+                return false;
+            }
+            if at == kept.at && self.memory.version() == kept.memory && self.image(at) == kept {
+                return true;
+            }
+            since += 1;
+            if since == patience {
+                kept = self.image(at);
+                (since, patience) = (0, 2 * patience);
+            }
+        }
+        false
+    }
+
+    /// How many calls were made so far: their results differ from turn to turn.
+    fn chosen(&self) -> [usize; 2] {
+        [self.calls.len(), self.made_up.len()]
+    }
+
+    /// Everything that what comes next depends on.
+    fn image(&self, at: crate::PointId) -> StateImage {
+        StateImage {
+            at,
+            narrow: self.cells.narrow.clone(),
+            wide: self.cells.wide.clone(),
+            memory: self.memory.version(),
+            chosen: self.chosen(),
+        }
     }
 
     fn point(&mut self, at: crate::PointId) -> Result<crate::PointId, End> {
@@ -240,6 +308,7 @@ impl<'a> Machine<'_, '_, 'a> {
             if let Some(written) = step.writes {
                 let bit = 1 << written.register;
                 self.untouched &= !bit;
+                self.recent |= bit;
                 self.extents[usize::from(written.register)] = written.extent;
                 self.unread = if written.alone { self.unread | bit } else { self.unread & !bit };
             }
@@ -254,6 +323,7 @@ impl<'a> Machine<'_, '_, 'a> {
                     if taken {
                         if edges.len() > 1 {
                             self.cells.copies.interrupt();
+                            self.recent = 0;
                         }
                         return Ok(edge.target);
                     }
@@ -276,15 +346,17 @@ impl<'a> Machine<'_, '_, 'a> {
                 };
                 self.tail = call.tail;
                 self.call(&info, code.byte_result)?;
-                self.unread = 0;
-                self.untouched = 0;
+                (self.unread, self.untouched, self.recent) = (0, 0, 0);
                 match call.returns {
                     _ if call.tail => Err(End::Return),
                     Some(next) => Ok(next),
                     None => Err(End::NoReturn),
                 }
             }
-            Next::Return => Err(End::Return),
+            Next::Return => {
+                self.result_set = self.recent & self.unread & 1 == 1;
+                Err(End::Return)
+            }
             Next::Fault(kind) => Err(self.fault(*kind)),
         }
     }
@@ -530,10 +602,10 @@ impl<'a> Machine<'_, '_, 'a> {
         if self.memory.is_freed(at) {
             return Err(self.reject(|| "access to freed memory".to_string()));
         }
-        if let Some(allocation) = self.memory.allocation_at(at) {
-            if at - allocation.start + bytes > allocation.size {
-                return Err(self.reject(|| "access outside a heap object".to_string()));
-            }
+        if let Some(allocation) = self.memory.allocation_at(at)
+            && at - allocation.start + bytes > allocation.size
+        {
+            return Err(self.reject(|| "access outside a heap object".to_string()));
         }
         match self.situation.start.layout.object_at(at) {
             Some((placed, offset)) => {
@@ -588,6 +660,7 @@ impl<'a> Machine<'_, '_, 'a> {
             odd_bytes: self.odd_bytes,
             freed,
             unknowns: self.unknowns,
+            result_set: self.result_set,
             steps,
             calls: self.calls,
         }

@@ -99,6 +99,8 @@ pub struct Memory {
     state: Vec<u8>,
     /// The part of the array that may not be untouched.
     touched: (usize, usize),
+    /// How often a byte got another value.
+    version: u64,
     /// Heap objects made so far.
     pub allocations: Vec<Allocation>,
     /// Memory of unknown extent that was freed, by its start.
@@ -114,6 +116,7 @@ impl Default for Memory {
             frame: vec![0; size],
             state: vec![0; size],
             touched: (size, 0),
+            version: 0,
             allocations: Vec::new(),
             freed: Vec::new(),
         }
@@ -187,6 +190,8 @@ impl Memory {
     /// Writes bytes; `taint` has a bit for each that nobody defined.
     pub fn write(&mut self, start: &Start, address: u64, bytes: &[u8], taint: u64) {
         if let Some(at) = Memory::slot(address, bytes.len()) {
+            let new = |(slot, byte): (usize, &u8)| self.state[at + slot] == 0 || self.frame[at + slot] != *byte;
+            self.version += u64::from(bytes.iter().enumerate().any(new));
             self.frame[at..at + bytes.len()].copy_from_slice(bytes);
             for i in 0..bytes.len() {
                 self.state[at + i] = 1 + (taint >> i & 1) as u8;
@@ -195,6 +200,7 @@ impl Memory {
             return;
         }
         let mut done = 0;
+        let mut changed = false;
         while done < bytes.len() {
             let at = address.wrapping_add(done as u64);
             let inside = (at & 7) as usize;
@@ -202,12 +208,20 @@ impl Memory {
             let word = self.word(start, at >> 3);
             let mut now = word.now.to_le_bytes();
             now[inside..inside + n].copy_from_slice(&bytes[done..done + n]);
-            word.now = u64::from_le_bytes(now);
+            let now = u64::from_le_bytes(now);
+            changed |= word.now != now;
+            word.now = now;
             let mask = byte_mask(inside, n);
             word.written |= mask;
             word.taint = word.taint & !mask | ((taint >> done << inside) as u8 & mask);
             done += n;
         }
+        self.version += u64::from(changed);
+    }
+
+    /// A number that is larger whenever a byte has changed.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     fn word(&mut self, start: &Start, index: u64) -> &mut Word {

@@ -517,11 +517,11 @@ impl Compiler<'_, '_> {
     }
 
     fn general(&mut self, node: &term::Node, cells: &[Cell]) -> Option<Cell> {
-        if node.op == TermOp::Sdiv {
-            if let (Some(a), Some(b)) = (self.low_word(node.args[0]), self.low_word(node.args[1])) {
-                let to = Cell::Narrow(a);
-                self.program.instructions.push(Instruction { kind: Kind::Quotient, width: 64, to, a, b, c: 0 });
-            }
+        if node.op == TermOp::Sdiv
+            && let (Some(a), Some(b)) = (self.low_word(node.args[0]), self.low_word(node.args[1]))
+        {
+            let to = Cell::Narrow(a);
+            self.program.instructions.push(Instruction { kind: Kind::Quotient, width: 64, to, a, b, c: 0 });
         }
         let to = self.fresh(node.sort)?;
         let a = self.program.operands.len() as u32;

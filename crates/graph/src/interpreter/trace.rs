@@ -20,6 +20,8 @@ pub enum End {
     BadAddress(u64, u64),
     /// Ran out of fuel.
     Fuel,
+    /// Came back to a point with nothing changed, so it never ends. Only looked for in candidates.
+    Forever,
     /// Something the interpreter does not do.
     Unsupported,
 }
@@ -158,6 +160,8 @@ pub struct Trace<'a> {
     pub sign_only: bool,
     /// Freed memory of unknown extent, and heap objects that are gone.
     pub freed: Vec<(u64, u64)>,
+    /// Was `rax` written just before the return, and for nothing else? Then it holds a result.
+    pub result_set: bool,
     /// Values made up for what the architecture leaves undefined.
     pub unknowns: u64,
     /// Points entered.

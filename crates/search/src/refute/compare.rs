@@ -85,10 +85,13 @@ impl<'a> Comparison<'_, 'a> {
             End::BadAddress(address, place) => {
                 return said(describe_end(original), format!("accesses address {address:#x}"), [places[0], place]);
             }
+            End::Forever => {
+                return said(describe_end(original), "runs for ever".to_string(), places);
+            }
             End::Return if original.end == End::Return && original.calls.len() == candidate.calls.len() => {}
             End::Return | End::NoReturn | End::Fuel | End::Unsupported => return None,
         }
-        for value in self.results() {
+        for value in self.results(original) {
             let Place::Register(register) = value.place else { continue };
             let (Some(a), Some(b)) = (original.result(register), candidate.result(register)) else { continue };
             if !self.same(a, b, value.bytes, value.place) {
@@ -104,15 +107,17 @@ impl<'a> Comparison<'_, 'a> {
         said(a, b, places)
     }
 
-    pub(super) fn results(&self) -> Vec<Value> {
+    /// Where the results are. Without a declaration, `rax` may hold one; of its type only the low byte is certain.
+    pub(super) fn results(&self, original: &Trace) -> Vec<Value> {
         if self.functions[0].contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
         match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
             Some(signature) => signature.results.clone(),
-            None => {
-                vec![Value { place: Place::Register(Register::General(0)), bytes: 8, boolean: false, narrow: None }]
+            None if original.result_set => {
+                vec![Value { place: Place::Register(Register::General(0)), bytes: 1, boolean: false, narrow: None }]
             }
+            None => Vec::new(),
         }
     }
 

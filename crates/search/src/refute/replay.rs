@@ -40,7 +40,9 @@ pub(crate) enum Replay {
 const CODE: u64 = 0x0800_0000_0000;
 /// Pages of data at most.
 const MOST_PAGES: usize = 4096;
-const LIMIT: Duration = Duration::from_secs(1);
+const LIMIT: Duration = Duration::from_millis(400);
+/// How long a run that never ends is watched.
+const WATCH: Duration = Duration::from_millis(100);
 
 impl<'a> Runner<'a> {
     /// Runs both programs on the CPU. `traces` is what the interpreter said.
@@ -50,7 +52,8 @@ impl<'a> Runner<'a> {
         }
         for side in [Side::Original, Side::Candidate] {
             let trace = &traces[side.index()];
-            let Some(run) = self.cpu_run(arena, side, input) else { return Replay::Impossible };
+            let Some(mut run) = self.cpu_run(arena, side, input) else { return Replay::Impossible };
+            run.limit = if trace.end == End::Forever { WATCH } else { LIMIT };
             let Ok(outcome) = run_function(&run) else { return Replay::Impossible };
             match self.agrees(input, trace, &run, &outcome) {
                 // Where the architecture leaves something open, the CPU may choose otherwise.
@@ -125,6 +128,7 @@ impl<'a> Runner<'a> {
     /// Does the CPU's outcome match the interpreter's? `None` if that cannot be said.
     fn agrees(&self, input: &Input, trace: &Trace, run: &FunctionRun, outcome: &Outcome) -> Option<Result<(), String>> {
         let signal = match (trace.end, outcome) {
+            (End::Forever, Outcome::Timeout) => return Some(Ok(())),
             (_, Outcome::Killed | Outcome::Timeout) => return None,
             (End::Return, Outcome::Done { state, memory }) => {
                 return Some(
@@ -139,6 +143,7 @@ impl<'a> Runner<'a> {
             (End::Return, Outcome::Fault(fault)) => {
                 return Some(Err(format!("{:?} at {:#x} instead of a return", fault.signal, fault.address)));
             }
+            (End::Forever, _) => return Some(Err("an end instead of none".to_string())),
             _ => return None,
         };
         Some(match outcome {
@@ -150,7 +155,7 @@ impl<'a> Runner<'a> {
 
     fn same_registers(&self, input: &Input, trace: &Trace, run: &FunctionRun, state: &State) -> Result<(), String> {
         let comparison = self.comparison(input);
-        for value in comparison.results() {
+        for value in comparison.results(trace) {
             let Place::Register(register) = value.place else { continue };
             let Some(said) = trace.result(register) else { continue };
             let bits = match register {

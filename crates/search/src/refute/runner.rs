@@ -161,7 +161,26 @@ impl<'a> Runner<'a> {
                 self.try_magnitude(arena, input, *magnitude)?;
             }
         }
+        let guessed = |i: &usize| self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
+        let doubtful: Vec<usize> = (0..self.arguments.len()).filter(guessed).collect();
+        if doubtful.into_iter().any(|i| self.relies_on_type(arena, input, &traces, i)) {
+            return None;
+        }
         Some(Found { input: input.clone(), difference })
+    }
+
+    /// Could an argument of unknown type be of a narrow one, so that this value of it never comes? So it is if one program
+    /// looks only at as much of it as such a type has, and the other at more.
+    fn relies_on_type(&mut self, arena: &Arena, input: &Input, traces: &[Trace<'a>; 2], i: usize) -> bool {
+        let value = input.values[i].low();
+        let (byte, short) = (value as u8, value as u16);
+        let narrow = [u64::from(value != 0), u64::from(byte), byte as i8 as u64, u64::from(short), short as i16 as u64];
+        narrow.into_iter().filter(|v| *v != value && value > 1).any(|v| {
+            let mut other = input.clone();
+            other.set(&self.arguments, i, Bits::new(64, v));
+            let others = self.traces(arena, &other);
+            alike(&traces[0], &others[0]) != alike(&traces[1], &others[1])
+        })
     }
 
     /// The same with bytes that would do as truth values: a byte may hold one, and then it is 0 or 1.
@@ -312,6 +331,15 @@ fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: S
         // Half of the inputs: the numbers may be integers all the same.
         floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
     }
+}
+
+/// Did two runs of a program do the same?
+fn alike(a: &Trace, b: &Trace) -> bool {
+    let call = |c: &Called| (c.callee.name.clone(), c.registers.iter().take(6).map(|r| r.bits).collect::<Vec<_>>());
+    a.end == b.end
+        && a.changes == b.changes
+        && a.results[0].bits == b.results[0].bits
+        && a.calls.iter().map(call).eq(b.calls.iter().map(call))
 }
 
 /// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.
