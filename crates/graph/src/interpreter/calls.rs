@@ -197,6 +197,7 @@ impl<'a> Machine<'_, '_, 'a> {
             pointed,
             aligned: self.register(Register::RSP) % 16 == if self.tail { 8 } else { 0 },
             writes: Vec::new(),
+            result_used: self.result_used,
             place: self.place,
         };
         let scripted = script.map_or(Vec::new(), |s| s.writes.clone());

@@ -8,7 +8,7 @@ use super::ctype;
 use super::layout::Placed;
 use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
-use super::trace::{Called, End, Passed, SetUp, Trace, Write};
+use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits};
@@ -84,8 +84,7 @@ pub(super) struct Machine<'m, 'r, 'a> {
     untouched: u32,
     /// General registers written since the last branch.
     recent: u32,
-    /// Was `rax` written just before the return, and for nothing else?
-    result_set: bool,
+    result: ResultUse,
     extents: [Extent; 16],
     unknowns: u64,
     /// Is the run watched for going in circles?
@@ -93,6 +92,8 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub place: u64,
     /// Is the call under way a jump?
     pub tail: bool,
+    /// Is its result looked at right behind it?
+    pub result_used: bool,
 }
 
 /// Bytes of the world that were loaded as such and are not 0 or 1: the most that are noted.
@@ -153,12 +154,13 @@ pub fn run<'a>(
         unread: 0,
         untouched: u32::MAX,
         recent: 0,
-        result_set: false,
+        result: ResultUse::None,
         extents: [Extent::Whole; 16],
         unknowns: 0,
         watched: false,
         place: 0,
         tail: false,
+        result_used: false,
     };
     machine.enter();
     let saved: Vec<u64> = saved_registers().map(|r| machine.cells.low(cell_of(r))).collect();
@@ -344,7 +346,7 @@ impl<'a> Machine<'_, '_, 'a> {
                     }
                     (Callee::Pointer(_), None) => return Err(End::Unsupported),
                 };
-                self.tail = call.tail;
+                (self.tail, self.result_used) = (call.tail, code.result_used);
                 self.call(&info, code.byte_result)?;
                 (self.unread, self.untouched, self.recent) = (0, 0, 0);
                 match call.returns {
@@ -354,7 +356,11 @@ impl<'a> Machine<'_, '_, 'a> {
                 }
             }
             Next::Return => {
-                self.result_set = self.recent & self.unread & 1 == 1;
+                self.result = match (self.unread & 1, self.recent & 1) {
+                    (0, _) => ResultUse::None,
+                    (_, 0) => ResultUse::Possible,
+                    _ => ResultUse::Certain,
+                };
                 Err(End::Return)
             }
             Next::Fault(kind) => Err(self.fault(*kind)),
@@ -660,7 +666,7 @@ impl<'a> Machine<'_, '_, 'a> {
             odd_bytes: self.odd_bytes,
             freed,
             unknowns: self.unknowns,
-            result_set: self.result_set,
+            result: self.result,
             steps,
             calls: self.calls,
         }

@@ -149,6 +149,8 @@ pub(super) struct PointCode {
     pub target: Option<Expression>,
     /// For a call: is only the low byte of `rax` looked at behind it?
     pub byte_result: bool,
+    /// Is the result of a call looked at right behind it?
+    pub result_used: bool,
 }
 
 /// A function ready to run.
@@ -243,19 +245,20 @@ impl Compiler<'_, '_> {
         }
         self.memo.clear();
         let steps = from..self.program.steps.len() as u32;
-        let (mut guards, mut target, mut byte_result) = (Vec::new(), None, false);
+        let (mut guards, mut target, mut looked_at) = (Vec::new(), None, None);
         match &point.next {
             Next::Edges(edges) => guards = edges.iter().map_while(|edge| self.expression(edge.guard)).collect(),
             Next::Call(call) => {
                 let after = call.returns.map(|next| self.program.function.point(next));
-                byte_result = after.is_some_and(|point| bytes_read(self.arena, point, Register::General(0)) == Some(1));
+                looked_at = after.and_then(|point| bytes_read(self.arena, point, Register::General(0)));
                 if let crate::Callee::Pointer(term) = &call.callee {
                     target = self.expression(*term);
                 }
             }
             Next::Return | Next::Fault(_) => {}
         }
-        self.program.points.push(PointCode { steps, guards, target, byte_result });
+        let (byte_result, result_used) = (looked_at == Some(1), looked_at.is_some());
+        self.program.points.push(PointCode { steps, guards, target, byte_result, result_used });
     }
 
     fn action(&mut self, op: &Op) -> Option<Action> {

@@ -46,6 +46,17 @@ pub enum SetUp {
     Unknown,
 }
 
+/// Whether `rax` holds a result at the return.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ResultUse {
+    /// It was not written since the last call, or it was used otherwise.
+    None,
+    /// It was written and not used.
+    Possible,
+    /// It was written behind the last branch, and for nothing else.
+    Certain,
+}
+
 /// A value in the general form of a library call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FormArgument {
@@ -96,6 +107,8 @@ pub struct Called<'a> {
     pub aligned: bool,
     /// What the callee writes.
     pub writes: Vec<Write>,
+    /// Is the result looked at right behind the call?
+    pub result_used: bool,
     /// Instruction.
     pub place: u64,
 }
@@ -160,8 +173,8 @@ pub struct Trace<'a> {
     pub sign_only: bool,
     /// Freed memory of unknown extent, and heap objects that are gone.
     pub freed: Vec<(u64, u64)>,
-    /// Was `rax` written just before the return, and for nothing else? Then it holds a result.
-    pub result_set: bool,
+    /// Does `rax` hold a result, by the look of the code?
+    pub result: ResultUse,
     /// Values made up for what the architecture leaves undefined.
     pub unknowns: u64,
     /// Points entered.

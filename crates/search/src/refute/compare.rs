@@ -6,7 +6,9 @@
 //! Trust: full. What is called a difference here is reported as one.
 
 use super::family;
-use graph::interpreter::{Called, Change, End, Extent, FormArgument, Layout, Passed, SetUp, Trace, is_stack};
+use graph::interpreter::{
+    Called, Change, End, Extent, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack,
+};
 use graph::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
 use term::Bits;
 
@@ -49,12 +51,23 @@ enum Calls {
 impl<'a> Comparison<'_, 'a> {
     /// The first disagreement of two runs; the original's is defined and reached an exit.
     pub fn traces(&self, original: &Trace<'a>, candidate: &Trace<'a>) -> Option<Difference> {
+        let mut passed = 0;
+        let difference = self.first_difference(original, candidate, &mut passed)?;
+        // Behind a call of a function that nobody declared, and that may never return, is nothing but other code.
+        let returns = |(a, b): (&Called, &Called)| {
+            a.callee.signature.is_some() || a.callee.library.is_some() || a.result_used || b.result_used
+        };
+        original.calls.iter().zip(&candidate.calls).take(passed).all(returns).then_some(difference)
+    }
+
+    /// The first disagreement, and how many calls were the same before it.
+    fn first_difference(&self, original: &Trace<'a>, candidate: &Trace<'a>, passed: &mut usize) -> Option<Difference> {
         let said = |a: String, b: String, places: [u64; 2]| Some(Difference { summaries: [a, b], places });
         let places = [original.place, candidate.place];
         for i in 0..original.calls.len().max(candidate.calls.len()) {
             match (original.calls.get(i), candidate.calls.get(i)) {
                 (Some(a), Some(b)) => match self.calls(a, b, [original, candidate]) {
-                    Calls::Same => {}
+                    Calls::Same => *passed += 1,
                     Calls::Differ(x, y) => return said(x, y, [a.place, b.place]),
                     Calls::Unclear => return None,
                 },
@@ -91,7 +104,7 @@ impl<'a> Comparison<'_, 'a> {
             End::Return if original.end == End::Return && original.calls.len() == candidate.calls.len() => {}
             End::Return | End::NoReturn | End::Fuel | End::Unsupported => return None,
         }
-        for value in self.results(original) {
+        for value in self.results([original, candidate]) {
             let Place::Register(register) = value.place else { continue };
             let (Some(a), Some(b)) = (original.result(register), candidate.result(register)) else { continue };
             if !self.same(a, b, value.bytes, value.place) {
@@ -108,13 +121,13 @@ impl<'a> Comparison<'_, 'a> {
     }
 
     /// Where the results are. Without a declaration, `rax` may hold one; of its type only the low byte is certain.
-    pub(super) fn results(&self, original: &Trace) -> Vec<Value> {
+    pub(super) fn results(&self, traces: [&Trace; 2]) -> Vec<Value> {
         if self.functions[0].contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
         match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
             Some(signature) => signature.results.clone(),
-            None if original.result_set => {
+            None if traces[0].result == ResultUse::Certain && traces[1].result >= ResultUse::Possible => {
                 vec![Value { place: Place::Register(Register::General(0)), bytes: 1, boolean: false, narrow: None }]
             }
             None => Vec::new(),

@@ -155,7 +155,7 @@ impl<'a> Runner<'a> {
 
     fn same_registers(&self, input: &Input, trace: &Trace, run: &FunctionRun, state: &State) -> Result<(), String> {
         let comparison = self.comparison(input);
-        for value in comparison.results(trace) {
+        for value in comparison.results([trace, trace]) {
             let Place::Register(register) = value.place else { continue };
             let Some(said) = trace.result(register) else { continue };
             let bits = match register {

@@ -36,6 +36,8 @@ pub(crate) struct Runner<'a> {
     pub evidence: usize,
     /// Points entered so far.
     pub steps: usize,
+    /// Inputs tried so far.
+    pub runs: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
 }
@@ -85,6 +87,7 @@ impl<'a> Runner<'a> {
             places,
             evidence: 0,
             steps: 0,
+            runs: 0,
             rejected: BTreeMap::new(),
         }
     }
@@ -200,6 +203,7 @@ impl<'a> Runner<'a> {
     fn try_magnitude(&mut self, arena: &Arena, input: &Input, magnitude: u64) -> Option<(Difference, [Trace<'a>; 2])> {
         let original = self.run(arena, Side::Original, input, magnitude, &[]);
         self.steps += original.steps;
+        self.runs += 1;
         if let Some(what) = &original.undefined {
             *self.rejected.entry(what.clone()).or_default() += 1;
             return None;
