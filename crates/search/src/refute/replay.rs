@@ -209,3 +209,91 @@ impl<'a> Runner<'a> {
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph::{Edge, Function, LineTable, Point, PointId, Signature, Surroundings, Value};
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::time::Instant;
+
+    /// `int f(int n)` with this graph and this code.
+    fn function(points: Vec<Point>, code: &[u8]) -> Function {
+        let value = |i| Value { place: Place::Register(Register::General(i)), bytes: 4, boolean: false, narrow: None };
+        Function {
+            name: "f".to_string(),
+            points,
+            objects: BTreeMap::new(),
+            signature: Some(Signature { arguments: vec![value(7)], results: vec![value(0)], ..Signature::default() }),
+            parameters: Vec::new(),
+            callees: BTreeMap::new(),
+            pointer_calls: BTreeMap::new(),
+            defined: BTreeSet::new(),
+            locals: Vec::new(),
+            lines: LineTable::default(),
+            contracts: Default::default(),
+            hash: String::new(),
+            surroundings: Surroundings { code: Some(code.into()), ..Surroundings::default() },
+        }
+    }
+
+    fn arena() -> Arena {
+        let mut arena = Arena::new();
+        Register::declare(&mut arena);
+        arena
+    }
+
+    /// Returns a constant; `code` should do the same.
+    fn returns(arena: &mut Arena, constant: u64, code: &[u8]) -> Function {
+        let value = arena.bv(64, constant);
+        let rax = Register::General(0).term(arena);
+        let var = arena.as_var(rax).expect("a register is a variable");
+        function(vec![Point { address: 0, ops: vec![(0, Op::Set { var, value })], next: Next::Return }], code)
+    }
+
+    fn refuted(arena: &Arena, original: &Function, candidate: &Function) -> Option<Refutation> {
+        let mut runner = Runner::new(arena, original, candidate);
+        runner.random(arena, 1, 0..20, 100_000, Instant::now() + Duration::from_secs(20))
+    }
+
+    const FIVE: &[u8] = &[0xb8, 5, 0, 0, 0, 0xc3]; // mov eax, 5; ret
+    const SIX: &[u8] = &[0xb8, 6, 0, 0, 0, 0xc3];
+
+    #[test]
+    fn the_cpu_confirms() {
+        let mut arena = arena();
+        let (five, six) = (returns(&mut arena, 5, FIVE), returns(&mut arena, 6, SIX));
+        match refuted(&arena, &five, &six) {
+            Some(Refutation::Different(witness)) => {
+                assert_eq!(witness.replayed, ["interpreter", "cpu"]);
+                assert_eq!([&witness.original.summary, &witness.candidate.summary], ["returns 5", "returns 6"]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn code_that_does_something_else_makes_it_a_dispute() {
+        let mut arena = arena();
+        let (five, six) = (returns(&mut arena, 5, FIVE), returns(&mut arena, 6, FIVE));
+        match refuted(&arena, &five, &six) {
+            Some(Refutation::Disputed(what)) => assert_eq!(what, "the candidate: rax is 0x5 instead of 0x6"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_run_that_never_ends_is_a_difference() {
+        let mut arena = arena();
+        let five = returns(&mut arena, 5, FIVE);
+        let edge = Edge { guard: arena.bool(true), target: PointId(0) };
+        let endless = function(vec![Point { address: 0, ops: vec![], next: Next::Edges(vec![edge]) }], &[0xeb, 0xfe]);
+        match refuted(&arena, &five, &endless) {
+            Some(Refutation::Different(witness)) => {
+                assert_eq!(witness.candidate.summary, "runs for ever");
+                assert_eq!(witness.replayed, ["interpreter", "cpu"]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
