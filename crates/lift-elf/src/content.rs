@@ -134,7 +134,10 @@ impl Image {
                 }
                 hash.update([0]);
                 update_text(&mut hash, &self.plain_name(base));
-                update_text(&mut hash, &self.opaque_identity(base, budget).unwrap_or_default());
+                if let Some(identity) = self.opaque_identity(base, budget) {
+                    hash.update([3]);
+                    update_text(&mut hash, &identity);
+                }
                 if matches!(base, Base::Section(_) | Base::Literal { .. }) {
                     // Known by its place in this file only.
                     hash.update(self.file_digest());
