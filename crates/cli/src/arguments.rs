@@ -58,6 +58,9 @@ pub struct CheckArguments {
     /// Seed of the concrete states
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Also try the start states in this JSON file (docs/tests-format.md)
+    #[arg(long, value_name = "FILE")]
+    pub tests: Option<PathBuf>,
     /// Save each question to the solver in this directory, as an SMT-LIB 2 file
     #[arg(long, value_name = "DIR")]
     pub dump_queries: Option<PathBuf>,

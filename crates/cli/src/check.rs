@@ -6,10 +6,10 @@ use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver};
+use crate::{certificates, complain, deliver, start_states};
 use graph::{Contracts, Side};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
-use search::{Options, Outcome, Reason, ReasonKind, Session, Statistics, Verdict};
+use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -32,7 +32,14 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         ));
     }
 
-    let results = compare_all(&original, &candidate, &pairs, arguments);
+    let tests = match &arguments.tests {
+        Some(path) => start_states::read(path)?,
+        None => Vec::new(),
+    };
+    if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
+        return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
+    }
+    let results = compare_all(&original, &candidate, &pairs, arguments, tests);
     let mut functions: Vec<FunctionReport> = pairs
         .into_iter()
         .zip(results)
@@ -62,7 +69,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     Ok(Status::of(report.summary()))
 }
 
-fn options(arguments: &CheckArguments) -> Options {
+fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
     let solvers = if arguments.solvers.is_empty() { vec!["z3".to_string()] } else { arguments.solvers.clone() };
     for solver in solvers.iter().filter(|solver| !is_program(solver)) {
         complain(&format!("warning: solver `{solver}` is not on the PATH; questions to it stay unanswered"));
@@ -74,6 +81,7 @@ fn options(arguments: &CheckArguments) -> Options {
         solvers,
         strategy: arguments.strategy.clone(),
         dump_queries: arguments.dump_queries.clone(),
+        tests,
     }
 }
 
@@ -91,12 +99,13 @@ fn compare_all(
     candidate: &Arc<Program>,
     pairs: &[Pair],
     arguments: &CheckArguments,
+    tests: Vec<StartState>,
 ) -> Vec<Timed<Outcome>> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
     let progress = Progress::new(pairs.len());
     let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
-    let session = Session::new(options(arguments));
+    let session = Session::new(options(arguments, tests));
     let work = {
         let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
         let contracts = Arc::new(local_contracts(&original, &candidate, arguments.timeout));
@@ -138,6 +147,11 @@ fn compare(
     ours.contracts = Arc::clone(contracts);
     let theirs = candidate.lift(counterpart, Side::Candidate, &mut arena)?;
     ours.adopt_declarations(&theirs);
+    for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
+        for name in test.unknown_names(&ours) {
+            complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
+        }
+    }
     Ok(session.check_pair(&mut arena, &ours, &theirs))
 }
 

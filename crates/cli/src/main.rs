@@ -12,6 +12,7 @@ mod pairing;
 mod pool;
 mod progress;
 mod show;
+mod start_states;
 mod status;
 mod verify;
 

@@ -143,10 +143,41 @@ fn a_difference_is_1_and_comes_with_a_replayed_witness() {
     let report = run.json();
     let f = function(&report, "f");
     assert_eq!(f["verdict"], "different");
-    assert!(f["witness"]["replayed"].as_array().unwrap().contains(&"interpreter".into()), "{f}");
+    assert_eq!(f["witness"]["replayed"], serde_json::json!(["interpreter", "cpu"]), "{f}");
     assert!(f["witness"]["registers"]["rdi"].is_string(), "{f}");
     let text = bench.run("check a.s b.s");
-    assert!(text.out.contains("f: the two functions disagree on this input (replayed"), "{}", text.out);
+    let said = "f: the two functions disagree on this input (replayed: interpreter, cpu)";
+    assert!(text.out.contains(said), "{}", text.out);
+}
+
+#[test]
+fn start_states_of_the_user_are_tried() {
+    let bench = Bench::new();
+    let load = |step: &str| format!("mov eax, [rdi + 8*rsi]\ncmp eax, 0x5eed\njne 1f\nadd eax, {step}\n1: ret");
+    bench.assembly("a.s", &[("f", &load("1")), ("g", &load("1"))]);
+    bench.assembly("b.s", &[("f", &load("2")), ("g", &load("1"))]);
+    let state = r#"{"registers":{"rdi":"0x7000","rsi":2},"memory":[{"address":"0x7010","bytes":"ed5e0000"}]}"#;
+    bench.write("tests.json", format!(r#"{{"version":1,"tests":[{state}]}}"#).as_bytes());
+    let run = bench.run("check a.s b.s --tests tests.json --format json");
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    let report = run.json();
+    let f = function(&report, "f");
+    assert_eq!((f["verdict"].as_str(), f["strategy"].as_str()), (Some("different"), Some("tests")), "{f}");
+    assert_eq!(function(&report, "g")["verdict"], "equivalent");
+
+    // A witness is a start state.
+    let witness = &f["witness"];
+    let again = serde_json::json!({"version": 1, "tests": [{"function": "f", "registers": witness["registers"],
+        "memory": witness["memory"], "calls": witness["calls"]}]});
+    bench.write("again.json", again.to_string().as_bytes());
+    let run = bench.run("check a.s b.s --tests again.json --format json --function f");
+    assert_eq!(function(&run.json(), "f")["strategy"], "tests", "{}{}", run.out, run.err);
+
+    bench.write("bad.json", b"{");
+    bench.write("other.json", br#"{"version":1,"tests":[{"function":"nosuch"}]}"#);
+    for name in ["bad.json", "other.json", "missing.json"] {
+        bench.run(&format!("check a.s b.s --tests {name}")).fails_cleanly(name);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! missing fails where it is not expected.
 
 use std::path::Path;
+use testkit::lockstep::Verdict;
 use testkit::score::{Mark, Score};
 
 fn binary() -> &'static Path {
@@ -24,14 +25,36 @@ fn hold(what: &str, score: &Score, allowed: usize) {
 
 /// Verdicts that the tool does not find yet. These numbers only go down.
 const MISSING_PAIRS: usize = 3;
-const MISSING_TWINS: usize = 30;
+const MISSING_WRONG_TWINS: usize = 4;
+const MISSING_RIGHT_TWINS: usize = 15;
+const MISSING_WRONG_LOOP_TWINS: usize = 4;
+const MISSING_RIGHT_LOOP_TWINS: usize = 213;
 
 #[test]
 fn pairs() {
     hold("golden pairs", &testkit::golden::run(binary()), MISSING_PAIRS);
 }
 
+fn hold_twins(folder: &str, deserved: Verdict, allowed: usize) {
+    hold(&format!("{folder}, {}", deserved.name()), &testkit::twins::run(binary(), folder, deserved), allowed);
+}
+
 #[test]
-fn twins() {
-    hold("twins", &testkit::twins::run(binary()), MISSING_TWINS);
+fn wrong_twins() {
+    hold_twins("twins", Verdict::Different, MISSING_WRONG_TWINS);
+}
+
+#[test]
+fn right_twins() {
+    hold_twins("twins", Verdict::Equivalent, MISSING_RIGHT_TWINS);
+}
+
+#[test]
+fn wrong_loop_twins() {
+    hold_twins("twins-loops", Verdict::Different, MISSING_WRONG_LOOP_TWINS);
+}
+
+#[test]
+fn right_loop_twins() {
+    hold_twins("twins-loops", Verdict::Equivalent, MISSING_RIGHT_LOOP_TWINS);
 }

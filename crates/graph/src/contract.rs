@@ -596,7 +596,8 @@ fn effect(
     if has_cycle(function) { effect.max(LocalEffect::Preserves) } else { effect }
 }
 
-fn has_cycle(function: &Function) -> bool {
+/// Can a run of the function come back to a point?
+pub fn has_cycle(function: &Function) -> bool {
     let none = FxHashSet::default();
     crate::order::Region::explore(function, Function::ENTRY, &none, |_| crate::order::Passing::Goes).is_err()
 }

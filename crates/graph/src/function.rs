@@ -32,6 +32,21 @@ pub struct Function {
     pub hash: String,
     /// Contracts of the file's local functions, this one included.
     pub contracts: Arc<Contracts>,
+    /// What only the file around the function tells.
+    pub surroundings: Surroundings,
+}
+
+/// What the file around a function tells about it; runs of the function need it, proofs do not.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Is the function called from its file only? Then a compiler may know all its callers.
+    pub private: bool,
+    /// Names of the direct callees that are invisible outside their file.
+    pub local_callees: BTreeSet<String>,
+    /// Could memory hold values of a type that is only 0 or 1?
+    pub truth_values: bool,
+    /// The machine code, if it is in one piece and nothing in it depends on where it lies.
+    pub code: Option<Arc<[u8]>>,
 }
 
 /// A parameter as the source names it.

@@ -134,6 +134,10 @@ impl Image {
                 }
                 hash.update([0]);
                 update_text(&mut hash, &self.plain_name(base));
+                if let Some(identity) = self.opaque_identity(base, budget) {
+                    hash.update([3]);
+                    update_text(&mut hash, &identity);
+                }
                 if matches!(base, Base::Section(_) | Base::Literal { .. }) {
                     // Known by its place in this file only.
                     hash.update(self.file_digest());
@@ -163,6 +167,29 @@ impl Image {
                     hash.update(part.to_le_bytes());
                 }
             }
+        }
+        Some(hex(&hash.finalize()[..16]))
+    }
+
+    /// Identity of a read-only object whose content is too large or has fields that we do not follow: two files mean the
+    /// same by it only if its bytes are the same. `None` for everything else.
+    pub(crate) fn opaque_identity(&self, base: Base, budget: &mut usize) -> Option<String> {
+        let Base::Symbol(symbol) = base else { return None };
+        let (section, start, size, _) = self.extent_of(base)?;
+        let home = &self.sections[section as usize];
+        let constant = home.is_read_only() && !home.is_code() || self.is_constant(base);
+        if !constant || self.symbols[symbol as usize].binding == Binding::Weak {
+            return None;
+        }
+        let end = start.checked_add(size)?;
+        let mut hash = Sha256::new();
+        hash.update(size.to_le_bytes());
+        let plain = home.relocations_in(start.saturating_sub(7)..end).is_empty();
+        if plain && *budget as u64 >= size {
+            *budget -= size as usize;
+            hash.update(self.data(section).get(start as usize..end as usize).unwrap_or(&[]));
+        } else {
+            hash.update(self.file_digest());
         }
         Some(hex(&hash.finalize()[..16]))
     }

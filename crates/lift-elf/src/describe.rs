@@ -21,6 +21,7 @@ impl Image {
         let signature = |name: &&str| Some((name.to_string(), self.signature(name)?.clone()));
         let callees = called.iter().filter_map(signature).collect();
         let defined = called.iter().filter(|name| self.find(name).is_some()).map(|name| name.to_string()).collect();
+        let surroundings = self.surroundings(index, &called);
         let described = self.described(index);
         let known = described.filter(|d| self.is_called(index, &d.name));
         Function {
@@ -35,6 +36,7 @@ impl Image {
             lines: self.lines(code),
             hash: hex(&self.hash(index)),
             contracts: Default::default(),
+            surroundings,
             pointer_calls: BTreeMap::new(),
         }
     }

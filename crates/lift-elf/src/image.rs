@@ -31,6 +31,10 @@ pub struct Image {
     /// Symbols of writable data that never changes, once somebody asks.
     pub(crate) constant_statics: OnceLock<FxHashSet<u32>>,
     pub(crate) unaliased_statics: OnceLock<FxHashSet<u32>>,
+    /// Local functions whose address is never taken, once somebody asks.
+    pub(crate) private_functions: OnceLock<FxHashSet<String>>,
+    /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
+    pub(crate) truth_values: OnceLock<bool>,
     functions: Vec<FunctionEntry>,
     by_name: FxHashMap<String, usize>,
 }
@@ -80,6 +84,8 @@ impl Image {
             digest: OnceLock::new(),
             constant_statics: OnceLock::new(),
             unaliased_statics: OnceLock::new(),
+            private_functions: OnceLock::new(),
+            truth_values: OnceLock::new(),
             functions,
             by_name,
         })

@@ -13,6 +13,7 @@ mod code;
 mod container;
 mod content;
 mod describe;
+mod surroundings;
 mod dispatch;
 mod dwarf;
 mod error;

@@ -94,7 +94,8 @@ impl<'a> Objects<'a> {
     /// Name of an object's variable, as `graph::Object` lays it down.
     fn variable(&mut self, base: Base) -> String {
         let name = self.image.plain_name(base);
-        match (base, self.image.identity(base, &mut self.budget)) {
+        let known = self.image.identity(base, &mut self.budget);
+        match (base, known.or_else(|| self.image.opaque_identity(base, &mut self.budget))) {
             (Base::Section(_), _) => format!("§{}.{name}", self.side.name()),
             (Base::Literal { .. }, Some(identity)) => format!("&\"{identity}"),
             // A literal too large to be read as a whole: known by its place in this program only.
@@ -234,6 +235,20 @@ mod tests {
                 &names@e8a4 `names` size 32 align 16 content 32 [0: &"4250, 8: &f, 16: &names@e8a4, 24: &other + 4]
                 &other `other` size ? align 1"#]],
         );
+    }
+
+    #[test]
+    fn constants_that_are_not_followed_are_not_the_same_by_name() {
+        let table = |first: &str, second: &str| {
+            let text = format!(
+                ".globl f\nf: lea rax, [rip + names]\nret
+                 .section .rodata\n.type names, @object\nnames: .long {first} - names, {second} - names\n.size names, 8
+                 .section .rodata.str1.1, \"aMS\", @progbits, 1\n.La: .string \"a\"\n.Lb: .string \"b\""
+            );
+            objects(&assembled(&text), "f")
+        };
+        assert_eq!(table(".La", ".Lb"), table(".La", ".Lb"));
+        assert_ne!(table(".La", ".Lb"), table(".Lb", ".La"));
     }
 
     #[test]

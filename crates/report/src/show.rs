@@ -311,6 +311,7 @@ mod tests {
             lines: LineTable { rows: vec![(0, line)] },
             contracts: Default::default(),
             hash: String::new(),
+            surroundings: Default::default(),
         }
     }
 

@@ -22,6 +22,10 @@ pub(crate) struct Input {
     pub scripts: Vec<Script>,
     /// Chosen places of objects.
     pub places: FxHashMap<VarId, u64>,
+    /// Points that the original may enter.
+    pub fuel: usize,
+    /// Are single bytes of memory fit to be truth values?
+    pub sane: bool,
 }
 
 /// Inputs with this number and above make loops go round.
@@ -186,6 +190,8 @@ pub(crate) struct Ingredients<'a> {
     pub constants: &'a Constants,
     /// Addresses of named objects.
     pub objects: &'a [u64],
+    /// Does one of the programs have a loop?
+    pub loops: bool,
     /// Address of a constant argument.
     pub fixed: &'a dyn Fn(&Fixed) -> Option<u64>,
 }
@@ -197,6 +203,7 @@ impl Input {
         let mut stream = Stream::new(seed.split(1));
         let mood = match round % 6 {
             _ if round >= LOOP_ROUNDS => Mood::Loops,
+            _ if ingredients.loops && is_long(round) => Mood::Long,
             0 | 3 => Mood::Calm,
             5 => Mood::Constants,
             _ => Mood::Wild,
@@ -209,6 +216,8 @@ impl Input {
             effects,
             scripts: Vec::new(),
             places: FxHashMap::default(),
+            fuel: fuel(ingredients, round),
+            sane: false,
         };
         let same = stream.one_in(24);
         let mut earlier: Vec<u64> = Vec::new();
@@ -255,6 +264,24 @@ enum Mood {
     Constants,
     /// Distinct buffers, and numbers that loops count to.
     Loops,
+    /// Distinct buffers, and numbers that make loops run long.
+    Long,
+}
+
+/// Once in eight times loops run long.
+fn is_long(round: u64) -> bool {
+    round % 8 == 7
+}
+
+/// Points that the original may enter: mostly few, since many a random number of turns is larger than any fuel.
+fn fuel(ingredients: &Ingredients, round: u64) -> usize {
+    match round {
+        _ if !ingredients.loops || round >= LOOP_ROUNDS => 4000,
+        _ if round % 512 == 511 => 400_000,
+        _ if round % 64 == 63 => 40_000,
+        _ if is_long(round) => 8000,
+        _ => 500,
+    }
 }
 
 fn random_argument(
@@ -266,7 +293,9 @@ fn random_argument(
 ) -> Bits {
     if !argument.choices.is_empty() {
         let choice = &argument.choices[(stream.next() % argument.choices.len() as u64) as usize];
-        return Bits::new(64, (ingredients.fixed)(choice).unwrap_or(0));
+        // An object that neither function mentions may lie anywhere.
+        let elsewhere = BUFFERS + (earlier.len() as u64 * 7 + 1) % 61 * BUFFER_SPACING;
+        return Bits::new(64, (ingredients.fixed)(choice).unwrap_or(elsewhere));
     }
     if argument.is_vector() {
         return random_float(ingredients, stream, argument.width());
@@ -290,6 +319,9 @@ fn random_argument(
         };
         return Bits::new(64, value);
     }
+    if mood == Mood::Long && !stream.one_in(4) {
+        return Bits::new(64, long_number(constants, stream));
+    }
     let bits = u32::from(argument.width().min(64));
     let sign = 1u64 << (bits - 1);
     let value = match stream.next() % 24 {
@@ -311,6 +343,21 @@ fn random_argument(
     Bits::new(64, value)
 }
 
+/// A number of turns that is large and can still be run.
+fn long_number(constants: &[u64], stream: &mut Stream) -> u64 {
+    let known = if constants.is_empty() { 0 } else { stream.pick(constants) };
+    match stream.next() % 8 {
+        0 | 1 => stream.next() % 64,
+        2 => 64 + stream.next() % 256,
+        3 => 250 + stream.next() % 12,
+        4 => 1000 + stream.next() % 40,
+        5 => stream.next() % 3000,
+        6 if (8..100_000).contains(&known) => known + stream.next() % 16,
+        6 => 65_530 + stream.next() % 12,
+        _ => 1 << (stream.next() % 12),
+    }
+}
+
 fn random_pointer(
     ingredients: &Ingredients,
     argument: &Argument,
@@ -320,13 +367,15 @@ fn random_pointer(
 ) -> u64 {
     let number = earlier.len() as u64;
     if argument.restrict {
-        return RESTRICTED + number * BUFFER_SPACING;
+        return RESTRICTED
+            + (ingredients.arguments.iter().position(|a| a.place == argument.place).unwrap_or(0) as u64)
+                * BUFFER_SPACING;
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
     if mood == Mood::Loops {
         return buffer + 16 * (stream.next() % 64);
     }
-    if mood == Mood::Calm {
+    if mood == Mood::Calm || (mood == Mood::Long && !stream.one_in(3)) {
         return buffer;
     }
     match stream.next() % 20 {

@@ -9,9 +9,11 @@ mod inputs;
 mod loops;
 mod refute;
 mod session;
+mod start_state;
 mod verdict;
 
 pub use session::{Options, Session};
+pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use verdict::{
     Behaviour, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessRegister,
 };

@@ -10,7 +10,9 @@ mod compare;
 mod family;
 mod minimise;
 mod models;
+mod replay;
 mod runner;
 mod witness;
 
+pub(crate) use replay::Refutation;
 pub(crate) use runner::Runner;

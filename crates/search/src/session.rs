@@ -2,8 +2,8 @@
 
 use crate::bindings::Bindings;
 use crate::loops::{Effort, LoopSearch, has_loops};
-use crate::refute::Runner;
-use crate::{Outcome, Reason, ReasonKind, Statistics, Verdict};
+use crate::refute::{Refutation, Runner};
+use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Verdict};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, Failure, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
@@ -26,6 +26,8 @@ pub struct Options {
     pub strategy: String,
     /// Where to write every question.
     pub dump_queries: Option<PathBuf>,
+    /// Start states to be tried first.
+    pub tests: Vec<StartState>,
 }
 
 impl Default for Options {
@@ -37,6 +39,7 @@ impl Default for Options {
             solvers: Vec::new(),
             strategy: "auto".to_string(),
             dump_queries: None,
+            tests: Vec::new(),
         }
     }
 }
@@ -67,6 +70,11 @@ impl Session {
         Session { options, pool: SolverPool::new(solver_options) }
     }
 
+    /// The start states that the user gave.
+    pub fn tests(&self) -> &[StartState] {
+        &self.options.tests
+    }
+
     /// Decides one pair. The arena must have its registers declared and own the functions' terms.
     pub fn check_pair(&self, arena: &mut Arena, original: &Function, candidate: &Function) -> Outcome {
         let deadline = Instant::now() + self.options.timeout;
@@ -74,10 +82,13 @@ impl Session {
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
         let mut runner = Runner::new(arena, original, candidate);
+        if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budget / 4) {
+            return refuted(refutation, "tests");
+        }
         let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budget / 10);
         let evidence = runner.evidence;
-        if let Some(witness) = first.filter(|w| is_conclusive(original, w)) {
-            return different(witness, "random");
+        if let Some(refutation) = first {
+            return refuted(refutation, "random");
         }
         let mut solver = self.pool.take(deadline);
         let (result, certificate) = if has_loops([original, candidate]) {
@@ -114,15 +125,13 @@ impl Session {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
-        if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection {
-            let found = runner.model(arena, model, &certificate.locals, seed, until);
-            if let Some(witness) = found.filter(|w| is_conclusive(original, w)) {
-                return different(witness, "model");
-            }
+        if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection
+            && let Some(refutation) = runner.model(arena, model, &certificate.locals, seed, until)
+        {
+            return refuted(refutation, "model");
         }
-        let found = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until);
-        if let Some(witness) = found.filter(|w| is_conclusive(original, w)) {
-            return different(witness, "random");
+        if let Some(refutation) = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until) {
+            return refuted(refutation, "random");
         }
         let reason = if Instant::now() >= deadline {
             Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64()))
@@ -175,15 +184,15 @@ impl Session {
     }
 }
 
-/// Is the witness one that the program around the function can reach? A compiler knows the callers of a local function,
-/// and what local callees return; more than the contracts say.
-fn is_conclusive(original: &Function, witness: &crate::Witness) -> bool {
-    let local = |name: &str| original.contracts.contains_key(name);
-    original.contract().is_none() && !witness.calls.iter().any(|call| local(&call.callee))
-}
-
-fn different(witness: crate::Witness, strategy: &'static str) -> Outcome {
-    let verdict = Verdict::Different(Box::new(witness));
+/// The verdict of a refutation.
+fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
+    let verdict = match refutation {
+        Refutation::Different(witness) => Verdict::Different(witness),
+        Refutation::Disputed(what) => {
+            let detail = format!("interpreter and cpu disagree about an input: {what}");
+            Verdict::Unknown(Reason::new(ReasonKind::Internal, detail))
+        }
+    };
     Outcome { verdict, strategy: Some(strategy), statistics: Statistics::default(), certificate: None }
 }
 

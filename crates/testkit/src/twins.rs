@@ -1,4 +1,4 @@
-//! Runs the twins of `tests/twins`: C files whose functions come in two variants.
+//! Runs the twins of `tests/twins` (no loops) and `tests/twins-loops`: C files whose functions come in two variants.
 //!
 //! Each file is compiled with `-DVARIANT=0` (the original) and `-DVARIANT=1` (the candidate). In `*.wrong.c`
 //! every function differs between the variants, in `*.right.c` none does. Functions are compared at one
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 /// Levels of the original and the candidate.
 pub const LEVELS: &[(&str, &str)] = &[("-O0", "-O0"), ("-O0", "-O2"), ("-O2", "-O2")];
 
-/// All files of twins and the verdict that their functions deserve.
-pub fn files() -> Vec<(PathBuf, Verdict)> {
-    let folder = crate::data().join("twins");
+/// All files of twins in a folder of the tests, and the verdict that their functions deserve.
+pub fn files(folder: &str) -> Vec<(PathBuf, Verdict)> {
+    let folder = crate::data().join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut files: Vec<(PathBuf, Verdict)> = entries
         .map(|entry| entry.expect("a readable folder").path())
@@ -41,9 +41,10 @@ struct Case<'a> {
     levels: (&'static str, &'static str),
 }
 
-/// Runs all twins with all compilers; each file is a row of the score.
-pub fn run(binary: &Path) -> Score {
-    let (compilers, files) = (Compiler::all(), files());
+/// Runs the twins of a folder that deserve this verdict, with all compilers; each file is a row of the score.
+pub fn run(binary: &Path, folder: &str, deserved: Verdict) -> Score {
+    let compilers = Compiler::all();
+    let files: Vec<_> = files(folder).into_iter().filter(|(_, truth)| *truth == deserved).collect();
     let mut cases = Vec::new();
     for (file, truth) in &files {
         for compiler in &compilers {

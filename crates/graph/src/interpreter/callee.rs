@@ -2,7 +2,7 @@
 
 use crate::contract::{LocalContract, LocalEffect};
 use crate::library::{self, Contract};
-use crate::{Function, Signature};
+use crate::{Callee, Function, Next, Signature};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,19 +20,18 @@ pub struct CalleeInfo<'a> {
     pub local: Option<&'a LocalContract>,
     /// Does a program define it itself?
     pub defined: bool,
+    /// Is it invisible outside its file? Then compilers may know its callers and what it does.
+    pub hidden: bool,
     /// Is it the function that is compared?
     pub own: bool,
+    /// Does somebody say that it never returns: a declaration, or code that ends behind a call?
+    pub never_returns: bool,
 }
 
 impl CalleeInfo<'_> {
     /// Is a call of it no event, because it only computes a result?
     pub fn is_silent_local(&self) -> bool {
         self.local.is_some_and(|c| c.effect <= LocalEffect::Reads) && self.signature.is_some() && !self.own
-    }
-
-    /// Does it never return?
-    pub fn never_returns(&self) -> bool {
-        self.signature.as_ref().is_some_and(|s| s.noreturn) || self.library.is_some_and(|c| c.noreturn)
     }
 }
 
@@ -58,15 +57,44 @@ impl<'a> Callees<'a> {
         info
     }
 
+    /// What is known about a callee that is only an address.
+    pub fn at_address(&self, address: u64, signature: Option<&Signature>) -> Rc<CalleeInfo<'a>> {
+        let info = self.find(&format!("{address:#x}"));
+        match signature.filter(|s| s.unsupported.is_none()) {
+            Some(signature) => Rc::new(CalleeInfo { signature: Some(signature.clone()), ..(*info).clone() }),
+            None => info,
+        }
+    }
+
     fn describe(&self, name: &str) -> CalleeInfo<'a> {
         let [original, candidate] = self.functions;
         let defined = self.functions.iter().any(|f| f.defined.contains(name));
         let library = if defined { None } else { library::contract(name) };
         let of = |function: &'a Function| function.callees.get(name).filter(|s| s.unsupported.is_none());
-        // Whether a call returns is never the candidate's to say.
-        let theirs = || of(candidate).map(|s| Signature { noreturn: false, ..s.clone() });
-        let signature = of(original).cloned().or_else(theirs).or_else(|| library.map(Contract::signature));
+        let signature = of(original).or_else(|| of(candidate)).cloned().or_else(|| library.map(Contract::signature));
+        // Without a declaration the original goes on behind a call that never returns, into code that is not meant.
+        let declared = self.functions.iter().any(|f| f.callees.get(name).is_some_and(|s| s.noreturn));
+        let never_returns =
+            declared || library.is_some_and(|c| c.noreturn) || self.functions.iter().any(|f| ends_behind(f, name));
+        let hidden = self.functions.iter().any(|f| f.surroundings.local_callees.contains(name));
         let own = self.functions.iter().any(|f| f.name == name);
-        CalleeInfo { name: name.into(), signature, library, local: original.contracts.get(name), defined, own }
+        CalleeInfo {
+            name: name.into(),
+            signature,
+            library,
+            local: original.contracts.get(name),
+            defined,
+            hidden,
+            own,
+            never_returns,
+        }
     }
+}
+
+/// Does the function's code end behind a call of this callee?
+fn ends_behind(function: &Function, name: &str) -> bool {
+    function.points.iter().any(|point| match &point.next {
+        Next::Call(call) => !call.tail && call.returns.is_none() && call.callee == Callee::Named(name.to_string()),
+        _ => false,
+    })
 }

@@ -47,7 +47,10 @@ impl<'a> Machine<'_, '_, 'a> {
     pub fn call(&mut self, info: &Rc<CalleeInfo<'a>>, byte_result: bool) -> Result<(), End> {
         let answer = match self.library_call(info)? {
             Some(answer) => answer,
-            None if info.is_silent_local() => self.silent_local(info),
+            None if info.is_silent_local() => {
+                self.local_calls = true;
+                self.silent_local(info)
+            }
             None => self.event(info, Special { byte_result, ..Special::default() })?,
         };
         self.leave(&answer);
@@ -167,6 +170,7 @@ impl<'a> Machine<'_, '_, 'a> {
         if number >= MOST_CALLS {
             return Err(End::Fuel);
         }
+        self.local_calls |= info.local.is_some() || info.hidden;
         let name = &info.name;
         let same = self.calls.iter().filter(|c| c.callee.name == *name).count();
         let script: Option<&Script> = self.situation.scripts.iter().filter(|s| s.callee == **name).nth(same);
@@ -193,11 +197,12 @@ impl<'a> Machine<'_, '_, 'a> {
             pointed,
             aligned: self.register(Register::RSP) % 16 == if self.tail { 8 } else { 0 },
             writes: Vec::new(),
+            result_used: self.result_used,
             place: self.place,
         };
         let scripted = script.map_or(Vec::new(), |s| s.writes.clone());
         self.calls.push(called);
-        if info.never_returns() {
+        if info.never_returns {
             return Err(End::NoReturn);
         }
         let writes = match self.situation.side {

@@ -11,7 +11,7 @@ use super::taint;
 use crate::Local;
 use smallvec::SmallVec;
 use term::eval::{Value, apply};
-use term::{Arena, Bits};
+use term::{Arena, Bits, Op as TermOp};
 
 /// Where a pointer came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,6 +27,10 @@ pub(super) enum Origin {
     Local(u32),
     /// The object at this address.
     Object(u64),
+    /// No pointer: a difference, of pointers perhaps.
+    Difference,
+    /// The upper bits of a difference whose lower bits are not all zero.
+    Rest,
 }
 
 /// What is known about a value besides its bits.
@@ -56,9 +60,20 @@ pub struct Cells {
     narrow_shadows: Vec<Shadow>,
     wide_shadows: Vec<Shadow>,
     pub(super) copies: Copies,
+    /// Was a difference divided, and something left over? Pointers into one array are a multiple of its elements apart,
+    /// and compilers divide as if that were so.
+    pub(super) inexact: bool,
 }
 
 impl Cells {
+    /// The value of a register.
+    pub fn register(&self, register: crate::Register) -> Bits {
+        match super::machine::cell_of(register) {
+            Cell::Narrow(index) => Bits::new(64, self.narrow[index as usize]),
+            Cell::Wide(index) => self.wide[index as usize],
+        }
+    }
+
     /// Cells with the program's constants in them and its objects placed.
     pub fn new(program: &Program, layout: &Layout) -> Cells {
         let mut cells = Cells {
@@ -67,6 +82,7 @@ impl Cells {
             narrow_shadows: vec![Shadow::CLEAN; program.narrow_cells as usize],
             wide_shadows: vec![Shadow::CLEAN; program.wide_cells as usize],
             copies: Copies::new(program.narrow_cells as usize, program.wide_cells as usize),
+            inexact: false,
         };
         for (index, value) in &program.narrow_constants {
             cells.narrow[*index as usize] = *value;
@@ -166,13 +182,16 @@ fn signed(value: u64, width: u16) -> i64 {
 fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
     let (a, b) = match i.kind {
         Kind::General(op) => {
+            if lanes(cells, program, op, i) {
+                return;
+            }
             let range = i.a as usize..(i.a + i.b) as usize;
             let operands = program.operands[range.clone()].iter().zip(&program.operand_widths[range]);
             let values: SmallVec<[Value; 4]> = operands.map(|(cell, width)| cells.value(*cell, *width)).collect();
             cells.set_value(i.to, apply(arena, op, &values));
             return;
         }
-        Kind::FrameBase => return,
+        Kind::FrameBase | Kind::Difference | Kind::Quotient => return,
         _ => (cells.narrow[i.a as usize], cells.narrow[i.b as usize]),
     };
     let shift = |amount: u64| u32::try_from(amount).ok().filter(|n| *n < u32::from(i.width));
@@ -200,10 +219,53 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
         Kind::Extract => a >> i.c & mask(i.width),
         Kind::Concat => a << i.c | b,
         Kind::Sext => signed(a, i.c as u16) as u64 & mask(i.width),
-        Kind::FrameBase | Kind::General(_) => return,
+        Kind::FrameBase | Kind::Difference | Kind::Quotient | Kind::General(_) => return,
     };
     if let Cell::Narrow(to) = i.to {
         cells.narrow[to as usize] = value;
+    }
+}
+
+/// Takes vectors apart and puts them together, which vector code does all the time; false for everything else.
+fn lanes(cells: &mut Cells, program: &Program, op: TermOp, i: &Instruction) -> bool {
+    let range = i.a as usize..(i.a + i.b) as usize;
+    let (operands, widths) = (&program.operands[range.clone()], &program.operand_widths[range]);
+    match (op, i.to) {
+        (TermOp::Extract { hi, lo }, Cell::Narrow(to)) => {
+            let [Cell::Wide(from)] = *operands else { return false };
+            let limbs = cells.wide[from as usize].limbs();
+            let (limb, shift) = (usize::from(lo) / 64, lo % 64);
+            let high = if shift == 0 { 0 } else { limbs.get(limb + 1).map_or(0, |next| next << (64 - shift)) };
+            cells.narrow[to as usize] = (limbs[limb] >> shift | high) & mask(hi - lo + 1);
+            true
+        }
+        (TermOp::Concat, Cell::Wide(to)) => {
+            let mut limbs = [0u64; 8];
+            let mut at = 0u16;
+            for (cell, width) in operands.iter().zip(widths).rev() {
+                let one;
+                let parts = match *cell {
+                    Cell::Narrow(index) => {
+                        one = [cells.narrow[index as usize]];
+                        &one[..]
+                    }
+                    Cell::Wide(index) => &cells.wide[index as usize].limbs()[..usize::from(*width).div_ceil(64)],
+                };
+                for (k, part) in parts.iter().enumerate() {
+                    let (limb, shift) = (usize::from(at) / 64 + k, at % 64);
+                    if limb < 8 {
+                        limbs[limb] |= part << shift;
+                    }
+                    if shift > 0 && limb + 1 < 8 {
+                        limbs[limb + 1] |= part >> (64 - shift);
+                    }
+                }
+                at += width;
+            }
+            cells.wide[to as usize] = Bits::from_limbs(at, &limbs[..usize::from(at).div_ceil(64)]);
+            true
+        }
+        _ => false,
     }
 }
 
@@ -230,7 +292,23 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
             }
             shadow
         }
-        _ => narrow_shadow(cells, i),
+        Kind::Difference => Shadow { origin: Origin::Difference, ..cells.shadow(i.to) },
+        Kind::Quotient => {
+            let (dividend, divisor) = (cells.narrow[i.a as usize] as i64, cells.narrow[i.b as usize] as i64);
+            let inexact = dividend.checked_rem(divisor).is_some_and(|rest| rest != 0);
+            cells.inexact |= inexact && cells.narrow_shadows[i.a as usize].origin == Origin::Difference;
+            return;
+        }
+        _ => {
+            let shadow = narrow_shadow(cells, i);
+            if i.kind == Kind::Sext && cells.narrow_shadows[i.a as usize].origin == Origin::Rest {
+                cells.inexact = true;
+            }
+            if shadow.origin == Origin::Difference {
+                cells.inexact |= leaves_rest(cells, i);
+            }
+            shadow
+        }
     };
     cells.set_shadow(i.to, shadow);
 }
@@ -242,9 +320,15 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
     let c = if i.kind == Kind::Ite { cells.narrow_shadows[i.c as usize] } else { Shadow::CLEAN };
     let origin = match i.kind {
         Kind::Add if i.width == 64 => match (a.origin, b.origin) {
-            (origin, Origin::None) | (Origin::None, origin) => origin,
+            (Origin::Difference, origin) | (origin, Origin::Difference) if origin == Origin::Difference => Origin::None,
+            (origin, Origin::None | Origin::Difference) | (Origin::None | Origin::Difference, origin) => origin,
             _ => Origin::None,
         },
+        Kind::Ashr | Kind::Mul | Kind::Sext if a.origin == Origin::Difference => Origin::Difference,
+        // A shift to the right, before the sign is extended.
+        Kind::Extract if a.origin == Origin::Difference && i.c > 0 && i.c + u32::from(i.width) == 64 => {
+            if cells.narrow[i.a as usize] & ((1 << i.c) - 1) == 0 { Origin::Difference } else { Origin::Rest }
+        }
         Kind::BvAnd => {
             if a.origin == Origin::Frame {
                 Origin::Frame
@@ -270,6 +354,20 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
     };
     let taint = taint::narrow(i, [a.taint, b.taint, c.taint], &value);
     Shadow { taint, origin }
+}
+
+/// Does a division of a difference leave a rest? A shift divides, and so does the product with an inverse modulo 2⁶⁴.
+fn leaves_rest(cells: &Cells, i: &Instruction) -> bool {
+    let (a, b) = (cells.narrow[i.a as usize], cells.narrow[i.b as usize]);
+    match i.kind {
+        Kind::Ashr => b < 64 && a & ((1 << b) - 1) != 0,
+        Kind::Mul if i.width == 64 && b % 2 == 1 && b >> 32 != 0 => {
+            // Newton's iteration: each round doubles the number of correct bits.
+            let inverse = (0..6).fold(b, |x, _| x.wrapping_mul(2u64.wrapping_sub(b.wrapping_mul(x))));
+            inverse < 1 << 20 && (a as i64) % (inverse as i64) != 0
+        }
+        _ => false,
+    }
 }
 
 /// The smallest local variable that holds a stack address: variables of disjoint scopes may share their place.

@@ -3,7 +3,7 @@
 //! A structure assignment or `memcpy` of a small block becomes pairs of loads and stores, in an order that each compiler
 //! chooses. Source and destination must not overlap, unless they are the same: C leaves that undefined, and the code
 //! does not show it. So a run of an original in which a value moves unchanged from `S + k` to `T + k` for several `k`,
-//! with nothing of the frame read in between, must not have these blocks overlap.
+//! with nothing of the frame read and no branch in between, must not have these blocks overlap.
 
 use super::program::Cell;
 use crate::Register;

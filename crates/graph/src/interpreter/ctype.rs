@@ -19,6 +19,14 @@ pub(super) fn location(name: &str) -> Option<u64> {
     }
 }
 
+/// Is the address reached from a table but not in it?
+pub(super) fn is_outside(address: u64) -> bool {
+    let near = address.wrapping_sub(BASE - (1 << 39)) < 1 << 40;
+    let size = |i: usize| if i == 0 { 2 * ENTRIES } else { 4 * ENTRIES };
+    let inside = TABLES.iter().enumerate().any(|(i, table)| address.wrapping_sub(*table) < size(i));
+    near && !inside && address.wrapping_sub(BASE) >= 24
+}
+
 /// The word at an address, if it belongs to the tables.
 pub(super) fn word(address: u64) -> Option<u64> {
     if address.wrapping_sub(BASE) >= 0x4000 {

@@ -4,10 +4,12 @@
 
 use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
+use super::ctype;
+use super::layout::Placed;
 use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
+use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, Visit, Watch, WatchBase};
-use super::trace::{Called, End, Passed, SetUp, Trace, Write};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits};
@@ -73,6 +75,9 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub passed: Vec<(u64, u64)>,
     pub made_up: Vec<u64>,
     pub sign_only: bool,
+    pub local_calls: bool,
+    odd_bytes: Vec<(u64, bool)>,
+    last_load: u64,
     undefined: Option<String>,
     doubtful: Option<&'static str>,
     /// Objects that stored pointers point to: by address of the pointer, with its value.
@@ -80,17 +85,38 @@ pub(super) struct Machine<'m, 'r, 'a> {
     /// General registers written and not read since the last call, and those that hold what they held at entry.
     unread: u32,
     untouched: u32,
+    /// General registers written since the last branch.
+    recent: u32,
+    result: ResultUse,
     extents: [Extent; 16],
     unknowns: u64,
+    /// Is the run watched for going in circles?
+    watched: bool,
     pub place: u64,
     /// Is the call under way a jump?
     pub tail: bool,
     visits: Vec<Visit>,
+    /// Is its result looked at right behind it?
+    pub result_used: bool,
 }
 
 /// Visits of watched points that are noted in one run.
 const MOST_VISITS: usize = 400;
+/// Bytes of the world that were loaded as such and are not 0 or 1: the most that are noted.
+const MOST_ODD_BYTES: usize = 256;
+/// The state of a run at a point.
+#[derive(PartialEq, Eq)]
+struct StateImage {
+    at: crate::PointId,
+    narrow: Vec<u64>,
+    wide: Vec<Bits>,
+    /// How often memory changed.
+    memory: u64,
+    chosen: [usize; 2],
+}
 
+/// Points in which a run that is out of fuel is watched for going in circles.
+const MOST_TURNS: usize = 4096;
 /// Calls in one run.
 pub(super) const MOST_CALLS: usize = 200;
 
@@ -125,16 +151,23 @@ pub fn run<'a>(
         passed: Vec::new(),
         made_up: Vec::new(),
         sign_only: false,
+        local_calls: false,
+        odd_bytes: Vec::new(),
+        last_load: 0,
         undefined: None,
         doubtful: None,
         pointers: FxHashMap::default(),
         unread: 0,
         untouched: u32::MAX,
+        recent: 0,
+        result: ResultUse::None,
         extents: [Extent::Whole; 16],
         unknowns: 0,
+        watched: false,
         place: 0,
         tail: false,
         visits: Vec::new(),
+        result_used: false,
     };
     machine.enter();
     let saved: Vec<u64> = saved_registers().map(|r| machine.cells.low(cell_of(r))).collect();
@@ -151,6 +184,7 @@ impl<'a> Machine<'_, '_, 'a> {
     fn enter(&mut self) {
         let garbage = self.situation.start.garbage;
         self.cells.copies.reset();
+        self.cells.inexact = false;
         for register in Register::all() {
             let random = garbage.mix(register.index() as u64);
             let (value, shadow) = match register {
@@ -206,7 +240,9 @@ impl<'a> Machine<'_, '_, 'a> {
     /// A number that differs each time, of this side's garbage.
     pub fn garbage(&mut self) -> u64 {
         self.unknowns += 1;
-        self.situation.start.garbage.mix(0x1_0000 + self.unknowns)
+        // Undefined values of a candidate may be anything, so they may be the same from turn to turn.
+        let number = if self.watched { 0 } else { self.unknowns };
+        self.situation.start.garbage.mix(0x1_0000 + number)
     }
 
     /// The run is no evidence: an original may do that only where it is undefined.
@@ -232,7 +268,51 @@ impl<'a> Machine<'_, '_, 'a> {
                 Err(end) => return (end, step + 1),
             }
         }
-        (End::Fuel, self.situation.fuel)
+        let turns = if self.tracking == Tracking::Off { self.situation.fuel.min(MOST_TURNS) } else { 0 };
+        let end = if self.goes_round(at, turns) { End::Forever } else { End::Fuel };
+        (end, self.situation.fuel + turns)
+    }
+
+    /// Does the run come back to a point in the same state? Brent's algorithm: the state is compared with one that is
+    /// kept, and a later one is kept after twice as many points.
+    fn goes_round(&mut self, mut at: crate::PointId, turns: usize) -> bool {
+        self.watched = true;
+        let mut kept = self.image(at);
+        let (mut since, mut patience) = (0, 1);
+        for _ in 0..turns {
+            match self.point(at) {
+                Ok(next) => at = next,
+                Err(_) => return false,
+            }
+            if self.chosen() != kept.chosen {
+                return false;
+            }
+            if at == kept.at && self.memory.version() == kept.memory && self.image(at) == kept {
+                return true;
+            }
+            since += 1;
+            if since == patience {
+                kept = self.image(at);
+                (since, patience) = (0, 2 * patience);
+            }
+        }
+        false
+    }
+
+    /// How many calls were made so far: their results differ from turn to turn.
+    fn chosen(&self) -> [usize; 2] {
+        [self.calls.len(), self.made_up.len()]
+    }
+
+    /// Everything that what comes next depends on.
+    fn image(&self, at: crate::PointId) -> StateImage {
+        StateImage {
+            at,
+            narrow: self.cells.narrow.clone(),
+            wide: self.cells.wide.clone(),
+            memory: self.memory.version(),
+            chosen: self.chosen(),
+        }
     }
 
     /// The state at a watched point.
@@ -264,6 +344,7 @@ impl<'a> Machine<'_, '_, 'a> {
             if let Some(written) = step.writes {
                 let bit = 1 << written.register;
                 self.untouched &= !bit;
+                self.recent |= bit;
                 self.extents[usize::from(written.register)] = written.extent;
                 self.unread = if written.alone { self.unread | bit } else { self.unread & !bit };
             }
@@ -276,6 +357,10 @@ impl<'a> Machine<'_, '_, 'a> {
                         return Err(self.reject(|| "condition on something that nobody defined".to_string()));
                     }
                     if taken {
+                        if edges.len() > 1 {
+                            self.cells.copies.interrupt();
+                            self.recent = 0;
+                        }
                         return Ok(edge.target);
                     }
                 }
@@ -288,31 +373,38 @@ impl<'a> Machine<'_, '_, 'a> {
                     (Callee::Pointer(_), Some(target)) => {
                         let address = self.evaluate(target);
                         self.check_defined(target, "call through a pointer")?;
-                        callees.find(&self.pointed_name(address))
+                        match self.pointed_name(address) {
+                            Some(name) => callees.find(&name),
+                            None => callees.at_address(address, program.function.pointer_calls.get(&at)),
+                        }
                     }
                     (Callee::Pointer(_), None) => return Err(End::Unsupported),
                 };
-                self.tail = call.tail;
+                (self.tail, self.result_used) = (call.tail, code.result_used);
                 self.call(&info, code.byte_result)?;
-                self.unread = 0;
-                self.untouched = 0;
+                (self.unread, self.untouched, self.recent) = (0, 0, 0);
                 match call.returns {
                     _ if call.tail => Err(End::Return),
                     Some(next) => Ok(next),
                     None => Err(End::NoReturn),
                 }
             }
-            Next::Return => Err(End::Return),
+            Next::Return => {
+                self.result = match (self.unread & 1, self.recent & 1) {
+                    (0, _) => ResultUse::None,
+                    (_, 0) => ResultUse::Possible,
+                    _ => ResultUse::Certain,
+                };
+                Err(End::Return)
+            }
             Next::Fault(kind) => Err(self.fault(*kind)),
         }
     }
 
-    fn pointed_name(&self, address: u64) -> String {
+    fn pointed_name(&self, address: u64) -> Option<String> {
         let layout = self.situation.start.layout;
-        match layout.object_at(layout.translate(address)) {
-            Some((placed, 0)) => placed.object.name.clone(),
-            _ => format!("{address:#x}"),
-        }
+        let (placed, offset) = layout.object_at(layout.translate(address))?;
+        (offset == 0).then(|| placed.object.name.clone())
     }
 
     fn fault(&mut self, kind: FaultKind) -> End {
@@ -351,7 +443,12 @@ impl<'a> Machine<'_, '_, 'a> {
                     self.cells.copies.set(*to, source);
                 }
             }
-            Action::Load { to, address, bytes } => self.load(*to, address, *bytes)?,
+            Action::Load { to, address, bytes, signed } => {
+                self.load(*to, address, *bytes)?;
+                if *bytes == 1 {
+                    self.note_byte(*to, *signed);
+                }
+            }
             Action::Store { address, value, bytes } => self.store(address, value, *bytes)?,
             Action::Unknown { to, width } => {
                 let random = self.garbage();
@@ -390,6 +487,7 @@ impl<'a> Machine<'_, '_, 'a> {
 
     fn load(&mut self, to: Cell, address: &Address, bytes: u16) -> Result<(), End> {
         let at = self.locate(address, bytes, false)?;
+        self.last_load = at;
         let mut data = [0u8; 64];
         let out = &mut data[..usize::from(bytes)];
         let taint = self.memory.read(&self.situation.start, at, out);
@@ -416,6 +514,14 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Notes a byte that was loaded as such: no truth value, by the look of it.
+    fn note_byte(&mut self, to: Cell, signed: bool) {
+        let at = self.last_load;
+        if self.cells.low(to) > 1 && !is_stack(at) && self.odd_bytes.len() < MOST_ODD_BYTES {
+            self.odd_bytes.push((at, signed));
+        }
     }
 
     fn stored_origin(&self, at: u64, value: u64) -> Origin {
@@ -489,10 +595,8 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         let layout = &self.situation.start.layout;
-        let placed = layout.object_at(at);
-        let constant = layout.is_nowhere(at)
-            || placed.is_some_and(|(placed, _)| placed.object.read_only && placed.object.content.is_none());
-        if !write && constant {
+        let unknown = |(placed, _): (Placed, u64)| placed.object.read_only && placed.object.content.is_none();
+        if !write && (layout.is_nowhere(at) || layout.object_at(at).is_some_and(unknown)) {
             // A constant that the frontend does not know: any value we made up would be wrong.
             if self.tracking == Tracking::Off {
                 return Err(End::Unsupported);
@@ -511,7 +615,9 @@ impl<'a> Machine<'_, '_, 'a> {
         if is_stack(at) {
             match origin {
                 Origin::Slot => {}
-                Origin::Frame | Origin::None => self.doubt("access to a part of the frame of which nothing is known"),
+                Origin::Frame | Origin::None | Origin::Difference | Origin::Rest => {
+                    self.doubt("access to a part of the frame of which nothing is known")
+                }
                 Origin::Local(i) => {
                     let local = &self.program.function.locals[i as usize];
                     let offset = at.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
@@ -527,8 +633,11 @@ impl<'a> Machine<'_, '_, 'a> {
         if matches!(origin, Origin::Local(_)) {
             return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
         }
-        if bytes.is_power_of_two() && !at.is_multiple_of(bytes.min(self.program.natural_alignment)) {
+        if bytes.is_power_of_two() && !at.is_multiple_of(if bytes > 8 { 4 } else { bytes }) {
             self.doubt("misaligned access");
+        }
+        if ctype::is_outside(at) {
+            return Err(self.reject(|| "access outside the table of characters".to_string()));
         }
         if self.memory.is_freed(at) {
             return Err(self.reject(|| "access to freed memory".to_string()));
@@ -583,11 +692,15 @@ impl<'a> Machine<'_, '_, 'a> {
             spoiled: spoiled.filter(|_| end == End::Return),
             changes: self.memory.changes(),
             undefined: self.undefined,
-            doubtful: self.doubtful,
+            doubtful: self.doubtful.or(self.cells.inexact.then_some("pointers apart by no multiple of their type")),
             place: self.place,
             made_up: self.made_up,
             sign_only: self.sign_only,
+            local_calls: self.local_calls,
+            odd_bytes: self.odd_bytes,
             freed,
+            unknowns: self.unknowns,
+            result: self.result,
             steps,
             calls: self.calls,
             visits: self.visits,

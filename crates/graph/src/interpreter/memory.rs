@@ -6,7 +6,7 @@
 
 use super::ctype;
 use super::layout::Layout;
-use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Seed, plausible_word};
+use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Seed, plausible_floats, plausible_word};
 use rustc_hash::FxHashMap;
 
 /// Value of `rsp` at entry: ≡ 8 (mod 16).
@@ -46,6 +46,8 @@ pub struct Start<'a> {
     pub garbage: Seed,
     /// Constants of the programs, of which words may be made.
     pub constants: &'a [u64],
+    /// Does memory hold floating-point numbers?
+    pub floats: bool,
 }
 
 /// A heap object made during the run.
@@ -97,6 +99,8 @@ pub struct Memory {
     state: Vec<u8>,
     /// The part of the array that may not be untouched.
     touched: (usize, usize),
+    /// How often a byte got another value.
+    version: u64,
     /// Heap objects made so far.
     pub allocations: Vec<Allocation>,
     /// Memory of unknown extent that was freed, by its start.
@@ -114,6 +118,7 @@ impl Default for Memory {
             frame: vec![0; size],
             state: vec![0; size],
             touched: (size, 0),
+            version: 0,
             allocations: Vec::new(),
             freed: Vec::new(),
             fingerprint: 0,
@@ -124,6 +129,10 @@ impl Default for Memory {
 impl Memory {
     /// Forgets everything.
     pub fn reset(&mut self) {
+        // Clearing costs as much as the largest run so far needed.
+        if self.words.capacity() > 1 << 12 {
+            self.words = FxHashMap::default();
+        }
         self.words.clear();
         self.order.clear();
         let (from, to) = self.touched;
@@ -215,6 +224,8 @@ impl Memory {
     /// Writes bytes; `taint` has a bit for each that nobody defined.
     pub fn write(&mut self, start: &Start, address: u64, bytes: &[u8], taint: u64) {
         if let Some(at) = Memory::slot(address, bytes.len()) {
+            let new = |(slot, byte): (usize, &u8)| self.state[at + slot] == 0 || self.frame[at + slot] != *byte;
+            self.version += u64::from(bytes.iter().enumerate().any(new));
             self.frame[at..at + bytes.len()].copy_from_slice(bytes);
             for i in 0..bytes.len() {
                 self.state[at + i] = 1 + (taint >> i & 1) as u8;
@@ -223,6 +234,7 @@ impl Memory {
             return;
         }
         let mut done = 0;
+        let mut changed = false;
         while done < bytes.len() {
             let at = address.wrapping_add(done as u64);
             let inside = (at & 7) as usize;
@@ -230,15 +242,22 @@ impl Memory {
             let word = self.word(start, at >> 3);
             let mut now = word.now.to_le_bytes();
             now[inside..inside + n].copy_from_slice(&bytes[done..done + n]);
-            let old = word.now;
-            word.now = u64::from_le_bytes(now);
-            let (old, new) = (Seed(at >> 3).mix(old), Seed(at >> 3).mix(word.now));
+            let (old, now) = (word.now, u64::from_le_bytes(now));
+            changed |= old != now;
+            word.now = now;
+            let (old, new) = (Seed(at >> 3).mix(old), Seed(at >> 3).mix(now));
             let mask = byte_mask(inside, n);
             word.written |= mask;
             word.taint = word.taint & !mask | ((taint >> done << inside) as u8 & mask);
             self.fingerprint = self.fingerprint.wrapping_add(new).wrapping_sub(old);
             done += n;
         }
+        self.version += u64::from(changed);
+    }
+
+    /// A number that is larger whenever a byte has changed.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     fn word(&mut self, start: &Start, index: u64) -> &mut Word {
@@ -325,6 +344,25 @@ impl Memory {
         out
     }
 
+    /// Everything that the run accessed, as it was at the start, and the part of the stack that programs use: blocks by
+    /// address, apart from each other.
+    pub fn initial_blocks(&self, start: &Start) -> Vec<(u64, Vec<u8>)> {
+        let frame = (0..(WINDOW + ABOVE) as usize).map(|slot| initial_frame_byte(start, slot).0).collect();
+        let mut blocks: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut indices = self.order.clone();
+        indices.sort_unstable();
+        for index in indices {
+            let bytes = self.words[&index].start.to_le_bytes();
+            match blocks.last_mut() {
+                Some((at, block)) if *at + block.len() as u64 == index << 3 => block.extend(bytes),
+                _ => blocks.push((index << 3, bytes.to_vec())),
+            }
+        }
+        blocks.push((STACK_TOP - WINDOW, frame));
+        blocks.sort_unstable();
+        blocks
+    }
+
     /// Addresses of the words accessed so far, in the order of the first access.
     pub fn accessed(&self) -> impl Iterator<Item = u64> + '_ {
         self.order.iter().map(|index| index << 3)
@@ -345,7 +383,14 @@ fn initial_frame_byte(start: &Start, slot: usize) -> (u8, bool) {
     } else if let Some(byte) = start.fixed.get(&address) {
         (*byte, true)
     } else {
-        (of(plausible_word(start.seed.mix(address >> 3), start.constants)), true)
+        (of(seeded_word(start, start.seed.mix(address >> 3))), true)
+    }
+}
+
+fn seeded_word(start: &Start, random: u64) -> u64 {
+    match start.floats && random >> 60 < 11 {
+        true => plausible_floats(random),
+        false => plausible_word(random, start.constants),
     }
 }
 
@@ -366,7 +411,7 @@ fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
     let seeded = if address.wrapping_sub(THREAD_LOCAL) < THREAD_LOCAL_SIZE {
         BUFFERS + random % BUFFER_COUNT * BUFFER_SPACING + BUFFER_SPACING / 2
     } else {
-        plausible_word(random, start.constants)
+        seeded_word(start, random)
     };
     let mut bytes = seeded.to_le_bytes();
     if start.fixed.is_empty() && !start.layout.has_content(address, 8) {

@@ -43,6 +43,10 @@ pub(super) enum Kind {
     Sext,
     /// The address in `to` is made from the frame register `width` and the constant `a | b << 32`.
     FrameBase,
+    /// The value in `to` is a difference: of pointers, perhaps.
+    Difference,
+    /// `a` is divided by `b`; sets nothing.
+    Quotient,
     /// Any operator, operands `a..a + b` in the list of operands.
     General(TermOp),
 }
@@ -82,10 +86,12 @@ pub(super) enum Action {
         to: Cell,
         value: Expression,
     },
+    /// `signed`: the instruction goes on to extend its sign.
     Load {
         to: Cell,
         address: Address,
         bytes: u16,
+        signed: bool,
     },
     Store {
         address: Address,
@@ -143,6 +149,8 @@ pub(super) struct PointCode {
     pub target: Option<Expression>,
     /// For a call: is only the low byte of `rax` looked at behind it?
     pub byte_result: bool,
+    /// Is the result of a call looked at right behind it?
+    pub result_used: bool,
 }
 
 /// A function ready to run.
@@ -160,9 +168,6 @@ pub struct Program<'a> {
     pub(super) objects: Vec<(u32, VarId)>,
     pub(super) narrow_cells: u32,
     pub(super) wide_cells: u32,
-    /// Largest alignment that an access of that size is expected to have: two neighbouring integers may be accessed
-    /// together, but a floating-point number is one.
-    pub(super) natural_alignment: u64,
 }
 
 impl<'a> Program<'a> {
@@ -181,7 +186,6 @@ impl<'a> Program<'a> {
             objects: Vec::new(),
             narrow_cells: registers,
             wide_cells: registers,
-            natural_alignment: 4,
         };
         let mut compiler = Compiler {
             arena,
@@ -194,11 +198,7 @@ impl<'a> Program<'a> {
         for point in &function.points {
             compiler.point(point);
         }
-        let mut program = compiler.program;
-        if program.computes_floats(arena) {
-            program.natural_alignment = 8;
-        }
-        program
+        compiler.program
     }
 
     /// The cell whose low part an expression is, unchanged.
@@ -234,34 +234,38 @@ struct Compiler<'c, 'a> {
 impl Compiler<'_, '_> {
     fn point(&mut self, point: &crate::Point) {
         let from = self.program.steps.len() as u32;
-        for (place, op) in &point.ops {
+        for (i, (place, op)) in point.ops.iter().enumerate() {
             self.memo.clear();
-            let action = self.action(op).unwrap_or(Action::Unsupported);
+            let mut action = self.action(op).unwrap_or(Action::Unsupported);
+            if let (Action::Load { signed, .. }, Op::Load { var, .. }) = (&mut action, op) {
+                *signed = self.sign_matters(&point.ops[i + 1..], *var);
+            }
             let writes = self.writes(*place, op, point);
             self.program.steps.push(Step { place: *place, action, writes });
         }
         self.memo.clear();
         let steps = from..self.program.steps.len() as u32;
-        let (mut guards, mut target, mut byte_result) = (Vec::new(), None, false);
+        let (mut guards, mut target, mut looked_at) = (Vec::new(), None, None);
         match &point.next {
             Next::Edges(edges) => guards = edges.iter().map_while(|edge| self.expression(edge.guard)).collect(),
             Next::Call(call) => {
                 let after = call.returns.map(|next| self.program.function.point(next));
-                byte_result = after.is_some_and(|point| bytes_read(self.arena, point, Register::General(0)) == Some(1));
+                looked_at = after.and_then(|point| bytes_read(self.arena, point, Register::General(0)));
                 if let crate::Callee::Pointer(term) = &call.callee {
                     target = self.expression(*term);
                 }
             }
             Next::Return | Next::Fault(_) => {}
         }
-        self.program.points.push(PointCode { steps, guards, target, byte_result });
+        let (byte_result, result_used) = (looked_at == Some(1), looked_at.is_some());
+        self.program.points.push(PointCode { steps, guards, target, byte_result, result_used });
     }
 
     fn action(&mut self, op: &Op) -> Option<Action> {
         Some(match op {
             Op::Set { var, value } => Action::Set { value: self.expression(*value)?, to: self.variable(*var) },
             Op::Load { var, address, bytes } => {
-                Action::Load { address: self.address(*address)?, to: self.variable(*var), bytes: *bytes }
+                Action::Load { address: self.address(*address)?, to: self.variable(*var), bytes: *bytes, signed: false }
             }
             Op::Store { address, value } => {
                 let bytes = self.arena.width(*value) / 8;
@@ -272,6 +276,21 @@ impl Compiler<'_, '_> {
             }
             Op::Fault { condition, kind } => Action::Fault { condition: self.expression(*condition)?, kind: *kind },
         })
+    }
+
+    /// Do the next operations extend the sign of what was loaded, at once or from a register?
+    fn sign_matters(&self, next: &[(u64, Op)], loaded: VarId) -> bool {
+        let mut held = vec![loaded];
+        for (_, op) in next.iter().take(4) {
+            let Op::Set { var, value } = op else { continue };
+            if held.iter().any(|h| extends(self.arena, *value, *h)) {
+                return true;
+            }
+            if self.arena.free_vars(*value).iter().any(|v| held.contains(v)) {
+                held.push(*var);
+            }
+        }
+        false
     }
 
     fn address(&mut self, term: TermId) -> Option<Address> {
@@ -453,6 +472,15 @@ impl Compiler<'_, '_> {
         }
         if kind == Kind::Add && width == 64 {
             self.frame_base(term, whole);
+            let minus = |arg: &TermId| {
+                let node = self.arena.node(*arg);
+                node.op == TermOp::Mul
+                    && node.args.last().is_some_and(|f| self.arena.as_const(*f).is_some_and(Bits::is_ones))
+            };
+            if node.args.len() == 2 && node.args.iter().filter(|arg| minus(arg)).count() == 1 {
+                let to = Cell::Narrow(whole);
+                self.program.instructions.push(Instruction { kind: Kind::Difference, width, to, a: 0, b: 0, c: 0 });
+            }
         }
         Some(Cell::Narrow(whole))
     }
@@ -477,7 +505,27 @@ impl Compiler<'_, '_> {
         Some(to)
     }
 
+    /// The 64-bit value that a wider one is made of.
+    fn low_word(&mut self, term: TermId) -> Option<u32> {
+        let node = self.arena.node(term).clone();
+        match node.op {
+            TermOp::Concat => self.low_word(*node.args.last()?),
+            TermOp::Sext(_) | TermOp::Zext(_) => self.low_word(node.args[0]),
+            _ if node.sort == Sort::Bv(64) => match self.cell(term)? {
+                Cell::Narrow(index) => Some(index),
+                Cell::Wide(_) => None,
+            },
+            _ => None,
+        }
+    }
+
     fn general(&mut self, node: &term::Node, cells: &[Cell]) -> Option<Cell> {
+        if node.op == TermOp::Sdiv
+            && let (Some(a), Some(b)) = (self.low_word(node.args[0]), self.low_word(node.args[1]))
+        {
+            let to = Cell::Narrow(a);
+            self.program.instructions.push(Instruction { kind: Kind::Quotient, width: 64, to, a, b, c: 0 });
+        }
         let to = self.fresh(node.sort)?;
         let a = self.program.operands.len() as u32;
         self.program.operands.extend_from_slice(cells);
@@ -515,6 +563,17 @@ pub fn bytes_read(arena: &Arena, point: &crate::Point, register: Register) -> Op
         most = most.max(guards.max());
     }
     most
+}
+
+/// Does a term extend the sign of a variable?
+fn extends(arena: &Arena, term: TermId, var: VarId) -> bool {
+    let node = arena.node(term);
+    let low = |term: TermId| match arena.op(term) {
+        TermOp::Extract { hi: 7, lo: 0 } => arena.arg(term, 0),
+        _ => term,
+    };
+    let direct = matches!(node.op, TermOp::Sext(_)) && arena.as_var(low(node.args[0])) == Some(var);
+    direct || node.args.iter().any(|arg| extends(arena, *arg, var))
 }
 
 fn bytes_mentioned(arena: &Arena, term: TermId, register: Register) -> Option<u16> {

@@ -20,6 +20,8 @@ pub enum End {
     BadAddress(u64, u64),
     /// Ran out of fuel.
     Fuel,
+    /// Came back to a point with nothing changed, so it never ends. Only looked for in candidates.
+    Forever,
     /// Something the interpreter does not do.
     Unsupported,
 }
@@ -42,6 +44,17 @@ pub enum SetUp {
     Written(Extent),
     /// Anything else.
     Unknown,
+}
+
+/// Whether `rax` holds a result at the return.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ResultUse {
+    /// It was not written since the last call, or it was used otherwise.
+    None,
+    /// It was written and not used.
+    Possible,
+    /// It was written behind the last branch, and for nothing else.
+    Certain,
 }
 
 /// A value in the general form of a library call.
@@ -94,6 +107,8 @@ pub struct Called<'a> {
     pub aligned: bool,
     /// What the callee writes.
     pub writes: Vec<Write>,
+    /// Is the result looked at right behind the call?
+    pub result_used: bool,
     /// Instruction.
     pub place: u64,
 }
@@ -150,10 +165,18 @@ pub struct Trace<'a> {
     pub doubtful: Option<&'static str>,
     /// Pure calls that nobody evaluated: their results are made up. A number for each.
     pub made_up: Vec<u64>,
+    /// Bytes of the world that were loaded one at a time and are not 0 or 1, and whether as signed numbers.
+    pub odd_bytes: Vec<(u64, bool)>,
+    /// Was a local function called, of which compilers know more than we?
+    pub local_calls: bool,
     /// Did a result matter of which only the sign is defined?
     pub sign_only: bool,
     /// Freed memory of unknown extent, and heap objects that are gone.
     pub freed: Vec<(u64, u64)>,
+    /// Does `rax` hold a result, by the look of the code?
+    pub result: ResultUse,
+    /// Values made up for what the architecture leaves undefined.
+    pub unknowns: u64,
     /// Points entered.
     pub steps: usize,
     /// States at watched points.

@@ -69,6 +69,30 @@ pub fn plausible_word(random: u64, constants: &[u64]) -> u64 {
     }
 }
 
+/// A word with a double or two floats in it, mostly such as are rounded when they are added up.
+pub(super) fn plausible_floats(random: u64) -> u64 {
+    let number = |r: u64| -> f64 {
+        let tenths = (r >> 4) as u32 % 2000;
+        match r % 16 {
+            0 => 0.0,
+            1 => -0.0,
+            2 => f64::from(tenths),
+            3 => 1e16 + 2.0 * f64::from(tenths),
+            4 => -1e16,
+            5 => 3e7 + f64::from(tenths),
+            6 => f64::INFINITY,
+            7 => 1.0,
+            8..12 => f64::from(tenths) * 0.1 - 50.0,
+            _ => f64::from(tenths) * 1e-3,
+        }
+    };
+    let half = |r: u64| u64::from((number(r) as f32).to_bits());
+    match random & 1 {
+        0 => number(random >> 1).to_bits(),
+        _ => half(random >> 1) | half(random >> 31) << 32,
+    }
+}
+
 /// A number for a name.
 pub(super) fn text_key(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))

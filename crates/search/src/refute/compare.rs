@@ -6,7 +6,9 @@
 //! Trust: full. What is called a difference here is reported as one.
 
 use super::family;
-use graph::interpreter::{Called, Change, End, Extent, FormArgument, Layout, Passed, SetUp, Trace, is_stack};
+use graph::interpreter::{
+    Called, Change, End, Extent, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack,
+};
 use graph::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
 use term::Bits;
 
@@ -49,17 +51,32 @@ enum Calls {
 impl<'a> Comparison<'_, 'a> {
     /// The first disagreement of two runs; the original's is defined and reached an exit.
     pub fn traces(&self, original: &Trace<'a>, candidate: &Trace<'a>) -> Option<Difference> {
+        let mut passed = 0;
+        let difference = self.first_difference(original, candidate, &mut passed)?;
+        // Behind a call of a function that nobody declared, and that may never return, is nothing but other code.
+        let returns = |(a, b): (&Called, &Called)| {
+            a.callee.signature.is_some() || a.callee.library.is_some() || (a.result_used && b.result_used)
+        };
+        original.calls.iter().zip(&candidate.calls).take(passed).all(returns).then_some(difference)
+    }
+
+    /// The first disagreement, and how many calls were the same before it.
+    fn first_difference(&self, original: &Trace<'a>, candidate: &Trace<'a>, passed: &mut usize) -> Option<Difference> {
         let said = |a: String, b: String, places: [u64; 2]| Some(Difference { summaries: [a, b], places });
         let places = [original.place, candidate.place];
         for i in 0..original.calls.len().max(candidate.calls.len()) {
             match (original.calls.get(i), candidate.calls.get(i)) {
                 (Some(a), Some(b)) => match self.calls(a, b, [original, candidate]) {
-                    Calls::Same => {}
+                    Calls::Same => *passed += 1,
                     Calls::Differ(x, y) => return said(x, y, [a.place, b.place]),
                     Calls::Unclear => return None,
                 },
                 (Some(a), None) => {
-                    if candidate.end == End::Return && !self.replaceable(a, Side::Original, original) {
+                    // The candidate may be in the middle of what the call would have done.
+                    if self.replaceable(a, Side::Original, original) {
+                        return None;
+                    }
+                    if candidate.end == End::Return {
                         return said(format!("calls {}", a.callee.name), "returns".to_string(), [a.place, places[1]]);
                     }
                     break;
@@ -81,10 +98,13 @@ impl<'a> Comparison<'_, 'a> {
             End::BadAddress(address, place) => {
                 return said(describe_end(original), format!("accesses address {address:#x}"), [places[0], place]);
             }
+            End::Forever => {
+                return said(describe_end(original), "runs for ever".to_string(), places);
+            }
             End::Return if original.end == End::Return && original.calls.len() == candidate.calls.len() => {}
             End::Return | End::NoReturn | End::Fuel | End::Unsupported => return None,
         }
-        for value in self.results() {
+        for value in self.results([original, candidate]) {
             let Place::Register(register) = value.place else { continue };
             let (Some(a), Some(b)) = (original.result(register), candidate.result(register)) else { continue };
             if !self.same(a, b, value.bytes, value.place) {
@@ -100,20 +120,22 @@ impl<'a> Comparison<'_, 'a> {
         said(a, b, places)
     }
 
-    fn results(&self) -> Vec<Value> {
+    /// Where the results are. Without a declaration, `rax` may hold one; of its type only the low byte is certain.
+    pub(super) fn results(&self, traces: [&Trace; 2]) -> Vec<Value> {
         if self.functions[0].contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
         match self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
             Some(signature) => signature.results.clone(),
-            None => {
-                vec![Value { place: Place::Register(Register::General(0)), bytes: 8, boolean: false, narrow: None }]
+            None if traces[0].result == ResultUse::Certain && traces[1].result >= ResultUse::Possible => {
+                vec![Value { place: Place::Register(Register::General(0)), bytes: 1, boolean: false, narrow: None }]
             }
+            None => Vec::new(),
         }
     }
 
     /// Are the low bytes the same value, as far as the original defines them?
-    fn same(&self, a: Passed, b: Passed, bytes: u16, place: Place) -> bool {
+    pub(super) fn same(&self, a: Passed, b: Passed, bytes: u16, place: Place) -> bool {
         let vector = matches!(place, Place::Register(Register::Vector(_)));
         let cut = |v: Passed| v.bits.extract((8 * bytes).min(v.bits.width()) - 1, 0);
         let (x, y) = (cut(a), cut(b));
@@ -242,6 +264,10 @@ impl<'a> Comparison<'_, 'a> {
                 if value.bytes == 8 && is_stack(x.bits.low()) != is_stack(y.bits.low()) {
                     return Some(Calls::Unclear);
                 }
+                // An argument that the function does not use need not be passed.
+                if info.defined && !passed_on_purpose(b, value.place) {
+                    return Some(Calls::Unclear);
+                }
                 return differ(cut(x), cut(y));
             }
         }
@@ -276,6 +302,14 @@ impl<'a> Comparison<'_, 'a> {
                 _ => break,
             };
             out.push(plain(register, bytes));
+        }
+        // A format among them: who asks for floating-point numbers gets them, and `al` says how many.
+        let format = out.iter().enumerate().find_map(|(i, _)| self.layout.text_at(a.registers[i].bits.low()));
+        let vectors =
+            family::format_arguments(&format.unwrap_or_default(), out.len(), 0).into_iter().filter(|v| !is_general(v));
+        let counts = [a, b].map(|c| c.registers[14].bits.low() & 0xff);
+        if signature.is_none() && counts[0] == counts[1] {
+            out.extend(vectors.take(counts[0] as usize));
         }
         out
     }
@@ -326,7 +360,7 @@ impl<'a> Comparison<'_, 'a> {
         None
     }
 
-    fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
+    pub(super) fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
         if x == y
             || self.is_private(address)
             || self.same_address(x, y)
@@ -364,6 +398,13 @@ impl<'a> Comparison<'_, 'a> {
         let local = matches!(placed.object.kind, ObjectKind::Named { local: true, .. });
         local && !self.functions[1].objects.contains_key(&placed.object.var)
     }
+}
+
+/// Did the candidate set up the argument for this call?
+fn passed_on_purpose(call: &Called, place: Place) -> bool {
+    let Place::Register(register) = place else { return false };
+    let position = Register::ARGUMENTS.iter().position(|r| *r == register);
+    position.is_some_and(|i| matches!(call.set_up[i], SetUp::Written(_)))
 }
 
 fn is_general(value: &Value) -> bool {

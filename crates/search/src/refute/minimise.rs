@@ -1,7 +1,6 @@
 //! Makes inputs small without losing the difference.
 
-use super::compare::Difference;
-use super::runner::Runner;
+use super::runner::{Found, Runner};
 use crate::inputs::Input;
 use graph::interpreter::Effects;
 use std::time::Instant;
@@ -9,57 +8,52 @@ use term::{Arena, Bits};
 
 impl<'a> Runner<'a> {
     /// A simpler input on which the programs still disagree: quiet callees, small arguments, zero bytes.
-    pub(super) fn minimise(
-        &mut self,
-        arena: &Arena,
-        mut input: Input,
-        mut difference: Difference,
-        until: Instant,
-    ) -> (Input, Difference) {
-        let mut quiet = input.clone();
-        quiet.effects = Effects::Quiet;
-        if input.effects != Effects::Quiet
-            && let Some(still) = self.try_input(arena, &quiet)
-        {
-            (input, difference) = (quiet, still);
+    pub(super) fn minimise(&mut self, arena: &Arena, mut found: Found, until: Instant) -> Found {
+        if found.input.effects != Effects::Quiet {
+            self.simpler(arena, &mut found, |input| input.effects = Effects::Quiet);
         }
         for i in 0..self.arguments.len() {
-            let argument = &self.arguments[i];
-            let width = argument.width();
+            let argument = self.arguments[i].clone();
             if argument.pointer || !argument.choices.is_empty() {
                 continue;
             }
             for value in [0, 1, 2, u64::MAX] {
-                let value = Bits::new(64, value).resize(width);
-                if Instant::now() >= until || input.values[i] == value {
+                let value = argument.fit(Bits::new(64, value).resize(argument.width()));
+                if Instant::now() >= until || found.input.values[i] == value {
                     break;
                 }
-                let mut smaller = input.clone();
-                smaller.set(&self.arguments, i, value);
-                if let Some(still) = self.try_input(arena, &smaller) {
-                    (input, difference) = (smaller, still);
+                let arguments = self.arguments.clone();
+                if self.simpler(arena, &mut found, |input| input.set(&arguments, i, value)) {
                     break;
                 }
             }
         }
-        self.traces(arena, &input);
-        let mut read: Vec<u64> =
-            self.looked_at(&input).into_iter().filter(|(_, byte)| *byte != 0).map(|(at, _)| at).collect();
-        read.truncate(512);
+        self.traces(arena, &found.input);
+        let read = self.looked_at(&found.input).into_iter().filter(|(_, byte)| *byte != 0).map(|(at, _)| at);
+        let read: Vec<u64> = read.take(512).collect();
         let mut chunk = read.len();
         while chunk > 0 && Instant::now() < until {
             for part in read.chunks(chunk) {
-                let mut smaller = input.clone();
-                smaller.fixed.extend(part.iter().map(|at| (*at, 0)));
-                if let Some(still) = self.try_input(arena, &smaller) {
-                    (input, difference) = (smaller, still);
-                }
+                self.simpler(arena, &mut found, |input| input.fixed.extend(part.iter().map(|at| (*at, 0))));
                 if Instant::now() >= until {
                     break;
                 }
             }
             chunk /= 2;
         }
-        (input, difference)
+        found
+    }
+
+    /// Changes the input, if the programs still disagree then.
+    fn simpler(&mut self, arena: &Arena, found: &mut Found, change: impl Fn(&mut Input)) -> bool {
+        let mut input = found.input.clone();
+        change(&mut input);
+        match self.try_input(arena, &input) {
+            Some(still) => {
+                *found = still;
+                true
+            }
+            None => false,
+        }
     }
 }

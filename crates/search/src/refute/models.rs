@@ -4,8 +4,8 @@
 //! memory, addresses of objects and results of calls becomes an input. It may say too little (what the obligation does
 //! not mention) or something impossible (the obligation knows less than the machine), so variations are tried too.
 
+use super::replay::Refutation;
 use super::runner::Runner;
-use crate::Witness;
 use crate::inputs::{Input, Stream};
 use graph::interpreter::{Effects, STACK_ARGUMENTS, STACK_TOP, Script, Seed, Target, Write};
 use graph::{Call, Callee, Function, Next, Place, Register};
@@ -45,15 +45,15 @@ impl<'a> Runner<'a> {
         locals: &[LocalClaim],
         seed: u64,
         until: Instant,
-    ) -> Option<Witness> {
+    ) -> Option<Refutation> {
         let said = Said::of(arena, model, self.functions);
         for attempt in 0..TRIES {
             if Instant::now() >= until {
                 return None;
             }
             let input = self.modelled_input(arena, &said, locals, Seed(seed).split(0x0de1 + attempt), attempt);
-            if let Some(difference) = self.try_input(arena, &input) {
-                return Some(self.witness(arena, input, difference, until));
+            if let Some(found) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, found, until));
             }
         }
         None
@@ -226,7 +226,7 @@ impl Said {
         let name = arena.var_name(var);
         if let Some(register) = Register::of_var(var) {
             self.registers.insert(register, bits);
-        } else if let Some(number) = name.strip_prefix("&local.") {
+        } else if let Some(number) = name.strip_prefix("§local.") {
             if let Ok(i) = number.parse() {
                 self.locals.insert(i, bits.low());
             }

@@ -1,11 +1,14 @@
 //! Runs of the two programs of a pair on one input.
 
 use super::compare::{Comparison, Difference};
-use crate::Witness;
+use super::replay::Refutation;
+use crate::StartState;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
-use graph::interpreter::{Called, Callees, Cells, End, Layout, Memory, Program, Seed, Situation, Start, Trace, Watch, run};
+use graph::interpreter::{
+    Called, Callees, Cells, Effects, End, Layout, Memory, Program, Seed, Situation, Start, Trace, Watch, run,
+};
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -27,18 +30,36 @@ pub(crate) struct Runner<'a> {
     places: FxHashMap<VarId, u64>,
     /// Do the programs compute with floating-point numbers?
     floats: bool,
+    /// Does one of them have a loop?
+    loops: bool,
     /// Defined runs of the original that reached an exit or went round in circles.
     pub evidence: usize,
     /// Points entered so far.
     pub steps: usize,
+    /// Inputs tried so far.
+    pub runs: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
     /// What to note on the way, on each side.
     pub watches: Option<[Watch; 2]>,
 }
 
-const ORIGINAL_FUEL: usize = 4000;
-const CANDIDATE_FUEL: usize = 12000;
+/// An input on which the programs disagree.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub input: Input,
+    pub difference: Difference,
+}
+
+/// What a run depends on besides side and input.
+struct Conditions<'r, 'a> {
+    magnitude: u64,
+    earlier: &'r [Called<'a>],
+    fuel: usize,
+}
+
+/// Points that the candidate may enter in any case.
+const CANDIDATE_FUEL: usize = 2000;
 
 /// Results whose sign alone is defined come in these sizes: a difference must show in all.
 const MAGNITUDES: [u64; 3] = [1, 0x21, 0x1234_5678];
@@ -57,6 +78,7 @@ impl<'a> Runner<'a> {
             functions,
             programs,
             floats,
+            loops: functions.iter().any(|f| graph::contract::has_cycle(f)),
             layout,
             callees: Callees::new(functions),
             cells,
@@ -67,6 +89,7 @@ impl<'a> Runner<'a> {
             places,
             evidence: 0,
             steps: 0,
+            runs: 0,
             rejected: BTreeMap::new(),
             watches: None,
         }
@@ -80,15 +103,31 @@ impl<'a> Runner<'a> {
         rounds: std::ops::Range<u64>,
         steps: usize,
         until: Instant,
-    ) -> Option<Witness> {
+    ) -> Option<Refutation> {
         let limit = self.steps.saturating_add(steps);
         for round in rounds {
             if self.steps >= limit || Instant::now() >= until {
                 return None;
             }
             let input = self.random_input(arena, Seed(seed), round);
-            if let Some(difference) = self.try_input(arena, &input) {
-                return Some(self.witness(arena, input, difference, until));
+            if let Some(found) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, found, until));
+            }
+        }
+        None
+    }
+
+    /// The start states that concern the original, until one tells the programs apart or time is up.
+    pub fn start_states(&mut self, arena: &Arena, states: &[StartState], until: Instant) -> Option<Refutation> {
+        let original = self.functions[0];
+        for state in states.iter().filter(|state| state.concerns(&original.name)) {
+            let mut input = self.random_input(arena, Seed(state.seed), 0);
+            state.apply(&mut input, &self.arguments, &original.parameters, &self.layout);
+            if Instant::now() >= until {
+                return None;
+            }
+            if let Some(found) = self.try_input(arena, &input) {
+                return Some(self.witness(arena, found, until));
             }
         }
         None
@@ -97,7 +136,9 @@ impl<'a> Runner<'a> {
     pub(crate) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
         let fixed = |value: &Fixed| self.fixed_value(arena, value);
         let (arguments, constants) = (self.arguments.as_slice(), &self.constants);
-        Input::random(&Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed }, seed, round)
+        let ingredients =
+            Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed, loops: self.loops };
+        Input::random(&ingredients, seed, round)
     }
 
     fn fixed_value(&self, arena: &Arena, value: &Fixed) -> Option<u64> {
@@ -116,19 +157,56 @@ impl<'a> Runner<'a> {
     }
 
     /// The disagreement on an input, if there is one and the original's run is defined.
-    pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Difference> {
+    pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Found> {
         let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
+        if !odd_bytes(&traces).is_empty() && self.functions.iter().any(|f| f.surroundings.truth_values) && !input.sane {
+            return self.with_truth_values(arena, input, &traces);
+        }
         if traces.iter().any(|t| t.sign_only) {
             for magnitude in &MAGNITUDES[1..] {
                 self.try_magnitude(arena, input, *magnitude)?;
             }
         }
-        Some(difference)
+        let guessed = |i: &usize| self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
+        let doubtful: Vec<usize> = (0..self.arguments.len()).filter(guessed).collect();
+        if doubtful.into_iter().any(|i| self.relies_on_type(arena, input, &traces, i)) {
+            return None;
+        }
+        Some(Found { input: input.clone(), difference })
+    }
+
+    /// Could an argument of unknown type be of a narrow one, so that this value of it never comes? So it is if one program
+    /// looks only at as much of it as such a type has, and the other at more.
+    fn relies_on_type(&mut self, arena: &Arena, input: &Input, traces: &[Trace<'a>; 2], i: usize) -> bool {
+        let value = input.values[i].low();
+        let (byte, short) = (value as u8, value as u16);
+        let narrow = [u64::from(value != 0), u64::from(byte), byte as i8 as u64, u64::from(short), short as i16 as u64];
+        narrow.into_iter().filter(|v| *v != value && value > 1).any(|v| {
+            let mut other = input.clone();
+            other.set(&self.arguments, i, Bits::new(64, v));
+            let others = self.traces(arena, &other);
+            alike(&traces[0], &others[0]) != alike(&traces[1], &others[1])
+        })
+    }
+
+    /// The same with bytes that would do as truth values: a byte may hold one, and then it is 0 or 1.
+    fn with_truth_values(&mut self, arena: &Arena, input: &Input, traces: &[Trace<'a>; 2]) -> Option<Found> {
+        let mut sane = input.clone();
+        sane.sane = true;
+        sane.effects = Effects::Quiet;
+        let looked_at = self.looked_at(input);
+        for at in odd_bytes(traces) {
+            sane.fixed.insert(at, looked_at.get(&at).copied().unwrap_or(0) & 1);
+        }
+        let found = self.try_input(arena, &sane)?;
+        // The difference is there without odd bytes, so it does not come from them.
+        odd_bytes(&self.traces(arena, &sane)).is_empty().then_some(found)
     }
 
     fn try_magnitude(&mut self, arena: &Arena, input: &Input, magnitude: u64) -> Option<(Difference, [Trace<'a>; 2])> {
         let original = self.run(arena, Side::Original, input, magnitude, &[]);
         self.steps += original.steps;
+        self.runs += 1;
         if let Some(what) = &original.undefined {
             *self.rejected.entry(what.clone()).or_default() += 1;
             return None;
@@ -146,6 +224,11 @@ impl<'a> Runner<'a> {
         // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
         let difference = self.comparison(input).traces(&original, &candidate)?;
+        // Compilers know what local functions really do, and what they are given.
+        let private = self.functions.iter().any(|f| f.surroundings.private);
+        if private || original.local_calls || candidate.local_calls {
+            return None;
+        }
         (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
     }
 
@@ -164,7 +247,34 @@ impl<'a> Runner<'a> {
         [original, candidate]
     }
 
-    fn run(&mut self, arena: &Arena, side: Side, input: &Input, magnitude: u64, earlier: &[Called<'a>]) -> Trace<'a> {
+    /// The registers of a side at entry, left where [`Runner::register`] finds them.
+    pub(super) fn enter(&mut self, arena: &Arena, side: Side, input: &Input) {
+        self.run_with(arena, side, input, Conditions { magnitude: MAGNITUDES[0], earlier: &[], fuel: 0 });
+    }
+
+    /// A register after the last run of a side.
+    pub(super) fn register(&self, side: Side, register: Register) -> Bits {
+        self.cells[side.index()].register(register)
+    }
+
+    /// What the last run of a side accessed, as it was at the start, and the stack.
+    pub(super) fn initial_blocks(&self, side: Side, input: &Input) -> Vec<(u64, Vec<u8>)> {
+        self.memories[side.index()].initial_blocks(&start(&self.layout, &self.constants, self.floats, side, input))
+    }
+
+    pub(super) fn run(
+        &mut self,
+        arena: &Arena,
+        side: Side,
+        input: &Input,
+        magnitude: u64,
+        earlier: &[Called<'a>],
+    ) -> Trace<'a> {
+        let fuel = if side == Side::Original { input.fuel } else { CANDIDATE_FUEL + 3 * input.fuel };
+        self.run_with(arena, side, input, Conditions { magnitude, earlier, fuel })
+    }
+
+    fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
         if input.places != self.places {
             self.layout = Layout::new(arena, self.functions, &input.places);
             self.cells = [0, 1].map(|i| Cells::new(&self.programs[i], &self.layout));
@@ -175,22 +285,16 @@ impl<'a> Runner<'a> {
         let reachable = self.reachable(input);
         let situation = Situation {
             arena,
-            start: Start {
-                layout: &self.layout,
-                fixed: &input.fixed,
-                seed: input.seed,
-                garbage: input.seed.split(0x9a_4ba9e + i as u64),
-                constants: self.constants.words(),
-            },
+            start: start(&self.layout, &self.constants, self.floats, side, input),
             callees: &self.callees,
             side,
             arguments: &arguments,
             reachable: &reachable,
             scripts: &input.scripts,
             effects: input.effects,
-            magnitude,
-            earlier,
-            fuel: if side == Side::Original { ORIGINAL_FUEL } else { CANDIDATE_FUEL },
+            magnitude: conditions.magnitude,
+            earlier: conditions.earlier,
+            fuel: conditions.fuel,
             watch: self.watches.as_ref().map(|w| &w[i]),
         };
         run(&self.programs[i], &mut self.cells[i], &mut self.memories[i], situation)
@@ -219,13 +323,35 @@ impl<'a> Runner<'a> {
 
     /// Initial bytes that the last runs looked at.
     pub(super) fn looked_at(&self, input: &Input) -> BTreeMap<u64, u8> {
-        let start = Start {
-            layout: &self.layout,
-            fixed: &input.fixed,
-            seed: input.seed,
-            garbage: input.seed,
-            constants: self.constants.words(),
-        };
+        let start = start(&self.layout, &self.constants, self.floats, Side::Original, input);
         self.memories.iter().flat_map(|memory| memory.looked_at(&start)).collect()
     }
+}
+
+/// Memory at the start of a side's run.
+fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: Side, input: &'r Input) -> Start<'r> {
+    Start {
+        layout,
+        fixed: &input.fixed,
+        seed: input.seed,
+        garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
+        constants: constants.words(),
+        // Half of the inputs: the numbers may be integers all the same.
+        floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
+    }
+}
+
+/// Did two runs of a program do the same?
+fn alike(a: &Trace, b: &Trace) -> bool {
+    let call = |c: &Called| (c.callee.name.clone(), c.registers.iter().take(6).map(|r| r.bits).collect::<Vec<_>>());
+    a.end == b.end
+        && a.changes == b.changes
+        && a.results[0].bits == b.results[0].bits
+        && a.calls.iter().map(call).eq(b.calls.iter().map(call))
+}
+
+/// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.
+fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
+    let all = || traces.iter().flat_map(|t| &t.odd_bytes);
+    all().filter(|(at, _)| !all().any(|(other, signed)| other == at && *signed)).map(|(at, _)| *at).collect()
 }

@@ -1,7 +1,8 @@
 //! What is told about a difference.
 
-use super::compare::{Difference, show};
-use super::runner::Runner;
+use super::compare::show;
+use super::replay::{Refutation, Replay};
+use super::runner::{Found, Runner};
 use crate::inputs::Input;
 use crate::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessRegister};
 use graph::interpreter::Called;
@@ -11,9 +12,15 @@ use term::Arena;
 
 impl<'a> Runner<'a> {
     /// Makes the input small and says what it does.
-    pub(super) fn witness(&mut self, arena: &Arena, input: Input, difference: Difference, until: Instant) -> Witness {
-        let (input, difference) = self.minimise(arena, input, difference, until);
+    pub(super) fn witness(&mut self, arena: &Arena, found: Found, until: Instant) -> Refutation {
+        let Found { input, difference } = self.minimise(arena, found, until);
         let traces = self.traces(arena, &input);
+        let memory = self.witness_memory(&input);
+        let replayed = match self.replay(arena, &input, &traces) {
+            Replay::Impossible => vec!["interpreter"],
+            Replay::Agrees => vec!["interpreter", "cpu"],
+            Replay::Disagrees(what) => return Refutation::Disputed(what),
+        };
         let shown = self.arguments.iter().zip(&input.values).filter(|(a, _)| !a.guessed || is_plain(a.place));
         let registers = shown.map(|(argument, value)| WitnessRegister {
             name: match argument.place {
@@ -27,15 +34,16 @@ impl<'a> Runner<'a> {
             summary: difference.summaries[side].clone(),
             line: self.functions[side].lines.find(difference.places[side]).cloned(),
         };
-        Witness {
+        let witness = Witness {
             kind: "input",
             registers: registers.collect(),
-            memory: self.witness_memory(&input),
+            memory,
             calls: traces[0].calls.iter().map(|c| self.witness_call(c)).collect(),
             original: behaviour(0),
             candidate: behaviour(1),
-            replayed: vec!["interpreter"],
-        }
+            replayed,
+        };
+        Refutation::Different(Box::new(witness))
     }
 
     fn parameter(&self, place: Place) -> Option<String> {
