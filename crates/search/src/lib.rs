@@ -7,6 +7,7 @@ mod bindings;
 mod constants;
 mod inputs;
 mod refute;
+pub mod regalloc;
 mod session;
 mod verdict;
 
