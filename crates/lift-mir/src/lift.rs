@@ -237,7 +237,10 @@ impl<'a> Lifter<'a> {
         {
             return;
         }
-        if matches!(known.meaning, Meaning::Nothing | Meaning::Kill | Meaning::Phi) {
+        // What is known by name defines its result and the flags; anything else there is a note about liveness.
+        let generic =
+            matches!(known.meaning, Meaning::Pure { .. } | Meaning::Event | Meaning::Jump | Meaning::Return);
+        if !generic {
             return;
         }
         let all: Vec<(Lane, RegisterFlags)> =
@@ -563,6 +566,14 @@ impl<'a> Lifter<'a> {
         Some((kind, first.bits as u16))
     }
 
+    /// The same for memory that is read and perhaps written. A spill slot needs no memory operand: it is private.
+    fn read_access(&self, line: &Line, operands: &[Operand], bits: u16) -> Option<(MemoryKind, u16)> {
+        match operands.first() {
+            Some(Operand::Stack(number)) if self.is_spill(*number) => Some((MemoryKind::Plain, bits)),
+            _ => self.access(line, |m| m.load),
+        }
+    }
+
     /// Loads from the address that starts at an explicit use. `None` if the operands do not say enough.
     fn memory_source(&mut self, line: &Line, operands: &Operands, at: usize) -> Option<Arg> {
         let (kind, bits) = self.access(line, |m| m.load)?;
@@ -654,7 +665,10 @@ impl<'a> Lifter<'a> {
 
     fn forget_implicit(&mut self, operands: &Operands) {
         for (lane, _) in &operands.implicit_definitions {
-            self.push(Step::Forget(*lane));
+            // A part of the result is a note about liveness.
+            if !operands.defined.iter().any(|(d, _)| d.location == lane.location) {
+                self.push(Step::Forget(*lane));
+            }
         }
     }
 
@@ -735,6 +749,9 @@ impl<'a> Lifter<'a> {
     /// Puts the flags into their register, if the instruction defines them.
     fn set_flags(&mut self, known: &Known, operands: &Operands, args: &[Arg], commute: Commute) {
         for (lane, flags) in &operands.implicit_definitions {
+            if operands.defined.iter().any(|(d, _)| d.location == lane.location) {
+                continue;
+            }
             if flags.dead || lane.location != Location::physical(FLAGS) {
                 self.push(Step::Forget(*lane));
             } else {
@@ -772,7 +789,7 @@ impl<'a> Lifter<'a> {
                 self.memory_source(line, operands, 1).map(|right| (left, right))
             }
             Form::Memory if used.len() == 6 => {
-                let access = self.access(line, |m| m.load);
+                let access = self.read_access(line, used, bits);
                 let address = if access.is_some() { self.address(used, 64) } else { None };
                 match (access, address) {
                     (Some((kind, width)), Some(address)) if width == bits => {
@@ -801,7 +818,7 @@ impl<'a> Lifter<'a> {
                 let compare = self.names.intern(&format!("CMP{bits} flags"));
                 let zero = Arg::Constant(0, bits);
                 for (lane, flags) in &operands.implicit_definitions {
-                    if flags.dead {
+                    if flags.dead || lane.location != Location::physical(FLAGS) {
                         self.push(Step::Forget(*lane));
                     } else {
                         self.apply(compare, &[left, zero], &[*lane], Commute::Never, Effect::Pure, None);
@@ -842,7 +859,7 @@ impl<'a> Lifter<'a> {
         if form == Form::Registers {
             return operands.used.first().map(|o| (self.source(o, bits), None));
         }
-        let (kind, width) = self.access(line, |m| m.load)?;
+        let (kind, width) = self.read_access(line, &operands.used, bits)?;
         let address = self.address(&operands.used, 64)?;
         if width != bits {
             return None;

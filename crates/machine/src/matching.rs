@@ -20,6 +20,8 @@ use rustc_hash::FxHashMap;
 pub enum Evidence {
     /// They cannot be.
     No,
+    /// A location against something computed: possible, but rarely meant.
+    Unlikely,
     /// They may be.
     Maybe,
     /// It is already known.
@@ -213,10 +215,12 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             return self.same_args(a, b);
         }
         let [a0, a1, b0, b1] = [(a, 0), (a, 1), (b, 0), (b, 1)].map(|(id, i)| self.values.arg(id, i));
-        let straight = self.glance(a0, b0, GLANCE).min(self.glance(a1, b1, GLANCE));
-        let crossed = self.glance(a0, b1, GLANCE).min(self.glance(a1, b0, GLANCE));
+        let both = |x: Evidence, y: Evidence| (x.min(y), x.max(y));
+        let straight = both(self.glance(a0, b0, GLANCE), self.glance(a1, b1, GLANCE));
+        let crossed = both(self.glance(a0, b1, GLANCE), self.glance(a1, b0, GLANCE));
         let floating = commute == Commute::FloatingPoint;
-        let ambiguous = straight == Evidence::Maybe && crossed == Evidence::Maybe && a0 != a1 && b0 != b1;
+        let open = straight.0 > Evidence::No && straight.0 < Evidence::Yes;
+        let ambiguous = open && straight == crossed && a0 != a1 && b0 != b1;
         if ambiguous && !floating && self.hypotheses.postpone() {
             self.postponed = true;
             return true;
@@ -258,7 +262,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
                 }
             }
             let Some((evidence, alone, i, j)) = best else { break };
-            if evidence == Evidence::Maybe && (!alone || left.len() != right.len()) && self.is_open(&left, &right) {
+            if evidence < Evidence::Yes && (!alone || left.len() != right.len()) && self.is_open(&left, &right) {
                 if self.hypotheses.postpone() {
                     self.postponed = true;
                     return true;
@@ -389,7 +393,9 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         let (left, right): (Vec<Id>, Vec<Id>) = match (values.kind(a), values.kind(b)) {
             (Kind::Concat, Kind::Concat) => (values.args(a).collect(), values.args(b).collect()),
-            _ => return Evidence::Maybe,
+            (Kind::Concat, Kind::Constant(value)) => return glance_constant(values, a, value),
+            (Kind::Constant(value), Kind::Concat) => return glance_constant(values, b, value),
+            _ => return Evidence::Unlikely,
         };
         let aligned = left.len() == right.len()
             && left.iter().zip(&right).all(|(x, y)| values.bits(*x) == values.bits(*y));
@@ -406,7 +412,11 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         let mut from = 0;
         if commute != Commute::Never && values.arity(a) >= 2 {
             let straight = self.glance(at(a, 0), at(b, 0), depth).min(self.glance(at(a, 1), at(b, 1), depth));
-            let crossed = self.glance(at(a, 0), at(b, 1), depth).min(self.glance(at(a, 1), at(b, 0), depth));
+            let crossed = if straight == Evidence::Yes {
+                straight
+            } else {
+                self.glance(at(a, 0), at(b, 1), depth).min(self.glance(at(a, 1), at(b, 0), depth))
+            };
             worst = straight.max(crossed);
             from = 2;
         }
@@ -423,7 +433,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         let ((ca, left), (cb, right)) = (self.values.terms(a), self.values.terms(b));
         if left.len() != right.len() || ca != cb {
             let inputs = |terms: &[(u64, Id)]| terms.iter().any(|(_, t)| is_input(self.values, *t));
-            return if inputs(&left) || inputs(&right) { Evidence::Maybe } else { Evidence::No };
+            return if inputs(&left) || inputs(&right) { Evidence::Unlikely } else { Evidence::No };
         }
         let mut worst = Evidence::Yes;
         for (factor, x) in &left {
@@ -433,6 +443,23 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         worst
     }
+}
+
+/// May these parts together be the number?
+fn glance_constant(values: &Values, parts: Id, value: u64) -> Evidence {
+    let mut at = 0u32;
+    for part in values.args(parts) {
+        let bits = values.bits(part);
+        let wanted = if at >= 64 { 0 } else { value >> at & crate::values::low_mask(bits) };
+        match values.kind(part) {
+            Kind::Constant(there) if there == wanted => {}
+            Kind::Undefined(..) => {}
+            _ if is_input(values, part) => {}
+            _ => return Evidence::No,
+        }
+        at += u32::from(bits);
+    }
+    Evidence::Unlikely
 }
 
 fn is_unit(factor: u64, minus_one: u64) -> bool {

@@ -11,7 +11,7 @@
 use super::plan::{Guess, is_physical};
 use kernel::regalloc::{Claim, ClaimedPoint, Expression};
 use machine::{
-    Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Side, Values,
+    Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Values,
 };
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -158,8 +158,10 @@ impl Hypotheses for Growing<'_> {
             Evidence::Yes
         } else if self.is_entry && !Self::same_at_entry(values, a, b) {
             Evidence::No
-        } else {
+        } else if machine::is_input(values, a) && machine::is_input(values, b) {
             Evidence::Maybe
+        } else {
+            Evidence::Unlikely
         }
     }
 
@@ -341,7 +343,7 @@ impl Worker<'_> {
                             best = Some(at);
                             break;
                         }
-                        Evidence::Maybe if best.is_none() => best = Some(at),
+                        Evidence::Maybe | Evidence::Unlikely if best.is_none() => best = Some(at),
                         _ => {}
                     }
                 }
@@ -386,9 +388,4 @@ impl Worker<'_> {
             equations: self.equations,
         }
     }
-}
-
-/// Which side a value belongs to, if it names a location.
-pub fn side_of(values: &Values, id: Id) -> Option<Side> {
-    [Side::Original, Side::Candidate].into_iter().find(|side| values.has_input_of(id, *side))
 }
