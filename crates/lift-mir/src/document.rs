@@ -4,7 +4,7 @@
 //! text between two keys that start in the first column.
 
 use crate::error::{Error, Fault};
-use crate::lift::{Current, Lifter, Opcodes};
+use crate::lift::{Content, Current, Lifter, Opcodes};
 use crate::operand::Cursor;
 use crate::registers::{self, FRAME_POINTER, X86_64};
 use machine::{Block, Condition, Exit, Function, Names, Object, Phi, Span, Step};
@@ -214,6 +214,9 @@ impl<'a> Reader<'a, '_> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut begun = 0usize;
         let mut lifter = Lifter::new(self.names, &mut self.opcodes, &mut function, &immutable, &landing);
+        for object in lifter.function.objects.iter().filter(|o| o.name.starts_with("%const.")) {
+            lifter.constants.insert(lifter.names.intern(&object.name), content(&object.description));
+        }
         for (number, class) in register_classes(header.registers) {
             lifter.declare(number, registers::class(class));
         }
@@ -390,6 +393,18 @@ fn items(section: &str) -> impl Iterator<Item = FxHashMap<&str, &str>> {
         let body = item.split('}').next().unwrap_or("");
         body.split(',').filter_map(|field| field.split_once(':')).map(|(k, v)| (k.trim(), v.trim())).collect()
     })
+}
+
+/// What a constant holds, from its text: `value: '<4 x i32> zeroinitializer' alignment: 16`.
+fn content(description: &str) -> Content {
+    let value = description.split_once("value: ").map_or("", |(_, rest)| rest);
+    let value = value.split(" alignment:").next().unwrap_or("").trim_matches('\'');
+    if value.ends_with(" zeroinitializer") || value == "double 0.000000e+00" || value == "float 0.000000e+00" {
+        return Content::Zeros;
+    }
+    let elements = value.split_once("> <").map_or("", |(_, rest)| rest.trim_end_matches('>'));
+    let ones = !elements.is_empty() && elements.split(", ").all(|e| e.starts_with('i') && e.ends_with(" -1"));
+    if ones { Content::Ones } else { Content::Other }
 }
 
 /// Spill slots and objects; returns the fixed objects that never change.

@@ -66,6 +66,14 @@ impl Opcodes {
     }
 }
 
+/// What an entry of the constant pool holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    Zeros,
+    Ones,
+    Other,
+}
+
 /// The block that is being read.
 #[derive(Default)]
 pub struct Current {
@@ -84,6 +92,8 @@ pub struct Lifter<'a> {
     pub function: &'a mut Function,
     pub immutable: &'a FxHashSet<i64>,
     pub landing: &'a FxHashSet<u32>,
+    /// Entries of the constant pool, by their operands.
+    pub constants: FxHashMap<Symbol, Content>,
     pub current: Current,
     /// Phis of the current block; blocks by number until the whole function is read.
     pub phis: Vec<Phi>,
@@ -127,6 +137,7 @@ impl<'a> Lifter<'a> {
             function,
             immutable,
             landing,
+            constants: FxHashMap::default(),
             current: Current::default(),
             phis: Vec::new(),
             line: 0,
@@ -576,9 +587,39 @@ impl<'a> Lifter<'a> {
 
     /// Loads from the address that starts at an explicit use. `None` if the operands do not say enough.
     fn memory_source(&mut self, line: &Line, operands: &Operands, at: usize) -> Option<Arg> {
+        if let Some(constant) = self.pool_constant(line, operands, at) {
+            return constant;
+        }
         let (kind, bits) = self.access(line, |m| m.load)?;
         let address = self.address(operands.used.get(at..)?, 64)?;
         self.load_from(&address, kind, bits)
+    }
+
+    /// An entry of the constant pool. A rematerialised constant has no memory operand; its width follows from the opcode.
+    fn pool_constant(&mut self, line: &Line, operands: &Operands, at: usize) -> Option<Option<Arg>> {
+        let address = operands.used.get(at..at + 5)?;
+        let [_, _, Operand::NoRegister, Operand::Text(symbol, 0), Operand::NoRegister] = address else { return None };
+        let content = *self.constants.get(symbol)?;
+        let bits = match self.access(line, |m| m.load) {
+            Some((_, bits)) => bits,
+            None if line.strange_memory || !line.memory.is_empty() => return None,
+            None if line.opcode.contains("SSrm") => 32,
+            None if line.opcode.contains("SDrm") => 64,
+            None => operands.defined.first().map_or(128, |(lane, _)| if registers::is_vector(lane.location) { lane.bits } else { 128 }),
+        };
+        Some(match content {
+            Content::Zeros => Some(Arg::Constant(0, bits)),
+            Content::Ones if bits == 128 => {
+                let name = self.names.intern("V_SETALLONES");
+                let to = self.temporary(bits);
+                self.apply(name, &[], &[to], Commute::Never, Effect::Pure, None);
+                Some(Arg::Lane(to))
+            }
+            _ => {
+                let address = self.address(address, 64)?;
+                self.load_from(&address, MemoryKind::Immutable, bits)
+            }
+        })
     }
 
     fn load_from(&mut self, address: &Address, kind: MemoryKind, bits: u16) -> Option<Arg> {

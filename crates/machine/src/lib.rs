@@ -13,6 +13,7 @@ mod values;
 mod run;
 mod matching;
 mod product;
+mod trial;
 
 pub use form::{
     Arg, Block, Commute, Condition, Effect, Exit, Function, Instruction, LARGEST_NUMBER, Lane, Location, Mask, MemoryKind,
@@ -22,4 +23,5 @@ pub use matching::{Evidence, Hypotheses, Matcher, Memory, Mismatch, is_input, ov
 pub use names::{Names, Symbol};
 pub use product::{Choice, Edge, Misfit, Plan, Point, Product, Way};
 pub use run::{Event, EventKind, Leaving, Order, Run, State, execute};
+pub use trial::{Number, Stage, Trial};
 pub use values::{IMMUTABLE, Id, Kind, RESULT_BITS, Side, Values};

@@ -31,7 +31,7 @@ pub enum Evidence {
 /// What is known, or wanted, of the entry states.
 pub trait Hypotheses {
     /// How likely is it that these are equal at entry?
-    fn evidence(&self, values: &Values, original: Id, candidate: Id) -> Evidence;
+    fn evidence(&mut self, values: &mut Values, original: Id, candidate: Id) -> Evidence;
     /// They must be equal at entry. `false` refuses.
     fn require(&mut self, values: &mut Values, original: Id, candidate: Id) -> bool;
     /// Two ways of pairing are equally likely. `true` if the comparison will be asked for again later.
@@ -275,7 +275,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
     }
 
     /// Is there more than one way to pair what is left?
-    fn is_open(&self, left: &[(u64, Id)], right: &[(u64, Id)]) -> bool {
+    fn is_open(&mut self, left: &[(u64, Id)], right: &[(u64, Id)]) -> bool {
         let mut ways = 0;
         for (factor, x) in left {
             for (other, y) in right {
@@ -341,15 +341,15 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
     }
 
     /// Looks whether two values may be the same, without asking for anything.
-    pub fn plausible(&self, a: Id, b: Id) -> Evidence {
+    pub fn plausible(&mut self, a: Id, b: Id) -> Evidence {
         self.glance(a, b, GLANCE)
     }
 
-    fn glance(&self, a: Id, b: Id, depth: usize) -> Evidence {
-        let values = &*self.values;
+    fn glance(&mut self, a: Id, b: Id, depth: usize) -> Evidence {
         if a == b {
             return Evidence::Yes;
         }
+        let values = &*self.values;
         if values.bits(a) != values.bits(b) {
             return Evidence::No;
         }
@@ -364,7 +364,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             if !values.is_portable(a) || !values.is_portable(b) {
                 return Evidence::No;
             }
-            return self.hypotheses.evidence(values, a, b);
+            return self.hypotheses.evidence(self.values, a, b);
         }
         if depth == 0 {
             return Evidence::Maybe;
@@ -372,9 +372,13 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         match (kind_a, kind_b) {
             (Kind::Linear(_), _) | (_, Kind::Linear(_)) => self.glance_sums(a, b, depth),
             (Kind::Extract(x), Kind::Extract(y)) if x == y => {
-                self.glance(values.arg(a, 0), values.arg(b, 0), depth)
+                let (a, b) = (values.arg(a, 0), values.arg(b, 0));
+                self.glance(a, b, depth)
             }
-            (Kind::Result(x), Kind::Result(y)) if x == y => self.glance(values.arg(a, 0), values.arg(b, 0), depth),
+            (Kind::Result(x), Kind::Result(y)) if x == y => {
+                let (a, b) = (values.arg(a, 0), values.arg(b, 0));
+                self.glance(a, b, depth)
+            }
             (Kind::Apply(x, commute), Kind::Apply(y, _)) if x == y && values.arity(a) == values.arity(b) => {
                 self.glance_args(a, b, commute, depth - 1)
             }
@@ -386,7 +390,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
     }
 
-    fn glance_parts(&self, a: Id, b: Id, depth: usize) -> Evidence {
+    fn glance_parts(&mut self, a: Id, b: Id, depth: usize) -> Evidence {
         let values = &*self.values;
         if matches!(values.kind(a), Kind::Undefined(..)) {
             return Evidence::Maybe;
@@ -402,43 +406,49 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         if !aligned {
             return Evidence::Maybe;
         }
-        left.iter().zip(&right).map(|(x, y)| self.glance(*x, *y, depth)).min().unwrap_or(Evidence::Maybe)
-    }
-
-    fn glance_args(&self, a: Id, b: Id, commute: Commute, depth: usize) -> Evidence {
-        let values = &*self.values;
-        let at = |id: Id, i: usize| values.arg(id, i);
         let mut worst = Evidence::Yes;
-        let mut from = 0;
-        if commute != Commute::Never && values.arity(a) >= 2 {
-            let straight = self.glance(at(a, 0), at(b, 0), depth).min(self.glance(at(a, 1), at(b, 1), depth));
-            let crossed = if straight == Evidence::Yes {
-                straight
-            } else {
-                self.glance(at(a, 0), at(b, 1), depth).min(self.glance(at(a, 1), at(b, 0), depth))
-            };
-            worst = straight.max(crossed);
-            from = 2;
-        }
-        for i in from..values.arity(a) {
-            if worst == Evidence::No {
-                break;
-            }
-            worst = worst.min(self.glance(at(a, i), at(b, i), depth));
+        for (x, y) in left.iter().zip(&right) {
+            worst = worst.min(self.glance(*x, *y, depth));
         }
         worst
     }
 
-    fn glance_sums(&self, a: Id, b: Id, depth: usize) -> Evidence {
+    fn glance_args(&mut self, a: Id, b: Id, commute: Commute, depth: usize) -> Evidence {
+        let (left, right): (Vec<Id>, Vec<Id>) = (self.values.args(a).collect(), self.values.args(b).collect());
+        let mut worst = Evidence::Yes;
+        let mut from = 0;
+        if commute != Commute::Never && left.len() >= 2 {
+            let straight = self.glance(left[0], right[0], depth).min(self.glance(left[1], right[1], depth));
+            let crossed = if straight == Evidence::Yes {
+                straight
+            } else {
+                self.glance(left[0], right[1], depth).min(self.glance(left[1], right[0], depth))
+            };
+            worst = straight.max(crossed);
+            from = 2;
+        }
+        for i in from..left.len() {
+            if worst == Evidence::No {
+                break;
+            }
+            worst = worst.min(self.glance(left[i], right[i], depth));
+        }
+        worst
+    }
+
+    fn glance_sums(&mut self, a: Id, b: Id, depth: usize) -> Evidence {
         let ((ca, left), (cb, right)) = (self.values.terms(a), self.values.terms(b));
         if left.len() != right.len() || ca != cb {
-            let inputs = |terms: &[(u64, Id)]| terms.iter().any(|(_, t)| is_input(self.values, *t));
+            let values = &*self.values;
+            let inputs = |terms: &[(u64, Id)]| terms.iter().any(|(_, t)| is_input(values, *t));
             return if inputs(&left) || inputs(&right) { Evidence::Unlikely } else { Evidence::No };
         }
         let mut worst = Evidence::Yes;
         for (factor, x) in &left {
-            let same = right.iter().filter(|(f, _)| f == factor);
-            let best = same.map(|(_, y)| self.glance(*x, *y, depth - 1)).max().unwrap_or(Evidence::No);
+            let mut best = Evidence::No;
+            for (_, y) in right.iter().filter(|(f, _)| f == factor) {
+                best = best.max(self.glance(*x, *y, depth - 1));
+            }
             worst = worst.min(best);
         }
         worst

@@ -210,13 +210,17 @@ impl<'a> Product<'a> {
 
     /// A value of a point, as of the end of an edge that leads there.
     pub fn carried(&mut self, edge: usize, id: Id) -> Id {
-        let Product { original, candidate, values, edges, .. } = self;
-        let Edge { original: ours, candidate: theirs, .. } = &mut edges[edge];
-        values.rebuild(id, &mut |values, side, location| match side {
-            Side::Original => arriving(values, original, ours, side, location),
-            Side::Candidate => arriving(values, candidate, theirs, side, location),
-        })
+        carried_over(&mut self.values, self.original, self.candidate, &mut self.edges[edge], id)
     }
+}
+
+/// A value of the point where an edge leads, in terms of the point where it starts.
+pub fn carried_over(values: &mut Values, original: &Function, candidate: &Function, edge: &mut Edge, id: Id) -> Id {
+    let Edge { original: ours, candidate: theirs, .. } = edge;
+    values.rebuild(id, &mut |values, side, location| match side {
+        Side::Original => arriving(values, original, ours, side, location),
+        Side::Candidate => arriving(values, candidate, theirs, side, location),
+    })
 }
 
 /// What a location holds where a way ends.

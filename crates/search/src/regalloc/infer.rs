@@ -11,7 +11,7 @@
 use super::plan::{Guess, is_physical};
 use kernel::regalloc::{Claim, ClaimedPoint, Expression};
 use machine::{
-    Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Values,
+    Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Stage, Trial, Values,
 };
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -20,6 +20,9 @@ use std::collections::VecDeque;
 const LARGEST_TERM: usize = 24;
 /// Most equations of one function.
 const MOST_EQUATIONS: usize = 2_000_000;
+
+/// Seed of the runs that decide between pairings.
+const SEED: u64 = 1;
 
 /// Where a need comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +106,7 @@ pub fn infer(original: &Function, candidate: &Function) -> Result<Inference, Box
     let mut guess = Guess::new(original, candidate);
     let product = Product::walk(original, candidate, &mut guess).map_err(|m| Box::new(Failure::OutOfStep(m)))?;
     let count = product.points.len();
+    let trial = Trial::everywhere(&product.points, &product.edges, SEED);
     let mut worker = Worker {
         product,
         needs: Vec::new(),
@@ -112,6 +116,7 @@ pub fn infer(original: &Function, candidate: &Function) -> Result<Inference, Box
         late: VecDeque::new(),
         total: 0,
         final_round: false,
+        trial,
     };
     worker.collect().map_err(Box::new)?;
     match worker.run() {
@@ -132,6 +137,7 @@ struct Worker<'a> {
     late: VecDeque<usize>,
     total: usize,
     final_round: bool,
+    trial: Trial,
 }
 
 /// The equations of one point, growing.
@@ -141,6 +147,9 @@ struct Growing<'a> {
     is_entry: bool,
     final_round: bool,
     added: Vec<(Id, Id)>,
+    point: usize,
+    trial: &'a mut Trial,
+    stage: Stage<'a>,
 }
 
 impl Growing<'_> {
@@ -153,10 +162,12 @@ impl Growing<'_> {
 }
 
 impl Hypotheses for Growing<'_> {
-    fn evidence(&self, values: &Values, a: Id, b: Id) -> Evidence {
+    fn evidence(&mut self, values: &mut Values, a: Id, b: Id) -> Evidence {
         if self.equations.contains_key(&(a, b)) {
             Evidence::Yes
         } else if self.is_entry && !Self::same_at_entry(values, a, b) {
+            Evidence::No
+        } else if !self.trial.agree(values, &mut self.stage, self.point, a, b) {
             Evidence::No
         } else if machine::is_input(values, a) && machine::is_input(values, b) {
             Evidence::Maybe
@@ -294,16 +305,19 @@ impl Worker<'_> {
     fn meet(&mut self, index: usize) -> Result<(), (usize, Mismatch)> {
         let Need { point, original, candidate, .. } = self.needs[index];
         let added = {
-            let Point { original: ours, candidate: theirs, .. } = &self.product.points[point];
+            let Product { original: before, candidate: after, values, points, edges } = &mut self.product;
+            let Point { original: ours, candidate: theirs, .. } = &points[point];
             let mut growing = Growing {
                 equations: &mut self.equations[point],
                 need: index,
                 is_entry: point == 0,
                 final_round: self.final_round,
                 added: Vec::new(),
+                point,
+                trial: &mut self.trial,
+                stage: Stage { original: before, candidate: after, points, edges },
             };
-            let mut matcher =
-                Matcher::new(&mut self.product.values, ours, theirs, &mut growing, &mut self.memories[point]);
+            let mut matcher = Matcher::new(values, ours, theirs, &mut growing, &mut self.memories[point]);
             let same = matcher.same(original, candidate);
             let (mismatch, postponed) = (matcher.mismatch.take(), matcher.postponed);
             if !same {
@@ -366,15 +380,19 @@ impl Worker<'_> {
     }
 
     fn plausible(&mut self, point: usize, a: Id, b: Id) -> Evidence {
-        let Point { original: ours, candidate: theirs, .. } = &self.product.points[point];
+        let Product { original: before, candidate: after, values, points, edges } = &mut self.product;
+        let Point { original: ours, candidate: theirs, .. } = &points[point];
         let mut growing = Growing {
             equations: &mut self.equations[point],
             need: 0,
             is_entry: point == 0,
             final_round: true,
             added: Vec::new(),
+            point,
+            trial: &mut self.trial,
+            stage: Stage { original: before, candidate: after, points, edges },
         };
-        let matcher = Matcher::new(&mut self.product.values, ours, theirs, &mut growing, &mut self.memories[point]);
+        let mut matcher = Matcher::new(values, ours, theirs, &mut growing, &mut self.memories[point]);
         matcher.plausible(a, b)
     }
 

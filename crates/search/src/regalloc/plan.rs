@@ -65,8 +65,8 @@ impl Plan for Guess<'_> {
             return None;
         }
         let (mut anything, mut memory) = (Anything, Memory::default());
-        let matcher = Matcher::new(values, original, candidate, &mut anything, &mut memory);
-        let fits = |i: usize, j: usize| {
+        let mut matcher = Matcher::new(values, original, candidate, &mut anything, &mut memory);
+        let mut fits = |i: usize, j: usize| {
             let (a, b) = (&ours[i], &theirs[j]);
             a.kind == b.kind
                 && a.args.len() == b.args.len()
@@ -80,8 +80,8 @@ impl Plan for Guess<'_> {
         let mut order: Vec<u32> = Vec::with_capacity(theirs.len());
         let mut used = vec![false; ours.len()];
         for j in 0..theirs.len() {
-            let near = |i: &usize| !used[*i] && fits(*i, j);
-            let exact = Some(j).filter(near);
+            let mut near = |i: &usize| !used[*i] && fits(*i, j);
+            let exact = Some(j).filter(&mut near);
             let found = exact.or_else(|| (0..ours.len()).find(near))?;
             used[found] = true;
             order.push(found as u32);
@@ -94,7 +94,7 @@ impl Plan for Guess<'_> {
 struct Anything;
 
 impl Hypotheses for Anything {
-    fn evidence(&self, _: &Values, _: Id, _: Id) -> Evidence {
+    fn evidence(&mut self, _: &mut Values, _: Id, _: Id) -> Evidence {
         Evidence::Maybe
     }
 
