@@ -4,7 +4,7 @@
 //! hardware does and the text does not say is made explicit here: a 32-bit definition clears the upper half, a write to a
 //! vector register loses what is above it, two definitions of one register leave nothing known.
 
-use crate::opcode::{Form, Meaning, Order, loads_scalar, meaning, register_form};
+use crate::opcode::{Form, Meaning, Order, loads_scalar, meaning, register_form, scalar_float};
 use crate::operand::{Base, Line, MemoryOperand, Operand, RegisterFlags};
 use crate::registers::{self, Class, FLAGS};
 use machine::{
@@ -25,6 +25,8 @@ pub struct Known {
     /// The opcode on registers, if this one reads memory.
     register: Option<(Symbol, Meaning)>,
     scalar: bool,
+    /// Widths that a scalar floating-point operation reads and yields.
+    float: Option<(u16, u16)>,
 }
 
 /// What is known of opcodes, looked up once each.
@@ -59,6 +61,7 @@ impl Opcodes {
             flags: names.intern(&format!("{stem} flags")),
             register,
             scalar: loads_scalar(opcode),
+            float: scalar_float(opcode),
             meaning,
         });
         self.known.insert(opcode.into(), Rc::clone(&known));
@@ -1071,15 +1074,16 @@ impl<'a> Lifter<'a> {
         let at = (0..operands.used.len()).find(|i| !opaque && Self::is_address(&operands.used[*i..]));
         let loads = line.memory.iter().any(|m| m.load);
         let stores = line.memory.iter().any(|m| m.store);
+        // Without memory operands only the constant pool is known to be read and nothing else.
         let has_memory = loads || stores || line.strange_memory || at.is_some();
         let mut name = known.symbol;
         let mut meaning = meaning.clone();
         let mut args: Vec<Arg> = Vec::with_capacity(operands.used.len());
         let mut slot = None;
         if let Some(at) = at {
-            args.extend(operands.used[..at].iter().map(|o| self.generic_arg(o)).collect::<Vec<Arg>>());
+            args.extend(operands.used[..at].iter().map(|o| self.generic_arg(o, known.float)).collect::<Vec<Arg>>());
             let unfolded = match &known.register {
-                Some((register, meaning)) if loads && !stores => {
+                Some((register, meaning)) if (loads && !stores) || line.memory.is_empty() => {
                     self.memory_source(line, operands, at).map(|value| (*register, meaning.clone(), value))
                 }
                 _ => None,
@@ -1090,7 +1094,7 @@ impl<'a> Lifter<'a> {
                     if meaning == Meaning::Event {
                         meaning = of_register;
                     }
-                    args.push(self.pad(value, known.scalar));
+                    args.push(self.pad(value, known.scalar || known.float.is_some()));
                 }
                 None => match self.address(&operands.used[at..], 64) {
                     Some(Address::Memory(address, segment)) => {
@@ -1114,9 +1118,9 @@ impl<'a> Lifter<'a> {
                     None => return self.gap(format!("`{}` has an unusual address", line.opcode)),
                 },
             }
-            args.extend(operands.used[at + 5..].iter().map(|o| self.generic_arg(o)).collect::<Vec<Arg>>());
+            args.extend(operands.used[at + 5..].iter().map(|o| self.generic_arg(o, known.float)).collect::<Vec<Arg>>());
         } else {
-            args.extend(operands.used.iter().map(|o| self.generic_arg(o)).collect::<Vec<Arg>>());
+            args.extend(operands.used.iter().map(|o| self.generic_arg(o, known.float)).collect::<Vec<Arg>>());
             if has_memory && !(loads && !stores && self.only_immutable(line)) {
                 meaning = Meaning::Event;
             }
@@ -1138,6 +1142,14 @@ impl<'a> Lifter<'a> {
             _ => (Effect::Event, Commute::Never),
         };
         self.emit_generic(line, operands, name, &args, commute, effect, slot);
+        if let Some((_, bits)) = known.float {
+            // Only the low part of the result means anything.
+            for (lane, _) in operands.defined.iter().filter(|(lane, _)| lane.bits > bits) {
+                if registers::is_vector(lane.location) || lane.bits >= 128 {
+                    self.push(Step::Undefine(Lane::new(lane.location, lane.low + bits, lane.bits - bits)));
+                }
+            }
+        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -1231,8 +1243,13 @@ impl<'a> Lifter<'a> {
 
     /// An operand of an instruction about which nothing is known. A narrow floating-point register is read as wide as
     /// the candidate's register; what is above its class does not matter.
-    fn generic_arg(&mut self, operand: &Operand) -> Arg {
+    fn generic_arg(&mut self, operand: &Operand, float: Option<(u16, u16)>) -> Arg {
         let arg = self.arg(operand);
+        if let (Some((bits, _)), Operand::Register(lane, _)) = (float, operand) {
+            if self.is_narrow_vector(*lane) || registers::is_vector(lane.location) || lane.bits >= 128 {
+                return cut(arg, bits);
+            }
+        }
         match arg {
             Arg::Lane(lane) if self.is_narrow_vector(lane) => Arg::Padded(lane, 128),
             Arg::Undefined(bits) if bits < 128 && matches!(operand, Operand::Register(lane, _) if self.is_narrow_vector(*lane)) => {

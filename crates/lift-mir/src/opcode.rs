@@ -308,6 +308,26 @@ pub fn loads_scalar(opcode: &str) -> bool {
     .any(|prefix| name.starts_with(prefix))
 }
 
+/// Widths that a scalar floating-point operation reads and yields: only the low part of vector registers.
+pub fn scalar_float(opcode: &str) -> Option<(u16, u16)> {
+    let name = opcode.strip_prefix('V').unwrap_or(opcode);
+    if name.contains("_Int") {
+        return None;
+    }
+    let conversions = [("CVTSD2SS", 64, 32), ("CVTSS2SD", 32, 64), ("CVTSD2SI", 64, 64), ("CVTTSD2SI", 64, 64), ("CVTSS2SI", 32, 64), ("CVTTSS2SI", 32, 64)];
+    if let Some((_, read, yielded)) = conversions.iter().find(|(stem, ..)| name.starts_with(stem)) {
+        return Some((*read, *yielded));
+    }
+    let stem = ["ADDS", "SUBS", "MULS", "DIVS", "MAXS", "MINS", "MAXCS", "MINCS", "SQRTS", "CMPS", "UCOMIS", "COMIS"]
+        .iter()
+        .find_map(|stem| name.strip_prefix(stem))?;
+    match stem.as_bytes() {
+        [b'S', b'r' | b'm', ..] => Some((32, 32)),
+        [b'D', b'r' | b'm', ..] => Some((64, 64)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

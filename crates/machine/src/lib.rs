@@ -23,5 +23,5 @@ pub use matching::{Evidence, Hypotheses, Matcher, Memory, Mismatch, is_input, ov
 pub use names::{Names, Symbol};
 pub use product::{Choice, Edge, Misfit, Plan, Point, Product, Way};
 pub use run::{Event, EventKind, Leaving, Order, Run, State, execute};
-pub use trial::{Number, Stage, Trial};
+pub use trial::{Agreement, Number, Stage, Trial};
 pub use values::{IMMUTABLE, Id, Kind, RESULT_BITS, Side, Values};

@@ -12,7 +12,7 @@
 
 use crate::run::{EventKind, Run, SET};
 use crate::values::{IMMUTABLE, Id, Kind, Values};
-use crate::Commute;
+use crate::{Agreement, Commute};
 use rustc_hash::FxHashMap;
 
 /// How likely it is that two values are the same.
@@ -30,6 +30,10 @@ pub enum Evidence {
 
 /// What is known, or wanted, of the entry states.
 pub trait Hypotheses {
+    /// Do hypotheses only answer? Then ways of pairing are tried one after the other.
+    const EXACT: bool;
+    /// May the two values be equal, as far as a run tells?
+    fn agree(&mut self, values: &mut Values, original: Id, candidate: Id) -> Agreement;
     /// How likely is it that these are equal at entry?
     fn evidence(&mut self, values: &mut Values, original: Id, candidate: Id) -> Evidence;
     /// They must be equal at entry. `false` refuses.
@@ -78,7 +82,7 @@ pub struct Matcher<'a, H: Hypotheses> {
 /// Deepest comparison; more is refused.
 const DEEPEST: usize = 2000;
 /// How deep to look for evidence.
-const GLANCE: usize = 6;
+const GLANCE: usize = 3;
 
 impl<'a, H: Hypotheses> Matcher<'a, H> {
     /// A matcher.
@@ -215,27 +219,68 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             return self.same_args(a, b);
         }
         let [a0, a1, b0, b1] = [(a, 0), (a, 1), (b, 0), (b, 1)].map(|(id, i)| self.values.arg(id, i));
-        let both = |x: Evidence, y: Evidence| (x.min(y), x.max(y));
-        let straight = both(self.glance(a0, b0, GLANCE), self.glance(a1, b1, GLANCE));
-        let crossed = both(self.glance(a0, b1, GLANCE), self.glance(a1, b0, GLANCE));
-        let floating = commute == Commute::FloatingPoint;
-        let open = straight.0 > Evidence::No && straight.0 < Evidence::Yes;
-        let ambiguous = open && straight == crossed && a0 != a1 && b0 != b1;
-        if ambiguous && !floating && self.hypotheses.postpone() {
-            self.postponed = true;
-            return true;
+        let rest = (2..arity).all(|i| {
+            let (x, y) = (self.values.arg(a, i), self.values.arg(b, i));
+            self.same(x, y)
+        });
+        if !rest {
+            return false;
         }
-        let cross = crossed > straight;
+        let floating = commute == Commute::FloatingPoint;
+        let cross = if H::EXACT {
+            if self.attempt(&[(a0, b0), (a1, b1)]) {
+                return true;
+            }
+            true
+        } else {
+            let straight = self.agree(a0, b0).min(self.agree(a1, b1));
+            let crossed = self.agree(a0, b1).min(self.agree(a1, b0));
+            if straight == crossed && straight > Agreement::Differ {
+                match self.weigh([a0, a1, b0, b1], floating) {
+                    Some(cross) => cross,
+                    None => return true,
+                }
+            } else {
+                crossed > straight
+            }
+        };
         if cross && floating {
             self.memory.nan_payload = true;
         }
         let (b0, b1) = if cross { (b1, b0) } else { (b0, b1) };
-        self.same(a0, b0)
-            && self.same(a1, b1)
-            && (2..arity).all(|i| {
-                let (x, y) = (self.values.arg(a, i), self.values.arg(b, i));
-                self.same(x, y)
-            })
+        self.same(a0, b0) && self.same(a1, b1)
+    }
+
+    fn agree(&mut self, a: Id, b: Id) -> Agreement {
+        if a == b {
+            return Agreement::Equal;
+        }
+        if self.values.bits(a) != self.values.bits(b) {
+            return Agreement::Differ;
+        }
+        self.hypotheses.agree(self.values, a, b)
+    }
+
+    /// Compares without noting a failure.
+    fn attempt(&mut self, pairs: &[(Id, Id)]) -> bool {
+        let before = self.mismatch.take();
+        let same = pairs.iter().all(|(x, y)| self.same(*x, *y));
+        self.mismatch = before;
+        same
+    }
+
+    /// Should the arguments be crossed? `None` if that was put off.
+    fn weigh(&mut self, [a0, a1, b0, b1]: [Id; 4], floating: bool) -> Option<bool> {
+        let both = |x: Evidence, y: Evidence| (x.min(y), x.max(y));
+        let straight = both(self.glance(a0, b0, GLANCE), self.glance(a1, b1, GLANCE));
+        let crossed = both(self.glance(a0, b1, GLANCE), self.glance(a1, b0, GLANCE));
+        let open = straight.0 > Evidence::No && straight.0 < Evidence::Yes;
+        let ambiguous = open && straight == crossed && a0 != a1 && b0 != b1;
+        if ambiguous && !floating && self.hypotheses.postpone() {
+            self.postponed = true;
+            return None;
+        }
+        Some(crossed > straight)
     }
 
     /// Pairs the terms of two sums; one term left on one side equals the rest of the other.
@@ -243,11 +288,14 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         let bits = self.values.bits(a);
         let ((ca, mut left), (cb, mut right)) = (self.values.terms(a), self.values.terms(b));
         let mut pairs: Vec<(Id, Id)> = Vec::new();
-        loop {
+        if H::EXACT {
+            self.pair_exactly(&mut left, &mut right);
+        }
+        while !H::EXACT {
             let mut best: Option<(Evidence, bool, usize, usize)> = None;
             for (i, (factor, x)) in left.iter().enumerate() {
                 for (j, (other, y)) in right.iter().enumerate() {
-                    if factor != other {
+                    if factor != other || self.agree(*x, *y) == Agreement::Differ {
                         continue;
                     }
                     let evidence = self.glance(*x, *y, GLANCE);
@@ -274,12 +322,24 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         paired && self.compare_rest(ca, &left, cb, &right, bits)
     }
 
+    /// Removes the terms that are the same on both sides.
+    fn pair_exactly(&mut self, left: &mut Vec<(u64, Id)>, right: &mut Vec<(u64, Id)>) {
+        left.retain(|(factor, x)| {
+            let found = (0..right.len()).find(|j| right[*j].0 == *factor && self.attempt(&[(*x, right[*j].1)]));
+            if let Some(j) = found {
+                right.remove(j);
+            }
+            found.is_none()
+        });
+    }
+
     /// Is there more than one way to pair what is left?
     fn is_open(&mut self, left: &[(u64, Id)], right: &[(u64, Id)]) -> bool {
         let mut ways = 0;
         for (factor, x) in left {
             for (other, y) in right {
-                ways += usize::from(factor == other && self.glance(*x, *y, GLANCE) > Evidence::No);
+                let possible = factor == other && self.agree(*x, *y) > Agreement::Differ && self.glance(*x, *y, GLANCE) > Evidence::No;
+                ways += usize::from(possible);
             }
         }
         ways > left.len().min(right.len())

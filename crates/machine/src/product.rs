@@ -153,7 +153,7 @@ impl<'a> Product<'a> {
             let point = &self.points[from];
             let (a, b) = (point.original.leaving[i].clone(), point.candidate.leaving[j].clone());
             if !is_closed(point.order.as_deref(), a.events, b.events) {
-                return Err(misfit("control leaves after different events".to_string()));
+                return Err(misfit(self.first_difference(from)));
             }
             if a.by_event && self.address_of(Side::Original, a.target) != self.address_of(Side::Candidate, b.target) {
                 return Err(misfit("an indirect jump leads to different places".to_string()));
@@ -179,6 +179,21 @@ impl<'a> Product<'a> {
             self.points[to].into.push(index);
         }
         Ok(())
+    }
+
+    /// Where the events of a point begin to differ, in words.
+    fn first_difference(&self, point: usize) -> String {
+        let point = &self.points[point];
+        let (ours, theirs) = (&point.original.events, &point.candidate.events);
+        let at = ours.iter().zip(theirs).position(|(a, b)| a.kind != b.kind).unwrap_or(ours.len().min(theirs.len()));
+        let text = |function: &Function, event: Option<&crate::Event>| match event {
+            Some(event) => {
+                let line = function.instructions[event.instruction as usize].line;
+                format!("line {line} `{}`", function.instruction_text(event.instruction))
+            }
+            None => "nothing".to_string(),
+        };
+        format!("{} against {}", text(self.original, ours.get(at)), text(self.candidate, theirs.get(at)))
     }
 
     fn address_of(&self, side: Side, block: u32) -> Option<crate::Symbol> {

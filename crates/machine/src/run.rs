@@ -251,12 +251,10 @@ impl Executor<'_> {
         }
     }
 
-    /// A value that does not matter: of the original it may become anything, of the candidate it must be expected to.
+    /// A value that does not matter. Of the original it may become anything; of the candidate it equals nothing but
+    /// another such value.
     fn whatever(&mut self, bits: u16) -> Id {
-        match self.side {
-            Side::Original => self.values.undefined(bits),
-            Side::Candidate => self.values.junk(bits),
-        }
+        self.values.undefined(bits)
     }
 
     fn operand(&mut self, arg: Arg) -> Id {

@@ -3,7 +3,7 @@
 //! Both sides start from the same registers and walk the same path; a value of either side is then a number. Values that
 //! are equal in every run have equal numbers; two numbers that differ show that the values differ in this run, in the
 //! interpretation that the hash gives to unknown functions. Sums, extraction and concatenation have their real meaning.
-//! What depends on something undefined or unknown has no number.
+//! Undefined values are zero, and what depends on one is tainted: its number proves nothing.
 
 use crate::product::{Edge, Point, carried_over};
 use crate::values::{Id, Kind, Values, low_mask};
@@ -11,7 +11,38 @@ use crate::{Commute, Function, Place};
 use rustc_hash::FxHashMap;
 
 /// A bit string of up to 512 bits; the rest is zero.
-pub type Number = [u64; 8];
+type Words = [u64; 8];
+
+/// What a value is in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Number {
+    /// The bits.
+    pub words: [u64; 8],
+    /// Does it depend on something undefined?
+    pub tainted: bool,
+}
+
+/// What a run says about two values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Agreement {
+    /// They differ.
+    Differ,
+    /// Nothing.
+    Unclear,
+    /// They are the same number.
+    Equal,
+}
+
+impl Agreement {
+    /// Of two numbers.
+    pub fn of(a: Option<Number>, b: Option<Number>) -> Agreement {
+        match (a, b) {
+            (Some(x), Some(y)) if x.words == y.words => Agreement::Equal,
+            (Some(x), Some(y)) if !x.tainted && !y.tainted => Agreement::Differ,
+            _ => Agreement::Unclear,
+        }
+    }
+}
 
 /// One visit of a point, and how it was reached.
 #[derive(Clone, Copy, Debug)]
@@ -41,26 +72,27 @@ pub struct Stage<'a> {
     pub edges: &'a mut [Edge],
 }
 
+/// Visits of each point.
+const LEVELS: usize = 4;
 /// Deepest evaluation.
 const DEEPEST: usize = 20_000;
 
 impl Trial {
-    /// Two visits of every point: one on a shortest path, and one that prefers to go round a loop once.
+    /// A few visits of every point: one on a shortest path, the others by way of other edges, loops among them.
     pub fn everywhere(points: &[Point], edges: &[Edge], seed: u64) -> Trial {
         let count = points.len();
-        let mut visits = Vec::with_capacity(2 * count);
-        for (index, point) in points.iter().enumerate() {
-            let before = point.into.first().filter(|_| index > 0).map(|e| (*e, edges[*e].from));
-            visits.push(Visit { point: index, before });
-        }
-        for (index, point) in points.iter().enumerate() {
-            let before = match point.into[..] {
-                [] => None,
-                [.., last] if point.into.len() > 1 => Some((last, edges[last].from)),
-                _ if index == 0 => None,
-                [only, ..] => Some((only, count + edges[only].from)),
-            };
-            visits.push(Visit { point: index, before });
+        let mut visits = Vec::with_capacity(LEVELS * count);
+        for level in 0..LEVELS {
+            for (index, point) in points.iter().enumerate() {
+                let ways = point.into.len();
+                let before = if level > 0 && ways > 1 {
+                    let edge = point.into[ways - 1 - (level - 1) % ways];
+                    Some((edge, (level - 1) * count + edges[edge].from))
+                } else {
+                    point.into.first().filter(|_| index > 0).map(|e| (*e, level * count + edges[*e].from))
+                };
+                visits.push(Visit { point: index, before });
+            }
         }
         Trial { visits, memo: FxHashMap::default(), seed }
     }
@@ -74,15 +106,18 @@ impl Trial {
         Trial { visits, memo: FxHashMap::default(), seed }
     }
 
-    /// May the two values be equal at a point? Only if they are on both visits.
-    pub fn agree(&mut self, values: &mut Values, stage: &mut Stage<'_>, point: usize, a: Id, b: Id) -> bool {
-        let count = self.visits.len() / 2;
-        [point, count + point].into_iter().all(|visit| {
-            match (self.number(values, stage, visit, a, 0), self.number(values, stage, visit, b, 0)) {
-                (Some(x), Some(y)) => x == y,
-                _ => true,
+    /// May the two values be equal at a point? Only if they are on all visits.
+    pub fn agree(&mut self, values: &mut Values, stage: &mut Stage<'_>, point: usize, a: Id, b: Id) -> Agreement {
+        let count = self.visits.len() / LEVELS;
+        let mut worst = Agreement::Equal;
+        for visit in (0..LEVELS).map(|level| level * count + point) {
+            let (x, y) = (self.number(values, stage, visit, a, 0), self.number(values, stage, visit, b, 0));
+            worst = worst.min(Agreement::of(x, y));
+            if worst == Agreement::Differ {
+                break;
             }
-        })
+        }
+        worst
     }
 
     /// The number of a value at a visit.
@@ -111,31 +146,30 @@ impl Trial {
         if crate::is_input(values, id) {
             return self.input(values, stage, visit, id, depth);
         }
-        let mut number = |trial: &mut Trial, values: &mut Values, id: Id| trial.number(values, stage, visit, id, depth + 1);
-        let raw = match kind {
-            Kind::Constant(value) => {
-                let mut number = [0; 8];
-                number[0] = value;
-                return Some(number);
-            }
+        let mut tainted = false;
+        let mut number = |trial: &mut Trial, values: &mut Values, id: Id| -> Option<Words> {
+            let number = trial.number(values, stage, visit, id, depth + 1)?;
+            tainted |= number.tainted;
+            Some(number.words)
+        };
+        let words = match kind {
+            Kind::Constant(value) => single(value),
             Kind::Symbol(symbol) => self.hash(&[1, u64::from(symbol.0)]),
-            Kind::Undefined(..) | Kind::Junk(_) | Kind::Input(..) => return None,
+            Kind::Undefined(..) => return Some(Number { words: [0; 8], tainted: true }),
+            Kind::Junk(junk) => self.hash(&[7, u64::from(junk)]),
+            Kind::Input(..) => return None,
             Kind::Event(event) => self.hash(&[2, visit as u64, u64::from(event)]),
-            Kind::Extract(low) => {
-                let of = number(self, values, values.arg(id, 0))?;
-                return Some(cut(shift_right(of, low), bits));
-            }
+            Kind::Extract(low) => shift_right(number(self, values, values.arg(id, 0))?, low),
             Kind::Concat => {
                 let parts: Vec<Id> = values.args(id).collect();
                 let mut total = [0; 8];
                 let mut at = 0;
                 for part in parts {
-                    let piece = number(self, values, part)?;
-                    let piece = shift_left(piece, at);
+                    let piece = shift_left(number(self, values, part)?, at);
                     (0..8).for_each(|i| total[i] |= piece[i]);
                     at += values.bits(part);
                 }
-                return Some(cut(total, bits));
+                total
             }
             Kind::Linear(constant) => {
                 let (_, terms) = values.terms(id);
@@ -143,9 +177,7 @@ impl Trial {
                 for (factor, term) in terms {
                     sum = sum.wrapping_add(factor.wrapping_mul(number(self, values, term)?[0]));
                 }
-                let mut total = [0; 8];
-                total[0] = sum & low_mask(bits);
-                return Some(total);
+                single(sum)
             }
             Kind::Apply(name, commute) => {
                 let args: Vec<Id> = values.args(id).collect();
@@ -168,14 +200,14 @@ impl Trial {
             Kind::Load(version) => {
                 let args: Vec<Id> = values.args(id).collect();
                 let place = if version == crate::values::IMMUTABLE { 0 } else { visit as u64 + 1 };
-                let mut words = vec![5, place, u64::from(version)];
+                let mut words = vec![5, place, u64::from(version), u64::from(bits)];
                 for arg in args {
                     words.extend(number(self, values, arg)?);
                 }
                 self.hash(&words)
             }
         };
-        Some(cut(raw, bits))
+        Some(Number { words: cut(words, bits), tainted })
     }
 
     /// What a location held at a visit: what the visit before left there.
@@ -195,16 +227,22 @@ impl Trial {
             return None;
         }
         let whole = self.hash(&[6, u64::from(location.number())]);
-        Some(cut(shift_right(whole, low), values.bits(id)))
+        Some(Number { words: cut(shift_right(whole, low), values.bits(id)), tainted: false })
     }
 
-    fn hash(&self, words: &[u64]) -> Number {
+    fn hash(&self, words: &[u64]) -> Words {
         let mut state = self.seed ^ 0x9e37_79b9_7f4a_7c15;
         for word in words {
             state = mix(state ^ word.wrapping_mul(0xff51_afd7_ed55_8ccd));
         }
         std::array::from_fn(|i| mix(state.wrapping_add(i as u64 + 1)))
     }
+}
+
+fn single(value: u64) -> Words {
+    let mut words = [0; 8];
+    words[0] = value;
+    words
 }
 
 fn mix(mut x: u64) -> u64 {
@@ -215,14 +253,14 @@ fn mix(mut x: u64) -> u64 {
     x ^ x >> 31
 }
 
-fn cut(number: Number, bits: u16) -> Number {
+fn cut(number: Words, bits: u16) -> Words {
     std::array::from_fn(|i| {
         let below = (bits as usize).saturating_sub(64 * i);
         if below >= 64 { number[i] } else { number[i] & low_mask(below as u16) }
     })
 }
 
-fn shift_right(number: Number, low: u16) -> Number {
+fn shift_right(number: Words, low: u16) -> Words {
     let (words, bits) = (low as usize / 64, u32::from(low) % 64);
     std::array::from_fn(|i| {
         let at = |k: usize| number.get(k).copied().unwrap_or(0);
@@ -230,7 +268,7 @@ fn shift_right(number: Number, low: u16) -> Number {
     })
 }
 
-fn shift_left(number: Number, by: u16) -> Number {
+fn shift_left(number: Words, by: u16) -> Words {
     let (words, bits) = (by as usize / 64, u32::from(by) % 64);
     std::array::from_fn(|i| {
         let at = |k: usize| if i >= k { number[i - k] } else { 0 };

@@ -4,7 +4,7 @@ use super::{Claim, ClaimedPoint};
 use crate::{CheckedProof, Counts};
 use graph::Assumption;
 use machine::{
-    Choice, Event, EventKind, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Place, Plan, Point,
+    Agreement, Choice, Event, EventKind, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Place, Plan, Point,
     Product, Run, Side, Values, overlap,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -162,6 +162,12 @@ fn same_at_entry(values: &Values, a: Id, b: Id) -> bool {
 }
 
 impl Hypotheses for Known {
+    const EXACT: bool = true;
+
+    fn agree(&mut self, _: &mut Values, _: Id, _: Id) -> Agreement {
+        Agreement::Unclear
+    }
+
     fn evidence(&mut self, values: &mut Values, a: Id, b: Id) -> Evidence {
         if self.is_entry {
             return if same_at_entry(values, a, b) { Evidence::Yes } else { Evidence::No };

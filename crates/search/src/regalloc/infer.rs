@@ -11,7 +11,7 @@
 use super::plan::{Guess, is_physical};
 use kernel::regalloc::{Claim, ClaimedPoint, Expression};
 use machine::{
-    Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Stage, Trial, Values,
+    Agreement, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Stage, Trial, Values,
 };
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -162,12 +162,18 @@ impl Growing<'_> {
 }
 
 impl Hypotheses for Growing<'_> {
+    const EXACT: bool = false;
+
+    fn agree(&mut self, values: &mut Values, a: Id, b: Id) -> Agreement {
+        self.trial.agree(values, &mut self.stage, self.point, a, b)
+    }
+
     fn evidence(&mut self, values: &mut Values, a: Id, b: Id) -> Evidence {
         if self.equations.contains_key(&(a, b)) {
             Evidence::Yes
         } else if self.is_entry && !Self::same_at_entry(values, a, b) {
             Evidence::No
-        } else if !self.trial.agree(values, &mut self.stage, self.point, a, b) {
+        } else if self.agree(values, a, b) == Agreement::Differ {
             Evidence::No
         } else if machine::is_input(values, a) && machine::is_input(values, b) {
             Evidence::Maybe

@@ -1,7 +1,7 @@
 //! Which blocks belong together, and in which order stores come.
 
 use machine::{
-    Choice, EventKind, Evidence, Function, Hypotheses, Id, Matcher, Memory, Place, Plan, Run, Step, Values,
+    Agreement, Choice, EventKind, Evidence, Function, Hypotheses, Id, Matcher, Memory, Place, Plan, Run, Step, Values,
 };
 use rustc_hash::FxHashMap;
 
@@ -94,6 +94,12 @@ impl Plan for Guess<'_> {
 struct Anything;
 
 impl Hypotheses for Anything {
+    const EXACT: bool = false;
+
+    fn agree(&mut self, _: &mut Values, _: Id, _: Id) -> Agreement {
+        Agreement::Unclear
+    }
+
     fn evidence(&mut self, _: &mut Values, _: Id, _: Id) -> Evidence {
         Evidence::Maybe
     }
