@@ -104,8 +104,8 @@ fn compare(modules: &Modules, pair: &Pair) -> Outcome {
             let counts = proof.counts();
             (Verdict::Equivalent(proof), counts.points, counts.obligations)
         }
-        Answer::Unmet(failure) => (Verdict::Unknown(regalloc::reason(ours, theirs, &modules.names, &failure)), 0, 0),
-        Answer::Rejected(rejected) => (Verdict::Unknown(regalloc::rejection(&rejected)), 0, 0),
+        Answer::Refuted(error) => (Verdict::Different(Box::new(regalloc::witness(&error))), 0, 0),
+        Answer::Unknown(reason) => (Verdict::Unknown(reason), 0, 0),
     };
     let statistics = Statistics { points, obligations, ..Statistics::default() };
     Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None }

@@ -36,6 +36,8 @@ pub trait Hypotheses {
     fn agree(&mut self, values: &mut Values, original: Id, candidate: Id) -> Agreement;
     /// How likely is it that these are equal at entry?
     fn evidence(&mut self, values: &mut Values, original: Id, candidate: Id) -> Evidence;
+    /// Which two values the next requirement is an argument of; `None` if it is the compared value itself.
+    fn used_by(&mut self, _: Option<(Id, Id)>) {}
     /// They must be equal at entry. `false` refuses.
     fn require(&mut self, values: &mut Values, original: Id, candidate: Id) -> bool;
     /// Two ways of pairing are equally likely. `true` if the comparison will be asked for again later.
@@ -145,6 +147,10 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         if is_input(self.values, a) || is_input(self.values, b) {
             let portable = self.values.is_portable(a) && self.values.is_portable(b);
+            let user = self.trail.iter().rev().skip(1).find(|(x, _)| {
+                matches!(self.values.kind(*x), Kind::Apply(..) | Kind::Load(_))
+            });
+            self.hypotheses.used_by(user.copied());
             return portable && self.hypotheses.require(self.values, a, b);
         }
         match (kind_a, kind_b) {

@@ -3,7 +3,7 @@
 //! Both sides start from the same registers and walk the same path; a value of either side is then a number. Values that
 //! are equal in every run have equal numbers; two numbers that differ show that the values differ in this run, in the
 //! interpretation that the hash gives to unknown functions. Sums, extraction and concatenation have their real meaning.
-//! Undefined values are zero, and what depends on one is tainted: its number proves nothing.
+//! Stores are not seen by loads of the same visit. Undefined values are zero, and what depends on one is tainted: its number proves nothing.
 
 use crate::product::{Edge, Point, carried_over};
 use crate::values::{Id, Kind, Values, low_mask};
@@ -199,8 +199,9 @@ impl Trial {
             }
             Kind::Load(version) => {
                 let args: Vec<Id> = values.args(id).collect();
+                // Stores between two loads of one address are ignored: a load may have been moved across them.
                 let place = if version == crate::values::IMMUTABLE { 0 } else { visit as u64 + 1 };
-                let mut words = vec![5, place, u64::from(version), u64::from(bits)];
+                let mut words = vec![5, place, u64::from(bits)];
                 for arg in args {
                     words.extend(number(self, values, arg)?);
                 }

@@ -6,6 +6,7 @@
 //! Trust: none, but the last word. A mistake here can misreport a verdict that was right; so the verdict words and
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
+mod allocation;
 mod check_report;
 mod json;
 mod palette;

@@ -35,6 +35,7 @@ impl<'a> Runner<'a> {
             original: behaviour(0),
             candidate: behaviour(1),
             replayed: vec!["interpreter"],
+            allocation: None,
         }
     }
 

@@ -6,7 +6,7 @@ use kernel::regalloc::Rejected;
 use machine::{Function, Id, Kind, Names, Side, Values};
 
 /// The reason for an `unknown`.
-pub fn reason(original: &Function, candidate: &Function, names: &Names, failure: &Failure) -> Reason {
+pub fn reason(original: &Function, candidate: &Function, names: &Names, failure: &Failure<'_>) -> Reason {
     match failure {
         Failure::OutOfStep(misfit) => Reason::new(
             ReasonKind::NoCorrelation,
@@ -37,10 +37,10 @@ pub fn rejection(rejected: &Rejected) -> Reason {
     }
 }
 
-fn describe(original: &Function, candidate: &Function, names: &Names, unmet: &Unmet) -> String {
+fn describe(original: &Function, candidate: &Function, names: &Names, unmet: &Unmet<'_>) -> String {
     let need = &unmet.inference.needs[unmet.need];
-    let values = &unmet.inference.values;
-    let blocks = unmet.inference.points[need.point].blocks;
+    let values = &unmet.inference.product.values;
+    let blocks = unmet.inference.product.points[need.point].blocks;
     let (a, b) = unmet.mismatch.trail.last().copied().unwrap_or((need.original, need.candidate));
     format!(
         "bb.{}: {} against {}",

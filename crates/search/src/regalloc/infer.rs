@@ -33,8 +33,8 @@ pub enum Source {
     Branch(usize),
     /// Something that may fault: numbers of both.
     Fault(usize, usize),
-    /// An equation of the point where an edge leads; index of that need and of the edge.
-    Edge(usize, usize),
+    /// An equation of the point where an edge leads: the edge, and the two values there.
+    Edge(usize, (Id, Id)),
 }
 
 /// Two values that must be equal at a point.
@@ -51,49 +51,55 @@ pub struct Need {
 }
 
 /// Why there are no equations.
-pub enum Failure {
+pub enum Failure<'a> {
     /// The programs are not in step.
     OutOfStep(Misfit),
     /// Numbers and kinds of events differ: blocks and what.
     Events((u32, u32), String),
     /// A need that cannot be met: everything about it.
-    Need(Box<Unmet>),
+    Need(Box<Unmet<'a>>),
 }
 
 /// A need that cannot be met.
-pub struct Unmet {
+pub struct Unmet<'a> {
     /// What was found until then.
-    pub inference: Inference,
+    pub inference: Inference<'a>,
     /// The need.
     pub need: usize,
     /// Where in the two values.
     pub mismatch: Mismatch,
 }
 
-/// What was inferred.
-pub struct Inference {
-    /// Both programs in step, without their functions.
-    pub points: Vec<Point>,
-    /// Edges: from and to.
-    pub edges: Vec<(usize, usize)>,
-    /// All values.
-    pub values: Values,
-    /// All needs, in order of discovery.
-    pub needs: Vec<Need>,
-    /// Equations by point, each with the need it came from.
-    pub equations: Vec<FxHashMap<(Id, Id), usize>>,
+/// Why an equation is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Because {
+    /// The need whose comparison asked for it.
+    pub need: usize,
+    /// What the two sides compute from it, if it is not the need itself.
+    pub user: Option<(Id, Id)>,
 }
 
-impl Inference {
+/// What was inferred.
+pub struct Inference<'a> {
+    /// Both programs in step.
+    pub product: Product<'a>,
+    /// All needs, in order of discovery.
+    pub needs: Vec<Need>,
+    /// Equations by point.
+    pub equations: Vec<FxHashMap<(Id, Id), Because>>,
+}
+
+impl Inference<'_> {
     /// The claim for the kernel.
     pub fn claim(&self) -> Claim {
-        let mut points = Vec::with_capacity(self.points.len());
-        for (point, equations) in self.points.iter().zip(&self.equations) {
+        let mut points = Vec::with_capacity(self.product.points.len());
+        let values = &self.product.values;
+        for (point, equations) in self.product.points.iter().zip(&self.equations) {
             let mut pairs: Vec<&(Id, Id)> = equations.keys().collect();
             pairs.sort_unstable();
             let equations = pairs
                 .into_iter()
-                .filter_map(|(a, b)| Some((Expression::of(&self.values, *a)?, Expression::of(&self.values, *b)?)))
+                .filter_map(|(a, b)| Some((Expression::of(values, *a)?, Expression::of(values, *b)?)))
                 .collect();
             points.push(ClaimedPoint { blocks: point.blocks, order: point.order.clone(), equations });
         }
@@ -102,7 +108,7 @@ impl Inference {
 }
 
 /// Infers equations for two functions.
-pub fn infer(original: &Function, candidate: &Function) -> Result<Inference, Box<Failure>> {
+pub fn infer<'a>(original: &'a Function, candidate: &'a Function) -> Result<Inference<'a>, Box<Failure<'a>>> {
     let mut guess = Guess::new(original, candidate);
     let product = Product::walk(original, candidate, &mut guess).map_err(|m| Box::new(Failure::OutOfStep(m)))?;
     let count = product.points.len();
@@ -131,7 +137,7 @@ pub fn infer(original: &Function, candidate: &Function) -> Result<Inference, Box
 struct Worker<'a> {
     product: Product<'a>,
     needs: Vec<Need>,
-    equations: Vec<FxHashMap<(Id, Id), usize>>,
+    equations: Vec<FxHashMap<(Id, Id), Because>>,
     memories: Vec<Memory>,
     queue: VecDeque<usize>,
     late: VecDeque<usize>,
@@ -142,11 +148,12 @@ struct Worker<'a> {
 
 /// The equations of one point, growing.
 struct Growing<'a> {
-    equations: &'a mut FxHashMap<(Id, Id), usize>,
+    equations: &'a mut FxHashMap<(Id, Id), Because>,
     need: usize,
     is_entry: bool,
     final_round: bool,
     added: Vec<(Id, Id)>,
+    user: Option<(Id, Id)>,
     point: usize,
     trial: &'a mut Trial,
     stage: Stage<'a>,
@@ -192,9 +199,13 @@ impl Hypotheses for Growing<'_> {
         if size(values, a, LARGEST_TERM) + size(values, b, LARGEST_TERM) > LARGEST_TERM {
             return false;
         }
-        self.equations.insert((a, b), self.need);
+        self.equations.insert((a, b), Because { need: self.need, user: self.user });
         self.added.push((a, b));
         true
+    }
+
+    fn used_by(&mut self, user: Option<(Id, Id)>) {
+        self.user = user;
     }
 
     fn postpone(&mut self) -> bool {
@@ -233,14 +244,14 @@ fn size(values: &Values, id: Id, limit: usize) -> usize {
     total
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a> {
     fn need(&mut self, point: usize, original: Id, candidate: Id, source: Source) {
         self.queue.push_back(self.needs.len());
         self.needs.push(Need { point, original, candidate, source });
     }
 
     /// The needs of all points.
-    fn collect(&mut self) -> Result<(), Failure> {
+    fn collect(&mut self) -> Result<(), Failure<'a>> {
         for index in 0..self.product.points.len() {
             let point = &self.product.points[index];
             let (ours, theirs) = (&point.original.events, &point.candidate.events);
@@ -319,6 +330,7 @@ impl Worker<'_> {
                 is_entry: point == 0,
                 final_round: self.final_round,
                 added: Vec::new(),
+                user: None,
                 point,
                 trial: &mut self.trial,
                 stage: Stage { original: before, candidate: after, points, edges },
@@ -342,7 +354,7 @@ impl Worker<'_> {
             for edge in self.product.points[point].into.clone() {
                 let (x, y) = (self.product.carried(edge, a), self.product.carried(edge, b));
                 let from = self.product.edges[edge].from;
-                self.need(from, x, y, Source::Edge(index, edge));
+                self.need(from, x, y, Source::Edge(edge, (a, b)));
             }
         }
         Ok(())
@@ -394,6 +406,7 @@ impl Worker<'_> {
             is_entry: point == 0,
             final_round: true,
             added: Vec::new(),
+            user: None,
             point,
             trial: &mut self.trial,
             stage: Stage { original: before, candidate: after, points, edges },
@@ -402,14 +415,7 @@ impl Worker<'_> {
         matcher.plausible(a, b)
     }
 
-    fn finish(self) -> Inference {
-        let edges = self.product.edges.iter().map(|e| (e.from, e.to)).collect();
-        Inference {
-            points: self.product.points,
-            edges,
-            values: self.product.values,
-            needs: self.needs,
-            equations: self.equations,
-        }
+    fn finish(self) -> Inference<'a> {
+        Inference { product: self.product, needs: self.needs, equations: self.equations }
     }
 }

@@ -9,35 +9,70 @@
 
 mod plan;
 mod infer;
+mod refute;
 mod explain;
 
 pub use explain::{reason, rejection};
-pub use infer::{Failure, Inference, Need, Source, infer};
+pub use infer::{Because, Failure, Inference, Need, Source, Unmet, infer};
+pub use refute::{AllocationError, Used};
 
+use crate::{Behaviour, Reason, Witness};
 use kernel::CheckedProof;
-use kernel::regalloc::{Claim, Rejected};
+use kernel::regalloc::Claim;
 use machine::{Function, Names};
 
 /// What came of a pair.
 pub enum Answer {
     /// The kernel accepted the equations.
     Proved(CheckedProof, Claim),
-    /// A need was not met.
-    Unmet(Box<Failure>),
-    /// The kernel does not see it.
-    Rejected(Rejected),
+    /// The allocator made a mistake, seen in a run of both sides.
+    Refuted(Box<AllocationError>),
+    /// Neither.
+    Unknown(Reason),
 }
 
 /// Decides about a pair.
-pub fn decide(original: &Function, candidate: &Function, _names: &Names) -> Answer {
+pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answer {
     match infer(original, candidate) {
         Ok(inference) => {
             let claim = inference.claim();
+            drop(inference);
             match kernel::regalloc::check(original, candidate, &claim) {
                 Ok(proof) => Answer::Proved(proof, claim),
-                Err(rejected) => Answer::Rejected(rejected),
+                Err(rejected) => Answer::Unknown(rejection(&rejected)),
             }
         }
-        Err(failure) => Answer::Unmet(failure),
+        Err(mut failure) => {
+            if original.gap.is_none() && candidate.gap.is_none() {
+                if let Failure::Need(unmet) = &mut *failure {
+                    if let Some(error) = refute::refute(unmet, names) {
+                        return Answer::Refuted(Box::new(error));
+                    }
+                }
+            }
+            let gap = original.gap.as_ref().or(candidate.gap.as_ref());
+            Answer::Unknown(match gap {
+                Some((line, what)) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
+                None => reason(original, candidate, names, &failure),
+            })
+        }
+    }
+}
+
+/// The witness of an error, in the common form.
+pub fn witness(error: &AllocationError) -> Witness {
+    let behaviour = |used: &Used, what: String| Behaviour {
+        summary: format!("{what} (line {}: {})", used.line, used.text),
+        line: None,
+    };
+    Witness {
+        kind: "uninterpreted",
+        registers: Vec::new(),
+        memory: Vec::new(),
+        calls: Vec::new(),
+        original: behaviour(&error.original, format!("uses {}", error.needs)),
+        candidate: behaviour(&error.candidate, format!("uses {}", error.holds)),
+        replayed: vec!["interpreter"],
+        allocation: Some(Box::new(error.clone())),
     }
 }
