@@ -355,7 +355,7 @@ impl<'a> Lifter<'a> {
             Meaning::Binary { name, bits, form } => self.binary(known, line, operands, name, *bits, *form),
             Meaning::Unary { name, bits, form } => self.unary(known, line, operands, name, *bits, *form),
             Meaning::Shift { name, bits, form, once } => self.shift(known, line, operands, name, *bits, *form, *once),
-            Meaning::DoubleShift { left, bits } => self.double_shift(known, line, operands, *left, *bits),
+            Meaning::DoubleShift { left, bits, form } => self.double_shift(known, line, operands, *left, *bits, *form),
             Meaning::Choose { bits, form } => self.choose(known, line, operands, *bits, *form),
             Meaning::Condition(form) => self.condition(known, line, operands, *form),
             Meaning::ZeroExtend(from, form) => {
@@ -615,7 +615,7 @@ impl<'a> Lifter<'a> {
             Content::Ones if bits == 128 => {
                 let name = self.names.intern("V_SETALLONES");
                 let to = self.temporary(bits);
-                self.apply(name, &[], &[to], Commute::Never, Effect::Pure, None);
+                self.apply(name, &[], &[to], Commute::Unknown, Effect::Pure, None);
                 Some(Arg::Lane(to))
             }
             _ => {
@@ -967,11 +967,15 @@ impl<'a> Lifter<'a> {
         self.deliver(operands, target, result);
     }
 
-    fn double_shift(&mut self, known: &Known, line: &Line, operands: &Operands, left: bool, bits: u16) {
-        let &[ref a, ref b, Operand::Immediate(count)] = &operands.used[..] else {
+    fn double_shift(&mut self, known: &Known, line: &Line, operands: &Operands, left: bool, bits: u16, form: Form) {
+        let at = if form == Form::Registers { 1 } else { 5 };
+        let (Some(second), Some(&Operand::Immediate(count))) = (operands.used.get(at), operands.used.get(at + 1)) else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
-        let (a, b) = (self.source(a, bits), self.source(b, bits));
+        let b = self.source(second, bits);
+        let Some((a, target)) = self.single(line, operands, bits, form) else {
+            return self.generic(known, line, operands, &Meaning::Event);
+        };
         if count <= 0 || count >= i64::from(bits) || arg_bits(a) != bits || arg_bits(b) != bits {
             return self.generic(known, line, operands, &Meaning::Event);
         }
@@ -985,7 +989,7 @@ impl<'a> Lifter<'a> {
         self.apply(known.value, &args, &[result], Commute::Never, Effect::Pure, None);
         let kind = Arg::Constant(u64::from(left), 1);
         self.set_flags(known, operands, &[args[0], args[1], args[2], kind], Commute::Never);
-        self.deliver(operands, None, result);
+        self.deliver(operands, target, result);
     }
 
     fn choose(&mut self, known: &Known, line: &Line, operands: &Operands, bits: u16, form: Form) {
@@ -1094,7 +1098,10 @@ impl<'a> Lifter<'a> {
                     if meaning == Meaning::Event {
                         meaning = of_register;
                     }
-                    args.push(self.pad(value, known.scalar || known.float.is_some()));
+                    args.push(match known.float {
+                        Some((bits, _)) => cut(value, bits),
+                        None => self.pad(value, known.scalar),
+                    });
                 }
                 None => match self.address(&operands.used[at..], 64) {
                     Some(Address::Memory(address, segment)) => {
@@ -1128,11 +1135,15 @@ impl<'a> Lifter<'a> {
         for (lane, flags) in &operands.implicit_uses {
             args.push(if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) });
         }
+        // Equal, unordered and their negations do not care which operand comes first.
+        let symmetric = matches!(operands.used.last(), Some(Operand::Immediate(0 | 3 | 4 | 7)));
+        let compares = line.opcode.trim_start_matches('V').starts_with("CMP") && meaning != Meaning::Event;
         let (effect, commute) = match meaning {
+            Meaning::Pure { .. } if compares && symmetric => (Effect::Pure, Commute::FirstTwo),
             Meaning::Pure { faults, commutes } => (
                 if faults { Effect::Faults } else { Effect::Pure },
                 match commutes {
-                    Order::Fixed => Commute::Never,
+                    Order::Fixed => Commute::Unknown,
                     Order::Free => Commute::FirstTwo,
                     Order::FreeButNan => Commute::FloatingPoint,
                 },
@@ -1275,8 +1286,9 @@ impl<'a> Lifter<'a> {
 
     fn jump_targets(&mut self) {
         let successors = self.current.successors.clone().unwrap_or_default();
-        let mut targets: Vec<u32> =
-            self.function.tables.iter().flatten().filter(|n| successors.contains(n)).copied().collect();
+        // The table that is meant is one whose entries are all successors.
+        let tables = self.function.tables.iter().filter(|table| table.iter().all(|n| successors.contains(n)));
+        let mut targets: Vec<u32> = tables.flatten().copied().collect();
         if targets.is_empty() {
             targets = successors;
             self.indirect.extend(&targets);

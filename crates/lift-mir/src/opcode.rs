@@ -47,7 +47,7 @@ pub enum Meaning {
     /// One source shifted by a number or by `cl`.
     Shift { name: &'static str, bits: u16, form: Form, once: bool },
     /// Two sources shifted by a number: left if true.
-    DoubleShift { left: bool, bits: u16 },
+    DoubleShift { left: bool, bits: u16, form: Form },
     /// One of two sources by a condition.
     Choose { bits: u16, form: Form },
     /// A condition as a byte, into a register or memory.
@@ -254,8 +254,10 @@ fn scalar(opcode: &str) -> Option<Meaning> {
         return Some(Meaning::Shift { name, bits, form, once });
     }
     Some(match (base, form) {
-        ("SHLD", "rri8") => Meaning::DoubleShift { left: true, bits },
-        ("SHRD", "rri8") => Meaning::DoubleShift { left: false, bits },
+        ("SHLD", "rri8") => Meaning::DoubleShift { left: true, bits, form: Form::Registers },
+        ("SHRD", "rri8") => Meaning::DoubleShift { left: false, bits, form: Form::Registers },
+        ("SHLD", "mri8") => Meaning::DoubleShift { left: true, bits, form: Form::Memory },
+        ("SHRD", "mri8") => Meaning::DoubleShift { left: false, bits, form: Form::Memory },
         ("CMOV", "rr") => Meaning::Choose { bits, form: Form::Registers },
         ("CMOV", "rm") => Meaning::Choose { bits, form: Form::Load },
         ("MOV", "rr") => Meaning::Move(bits),

@@ -139,6 +139,8 @@ impl Span {
 pub enum Commute {
     /// No.
     Never,
+    /// Not known: it is not relied on, and an exchange is not taken for a mistake either.
+    Unknown,
     /// Yes.
     FirstTwo,
     /// Up to the payload of a NaN: recorded as an assumption where it is used.

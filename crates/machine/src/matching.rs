@@ -221,7 +221,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         if arity != self.values.arity(b) {
             return false;
         }
-        if commute == Commute::Never || arity < 2 {
+        if !commutes(commute) || arity < 2 {
             return self.same_args(a, b);
         }
         let [a0, a1, b0, b1] = [(a, 0), (a, 1), (b, 0), (b, 1)].map(|(id, i)| self.values.arg(id, i));
@@ -483,7 +483,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         let (left, right): (Vec<Id>, Vec<Id>) = (self.values.args(a).collect(), self.values.args(b).collect());
         let mut worst = Evidence::Yes;
         let mut from = 0;
-        if commute != Commute::Never && left.len() >= 2 {
+        if commutes(commute) && left.len() >= 2 {
             let straight = self.glance(left[0], right[0], depth).min(self.glance(left[1], right[1], depth));
             let crossed = if straight == Evidence::Yes {
                 straight
@@ -519,6 +519,10 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         worst
     }
+}
+
+fn commutes(commute: Commute) -> bool {
+    matches!(commute, Commute::FirstTwo | Commute::FloatingPoint)
 }
 
 /// May these parts together be the number?

@@ -7,7 +7,7 @@
 
 use crate::run::{Leaving, Run, State, execute};
 use crate::values::{Id, Side, Values};
-use crate::{Arg, Function, Location};
+use crate::{Arg, Function, Lane, Location};
 use rustc_hash::FxHashMap;
 
 /// Most blocks that the candidate passes through on one edge.
@@ -247,8 +247,15 @@ fn arriving(values: &mut Values, function: &Function, way: &mut Way, side: Side,
     let source = phi.sources.iter().find(|(block, _)| *block == way.previous).map(|(_, arg)| *arg);
     let bits = function.width(location);
     match source {
-        Some(Arg::Lane(lane)) if lane.bits == bits => way.state.read(values, function, side, lane),
-        Some(Arg::Undefined(_)) if side == Side::Original => values.undefined(bits),
+        Some(Arg::Lane(lane)) if lane.bits >= bits => {
+            way.state.read(values, function, side, Lane { bits, ..lane })
+        }
+        // A scalar in a vector register: the rest does not matter.
+        Some(Arg::Lane(lane)) => {
+            let (low, rest) = (way.state.read(values, function, side, lane), values.undefined(bits - lane.bits));
+            values.concat(&[low, rest])
+        }
+        Some(Arg::Undefined(_)) => values.undefined(bits),
         _ => values.junk(bits),
     }
 }

@@ -6,7 +6,7 @@
 //! Stores are not seen by loads of the same visit. Undefined values are zero, and what depends on one is tainted: its number proves nothing.
 
 use crate::product::{Edge, Point, carried_over};
-use crate::values::{Id, Kind, Values, low_mask};
+use crate::values::{Id, Kind, Side, Values, low_mask};
 use crate::{Commute, Function, Place};
 use rustc_hash::FxHashMap;
 
@@ -58,6 +58,8 @@ pub struct Trial {
     visits: Vec<Visit>,
     memo: FxHashMap<(u32, Id), Option<Number>>,
     seed: u64,
+    /// Whose values are being computed. What we do not know of the original proves nothing.
+    side: Side,
 }
 
 /// What a trial runs on.
@@ -94,7 +96,7 @@ impl Trial {
                 visits.push(Visit { point: index, before });
             }
         }
-        Trial { visits, memo: FxHashMap::default(), seed }
+        Trial { visits, memo: FxHashMap::default(), seed, side: Side::Candidate }
     }
 
     /// The visits along a path of edges from the entry.
@@ -103,7 +105,7 @@ impl Trial {
         for (index, edge) in path.iter().enumerate() {
             visits.push(Visit { point: edges[*edge].to, before: Some((*edge, index)) });
         }
-        Trial { visits, memo: FxHashMap::default(), seed }
+        Trial { visits, memo: FxHashMap::default(), seed, side: Side::Candidate }
     }
 
     /// May the two values be equal at a point? Only if they are on all visits.
@@ -111,7 +113,7 @@ impl Trial {
         let count = self.visits.len() / LEVELS;
         let mut worst = Agreement::Equal;
         for visit in (0..LEVELS).map(|level| level * count + point) {
-            let (x, y) = (self.number(values, stage, visit, a, 0), self.number(values, stage, visit, b, 0));
+            let (x, y) = (self.at(values, stage, visit, a), self.at(values, stage, visit, b));
             worst = worst.min(Agreement::of(x, y));
             if worst == Agreement::Differ {
                 break;
@@ -122,6 +124,7 @@ impl Trial {
 
     /// The number of a value at a visit.
     pub fn at(&mut self, values: &mut Values, stage: &mut Stage<'_>, visit: usize, id: Id) -> Option<Number> {
+        self.side = if values.has_input_of(id, Side::Candidate) { Side::Candidate } else { Side::Original };
         self.number(values, stage, visit, id, 0)
     }
 
@@ -156,7 +159,11 @@ impl Trial {
             Kind::Constant(value) => single(value),
             Kind::Symbol(symbol) => self.hash(&[1, u64::from(symbol.0)]),
             Kind::Undefined(..) => return Some(Number { words: [0; 8], tainted: true }),
-            Kind::Junk(junk) => self.hash(&[7, u64::from(junk)]),
+            Kind::Junk(junk) => {
+                // Each side has its own unknown values, so a remembered number is never one of the other side.
+                let words = cut(self.hash(&[7, u64::from(junk)]), bits);
+                return Some(Number { words, tainted: self.side == Side::Original });
+            }
             Kind::Input(..) => return None,
             Kind::Event(event) => self.hash(&[2, visit as u64, u64::from(event)]),
             Kind::Extract(low) => shift_right(number(self, values, values.arg(id, 0))?, low),
@@ -223,12 +230,11 @@ impl Trial {
             Kind::Extract(low) => (values.arg(id, 0), low),
             _ => (id, 0),
         };
-        let Kind::Input(_, location) = values.kind(of) else { return None };
-        if !matches!(location.place(), Place::Physical(_)) {
-            return None;
-        }
+        let Kind::Input(side, location) = values.kind(of) else { return None };
+        // Both start with the same registers. What a slot of the candidate holds at entry may be anything.
+        let tainted = side == Side::Original && !matches!(location.place(), Place::Physical(_));
         let whole = self.hash(&[6, u64::from(location.number())]);
-        Some(Number { words: cut(shift_right(whole, low), values.bits(id)), tainted: false })
+        Some(Number { words: cut(shift_right(whole, low), values.bits(id)), tainted })
     }
 
     fn hash(&self, words: &[u64]) -> Words {
