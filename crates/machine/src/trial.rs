@@ -113,7 +113,10 @@ impl Trial {
         let count = self.visits.len() / LEVELS;
         let mut worst = Agreement::Equal;
         for visit in (0..LEVELS).map(|level| level * count + point) {
-            let (x, y) = (self.at(values, stage, visit, a), self.at(values, stage, visit, b));
+            let (x, y) = (
+                self.at(values, stage, visit, Side::Original, a),
+                self.at(values, stage, visit, Side::Candidate, b),
+            );
             worst = worst.min(Agreement::of(x, y));
             if worst == Agreement::Differ {
                 break;
@@ -122,9 +125,34 @@ impl Trial {
         worst
     }
 
+    /// All visits.
+    pub fn visits(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let points: Vec<usize> = self.visits.iter().map(|visit| visit.point).collect();
+        points.into_iter().enumerate()
+    }
+
+    /// The edges that lead to a visit from the entry.
+    pub fn path_to(&self, visit: usize) -> Vec<usize> {
+        let mut path = Vec::new();
+        let mut at = visit;
+        while let Some((edge, before)) = self.visits.get(at).and_then(|visit| visit.before) {
+            path.push(edge);
+            at = before;
+        }
+        path.reverse();
+        path
+    }
+
     /// The number of a value at a visit.
-    pub fn at(&mut self, values: &mut Values, stage: &mut Stage<'_>, visit: usize, id: Id) -> Option<Number> {
-        self.side = if values.has_input_of(id, Side::Candidate) { Side::Candidate } else { Side::Original };
+    pub fn at(
+        &mut self,
+        values: &mut Values,
+        stage: &mut Stage<'_>,
+        visit: usize,
+        side: Side,
+        id: Id,
+    ) -> Option<Number> {
+        self.side = side;
         self.number(values, stage, visit, id, 0)
     }
 

@@ -6,9 +6,9 @@
 //! the event at the end reads different numbers is there a mistake.
 
 use super::explain::render;
-use super::infer::{Because, Inference, Source, Unmet};
+use super::infer::{Because, Inference, Need, Source, Unmet};
 use machine::{
-    Agreement, Edge, Function, Id, Kind, Lane, Location, Names, Place, Product, Side, Stage, Trial, Values, is_input,
+    Agreement, Edge, Function, Id, Kind, Lane, Location, Mismatch, Names, Place, Product, Side, Stage, Trial, Values, is_input,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -56,23 +56,60 @@ pub fn refute(unmet: &mut Unmet<'_>, names: &Names) -> Option<AllocationError> {
     let start = path.len();
     path.extend(chain.edges.iter());
     let root = unmet.inference.needs[chain.root];
-    if !matches!(root.source, Source::Event(..) | Source::Branch(_)) {
-        return None;
+    let observed = matches!(root.source, Source::Event(..) | Source::Branch(_));
+    if observed && differs(&mut unmet.inference.product, &path, root.original, root.candidate) {
+        return Some(explain(unmet, names, &chain, &path, start));
     }
-    for seed in SEEDS {
-        let mut trial = Trial::along(&unmet.inference.product.edges, &path, seed);
-        let Product { original, candidate, values, points, edges } = &mut unmet.inference.product;
-        let mut stage = Stage { original, candidate, points, edges };
-        if !is_possible(&mut trial, values, &mut stage, &path) {
-            return None;
-        }
-        let x = trial.at(values, &mut stage, path.len(), root.original);
-        let y = trial.at(values, &mut stage, path.len(), root.candidate);
-        if Agreement::of(x, y) != Agreement::Differ {
-            return None;
-        }
-    }
+    // The chain may have followed a wrong pairing. Then any path on which the two sides do something else will do.
+    let (need, path) = stray(&mut unmet.inference)?;
+    let chain = Chain { root: need, edges: Vec::new(), equation: None };
+    let Need { original, candidate, .. } = unmet.inference.needs[need];
+    unmet.mismatch = Mismatch { trail: vec![(original, candidate)] };
+    let start = path.len();
     Some(explain(unmet, names, &chain, &path, start))
+}
+
+/// Do the two values have different numbers at the end of the path, in every run?
+fn differs(product: &mut Product<'_>, path: &[usize], a: Id, b: Id) -> bool {
+    SEEDS.into_iter().all(|seed| {
+        let mut trial = Trial::along(&product.edges, path, seed);
+        let Product { original, candidate, values, points, edges } = product;
+        let mut stage = Stage { original, candidate, points, edges };
+        if !is_possible(&mut trial, values, &mut stage, path) {
+            return false;
+        }
+        let x = trial.at(values, &mut stage, path.len(), Side::Original, a);
+        let y = trial.at(values, &mut stage, path.len(), Side::Candidate, b);
+        Agreement::of(x, y) == Agreement::Differ
+    })
+}
+
+/// An event or branch that reads different numbers on some path: its need, and the path.
+fn stray(inference: &mut Inference<'_>) -> Option<(usize, Vec<usize>)> {
+    let mut by_point: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for (index, need) in inference.needs.iter().enumerate() {
+        if matches!(need.source, Source::Event(..) | Source::Branch(_)) {
+            by_point.entry(need.point).or_default().push(index);
+        }
+    }
+    let mut trial = Trial::everywhere(&inference.product.points, &inference.product.edges, SEEDS[0]);
+    for (visit, point) in trial.visits() {
+        for need in by_point.get(&point).into_iter().flatten() {
+            let Need { original: a, candidate: b, .. } = inference.needs[*need];
+            let Product { original, candidate, values, points, edges } = &mut inference.product;
+            let mut stage = Stage { original, candidate, points, edges };
+            let x = trial.at(values, &mut stage, visit, Side::Original, a);
+            let y = trial.at(values, &mut stage, visit, Side::Candidate, b);
+            if Agreement::of(x, y) != Agreement::Differ {
+                continue;
+            }
+            let path = trial.path_to(visit);
+            if differs(&mut inference.product, &path, a, b) {
+                return Some((*need, path));
+            }
+        }
+    }
+    None
 }
 
 /// From a need to the event that started it.
@@ -143,7 +180,7 @@ fn is_possible(trial: &mut Trial, values: &mut Values, stage: &mut Stage<'_>, pa
                 continue;
             };
             let chosen = exit.target == next;
-            let Some(number) = trial.at(values, stage, visit, flags) else { return false };
+            let Some(number) = trial.at(values, stage, visit, Side::Original, flags) else { return false };
             if is_constant(values, flags) {
                 return false;
             }
@@ -289,7 +326,7 @@ fn lane_of(values: &Values, id: Id) -> Option<Lane> {
 /// A location of the candidate that holds the wanted value where the block of the use is entered.
 fn find_value(trial: &mut Trial, values: &mut Values, stage: &mut Stage<'_>, visit: usize, wanted: (Id, Id)) -> Option<Location> {
     let bits = values.bits(wanted.0);
-    let number = trial.at(values, stage, visit, wanted.0)?;
+    let number = trial.at(values, stage, visit, Side::Original, wanted.0)?;
     let avoid = lane_of(values, wanted.1).map(|lane| lane.location);
     let slots = (0..stage.candidate.slots.len() as u32).map(Location::slot);
     let registers = (0..64).map(Location::physical);
@@ -302,7 +339,7 @@ fn find_value(trial: &mut Trial, values: &mut Values, stage: &mut Stage<'_>, vis
         }
         let whole = values.input(Side::Candidate, location, width);
         let part = values.extract(whole, 0, bits);
-        if trial.at(values, stage, visit, part).is_some_and(|n| n.words == number.words) {
+        if trial.at(values, stage, visit, Side::Candidate, part).is_some_and(|n| n.words == number.words) {
             return Some(location);
         }
     }
