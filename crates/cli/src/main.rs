@@ -12,6 +12,7 @@ mod machine_ir;
 mod pairing;
 mod pool;
 mod progress;
+mod regalloc;
 mod show;
 mod status;
 mod verify;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Regalloc(arguments) => regalloc::run(arguments),
     };
     match result {
         Ok(status) => status.into(),

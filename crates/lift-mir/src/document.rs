@@ -326,9 +326,8 @@ fn finish_block(lifter: &mut Lifter<'_>, blocks: &mut [Block], begun: &mut usize
 fn block_header<'a>(text: &'a str, line: &TextLine<'_>) -> Result<(u32, Option<&'a str>), Error> {
     let digits = text[3..].bytes().take_while(u8::is_ascii_digit).count();
     let number: u32 = text[3..3 + digits].parse().map_err(|_| line.error("expected the number of a block"))?;
-    let address = text.split_once("ir-block-address-taken ").map(|(_, rest)| {
-        rest.split([',', ')']).next().unwrap_or("").trim()
-    });
+    let address =
+        text.split_once("ir-block-address-taken ").map(|(_, rest)| rest.split([',', ')']).next().unwrap_or("").trim());
     Ok((number, address))
 }
 

@@ -8,8 +8,8 @@ use crate::opcode::{Form, Meaning, Order, loads_scalar, meaning, register_form, 
 use crate::operand::{Base, Line, MemoryOperand, Operand, RegisterFlags};
 use crate::registers::{self, Class, FLAGS};
 use machine::{
-    Arg, Commute, Condition, Effect, Exit, Function, Instruction, Lane, Location, Mask, MemoryKind, Names, Phi, Place, Span,
-    Step, Symbol,
+    Arg, Commute, Condition, Effect, Exit, Function, Instruction, Lane, Location, Mask, MemoryKind, Names, Phi, Place,
+    Span, Step, Symbol,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -42,7 +42,9 @@ impl Opcodes {
         }
         let meaning = meaning(opcode);
         let stem = match &meaning {
-            Meaning::Binary { name, bits, .. } | Meaning::Unary { name, bits, .. } | Meaning::Shift { name, bits, .. } => {
+            Meaning::Binary { name, bits, .. }
+            | Meaning::Unary { name, bits, .. }
+            | Meaning::Shift { name, bits, .. } => {
                 format!("{name}{bits}")
             }
             Meaning::Choose { bits, .. } => format!("CMOV{bits}"),
@@ -252,8 +254,7 @@ impl<'a> Lifter<'a> {
             return;
         }
         // What is known by name defines its result and the flags; anything else there is a note about liveness.
-        let generic =
-            matches!(known.meaning, Meaning::Pure { .. } | Meaning::Event | Meaning::Jump | Meaning::Return);
+        let generic = matches!(known.meaning, Meaning::Pure { .. } | Meaning::Event | Meaning::Jump | Meaning::Return);
         if !generic {
             return;
         }
@@ -442,7 +443,15 @@ impl<'a> Lifter<'a> {
         Span { start, len: terms.len() as u32 }
     }
 
-    fn apply(&mut self, name: Symbol, args: &[Arg], results: &[Lane], commute: Commute, effect: Effect, preserved: Option<Mask>) {
+    fn apply(
+        &mut self,
+        name: Symbol,
+        args: &[Arg],
+        results: &[Lane],
+        commute: Commute,
+        effect: Effect,
+        preserved: Option<Mask>,
+    ) {
         let effect = if results.iter().any(|lane| self.is_reserved(*lane)) { Effect::Event } else { effect };
         let (args, results) = (self.args(args), self.lanes(results));
         self.push(Step::Apply { name, args, results, commute, effect, preserved });
@@ -608,7 +617,10 @@ impl<'a> Lifter<'a> {
             None if line.strange_memory || !line.memory.is_empty() => return None,
             None if line.opcode.contains("SSrm") => 32,
             None if line.opcode.contains("SDrm") => 64,
-            None => operands.defined.first().map_or(128, |(lane, _)| if registers::is_vector(lane.location) { lane.bits } else { 128 }),
+            None => operands
+                .defined
+                .first()
+                .map_or(128, |(lane, _)| if registers::is_vector(lane.location) { lane.bits } else { 128 }),
         };
         Some(match content {
             Content::Zeros => Some(Arg::Constant(0, bits)),
@@ -745,7 +757,9 @@ impl<'a> Lifter<'a> {
 
     /// Puts parts into a register that is otherwise `base`, or zero.
     fn assemble(&mut self, operands: &Operands, base: Option<Arg>, parts: &[(Arg, u16, u16)]) {
-        let [(to, flags)] = operands.defined[..] else { return self.gap("a register is put together without a target") };
+        let [(to, flags)] = operands.defined[..] else {
+            return self.gap("a register is put together without a target");
+        };
         let whole = self.temporary(to.bits);
         match base {
             Some(Arg::Undefined(_)) => self.push(Step::Undefine(whole)),
@@ -851,9 +865,12 @@ impl<'a> Lifter<'a> {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let mut args = vec![left, right];
-        args.extend(operands.implicit_uses.iter().map(|(lane, flags)| {
-            if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) }
-        }));
+        args.extend(
+            operands
+                .implicit_uses
+                .iter()
+                .map(|(lane, flags)| if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) }),
+        );
         let commutes = matches!(name, "ADD" | "AND" | "OR" | "XOR" | "ADC" | "TEST");
         let commute = if commutes { Commute::FirstTwo } else { Commute::Never };
         if matches!(name, "CMP" | "TEST") {
@@ -899,7 +916,13 @@ impl<'a> Lifter<'a> {
     }
 
     /// The only source of an operation: a register or memory that is also the target.
-    fn single(&mut self, line: &Line, operands: &Operands, bits: u16, form: Form) -> Option<(Arg, Option<(Address, MemoryKind)>)> {
+    fn single(
+        &mut self,
+        line: &Line,
+        operands: &Operands,
+        bits: u16,
+        form: Form,
+    ) -> Option<(Arg, Option<(Address, MemoryKind)>)> {
         if form == Form::Registers {
             return operands.used.first().map(|o| (self.source(o, bits), None));
         }
@@ -913,7 +936,8 @@ impl<'a> Lifter<'a> {
     }
 
     fn unary(&mut self, known: &Known, line: &Line, operands: &Operands, name: &str, bits: u16, form: Form) {
-        let Some((value, target)) = self.single(line, operands, bits, form).filter(|(v, _)| arg_bits(*v) == bits) else {
+        let Some((value, target)) = self.single(line, operands, bits, form).filter(|(v, _)| arg_bits(*v) == bits)
+        else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let result = self.temporary(bits);
@@ -935,8 +959,18 @@ impl<'a> Lifter<'a> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn shift(&mut self, known: &Known, line: &Line, operands: &Operands, name: &str, bits: u16, form: Form, once: bool) {
-        let Some((value, target)) = self.single(line, operands, bits, form).filter(|(v, _)| arg_bits(*v) == bits) else {
+    fn shift(
+        &mut self,
+        known: &Known,
+        line: &Line,
+        operands: &Operands,
+        name: &str,
+        bits: u16,
+        form: Form,
+        once: bool,
+    ) {
+        let Some((value, target)) = self.single(line, operands, bits, form).filter(|(v, _)| arg_bits(*v) == bits)
+        else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let at = if form == Form::Registers { 1 } else { 5 };
@@ -969,7 +1003,8 @@ impl<'a> Lifter<'a> {
 
     fn double_shift(&mut self, known: &Known, line: &Line, operands: &Operands, left: bool, bits: u16, form: Form) {
         let at = if form == Form::Registers { 1 } else { 5 };
-        let (Some(second), Some(&Operand::Immediate(count))) = (operands.used.get(at), operands.used.get(at + 1)) else {
+        let (Some(second), Some(&Operand::Immediate(count))) = (operands.used.get(at), operands.used.get(at + 1))
+        else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let b = self.source(second, bits);
@@ -995,27 +1030,39 @@ impl<'a> Lifter<'a> {
     fn choose(&mut self, known: &Known, line: &Line, operands: &Operands, bits: u16, form: Form) {
         let used = &operands.used;
         let sources = match form {
-            Form::Registers if used.len() == 3 => Some((self.source(&used[0], bits), self.source(&used[1], bits), &used[2])),
+            Form::Registers if used.len() == 3 => {
+                Some((self.source(&used[0], bits), self.source(&used[1], bits), &used[2]))
+            }
             Form::Load if used.len() == 7 => {
                 let first = self.source(&used[0], bits);
                 self.memory_source(line, operands, 1).map(|second| (first, second, &used[6]))
             }
             _ => None,
         };
-        let (Some((first, second, Operand::Immediate(code @ 0..=15))), [(flags, _)]) = (sources, &operands.implicit_uses[..]) else {
+        let (Some((first, second, Operand::Immediate(code @ 0..=15))), [(flags, _)]) =
+            (sources, &operands.implicit_uses[..])
+        else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         // Codes come in pairs; the odd one is the negation of the even one.
         let (first, second) = if code & 1 == 1 { (second, first) } else { (first, second) };
         let code = Arg::Constant(*code as u64 & !1, 8);
         let result = self.temporary(bits);
-        self.apply(known.value, &[first, second, code, Arg::Lane(*flags)], &[result], Commute::Never, Effect::Pure, None);
+        self.apply(
+            known.value,
+            &[first, second, code, Arg::Lane(*flags)],
+            &[result],
+            Commute::Never,
+            Effect::Pure,
+            None,
+        );
         self.deliver(operands, None, result);
     }
 
     fn condition(&mut self, known: &Known, line: &Line, operands: &Operands, form: Form) {
         let at = if form == Form::Registers { 0 } else { 5 };
-        let (Some(Operand::Immediate(code)), [(flags, _)]) = (operands.used.get(at), &operands.implicit_uses[..]) else {
+        let (Some(Operand::Immediate(code)), [(flags, _)]) = (operands.used.get(at), &operands.implicit_uses[..])
+        else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let target = match form {
@@ -1174,12 +1221,21 @@ impl<'a> Lifter<'a> {
         effect: Effect,
         slot: Option<Lane>,
     ) {
-        let mut definitions: Vec<(Lane, RegisterFlags)> = slot.map(|lane| (lane, RegisterFlags::default())).into_iter().collect();
+        let mut definitions: Vec<(Lane, RegisterFlags)> =
+            slot.map(|lane| (lane, RegisterFlags::default())).into_iter().collect();
         definitions.extend(operands.defined.iter().chain(&operands.implicit_definitions).copied());
-        let partial = |lane: &Lane| matches!(lane.location.place(), Place::Virtual(_)) && lane.bits < self.function.width(lane.location);
+        let partial = |lane: &Lane| {
+            matches!(lane.location.place(), Place::Virtual(_)) && lane.bits < self.function.width(lane.location)
+        };
         let careful = definitions.iter().any(|(lane, flags)| flags.undefined && partial(lane));
         let results: Vec<Lane> = if careful {
-            definitions.iter().map(|(lane, _)| lane.bits).collect::<Vec<u16>>().into_iter().map(|b| self.temporary(b)).collect()
+            definitions
+                .iter()
+                .map(|(lane, _)| lane.bits)
+                .collect::<Vec<u16>>()
+                .into_iter()
+                .map(|b| self.temporary(b))
+                .collect()
         } else {
             definitions.iter().map(|(lane, _)| *lane).collect()
         };
@@ -1212,7 +1268,8 @@ impl<'a> Lifter<'a> {
 
     /// Inline assembly says which operands must share a register.
     fn check_ties(&mut self, operands: &Operands) {
-        let uses = operands.used.iter().filter_map(|o| if let Operand::Register(l, f) = o { Some((l, f)) } else { None });
+        let uses =
+            operands.used.iter().filter_map(|o| if let Operand::Register(l, f) = o { Some((l, f)) } else { None });
         for (lane, _) in uses.filter(|(_, flags)| flags.tied.is_some()).collect::<Vec<_>>() {
             let physical = matches!(lane.location.place(), Place::Physical(_));
             if physical && !operands.defined.iter().any(|(d, _)| d.location == lane.location) {
@@ -1263,7 +1320,9 @@ impl<'a> Lifter<'a> {
         }
         match arg {
             Arg::Lane(lane) if self.is_narrow_vector(lane) => Arg::Padded(lane, 128),
-            Arg::Undefined(bits) if bits < 128 && matches!(operand, Operand::Register(lane, _) if self.is_narrow_vector(*lane)) => {
+            Arg::Undefined(bits)
+                if bits < 128 && matches!(operand, Operand::Register(lane, _) if self.is_narrow_vector(*lane)) =>
+            {
                 Arg::Undefined(128)
             }
             other => other,

@@ -41,15 +41,35 @@ pub enum Meaning {
     /// Address arithmetic in so many bits.
     Address(u16),
     /// Two sources and flags.
-    Binary { name: &'static str, bits: u16, form: Form },
+    Binary {
+        name: &'static str,
+        bits: u16,
+        form: Form,
+    },
     /// One source and flags.
-    Unary { name: &'static str, bits: u16, form: Form },
+    Unary {
+        name: &'static str,
+        bits: u16,
+        form: Form,
+    },
     /// One source shifted by a number or by `cl`.
-    Shift { name: &'static str, bits: u16, form: Form, once: bool },
+    Shift {
+        name: &'static str,
+        bits: u16,
+        form: Form,
+        once: bool,
+    },
     /// Two sources shifted by a number: left if true.
-    DoubleShift { left: bool, bits: u16, form: Form },
+    DoubleShift {
+        left: bool,
+        bits: u16,
+        form: Form,
+    },
     /// One of two sources by a condition.
-    Choose { bits: u16, form: Form },
+    Choose {
+        bits: u16,
+        form: Form,
+    },
     /// A condition as a byte, into a register or memory.
     Condition(Form),
     /// Zero extension from so many bits.
@@ -63,7 +83,10 @@ pub enum Meaning {
     /// Control does not come back.
     Return,
     /// A function of its operands without effects.
-    Pure { faults: bool, commutes: Order },
+    Pure {
+        faults: bool,
+        commutes: Order,
+    },
     /// Anything.
     Event,
 }
@@ -102,27 +125,134 @@ const NOTHING: [&str; 16] = [
 
 /// Vector and bit operations that only compute, by how their names begin (an AVX `V` apart).
 const PURE: [&str; 96] = [
-    "ADDP", "ADDS", "SUBP", "SUBS", "MULP", "MULS", "DIVP", "DIVS", "MAXP", "MAXS", "MINP", "MINS", "MAXC", "MINC", "SQRTP",
-    "SQRTS", "RCPP", "RCPS", "RSQRT", "ANDP", "ANDNP", "ORP", "XORP", "UNPCK", "SHUFP", "CMPP", "CMPS", "UCOMI", "COMI",
-    "BLEND", "PBLEND", "CVT", "PADD", "PSUB", "PMUL", "PMADD", "PAND", "POR", "PXOR", "PCMPEQ", "PCMPGT", "PAVG", "PMAX",
-    "PMIN", "PSAD", "PSLL", "PSRL", "PSRA", "PSHUF", "PUNPCK", "PACK", "PEXTR", "PINSR", "PMOVMSK", "PMOVSX", "PMOVZX",
-    "PABS", "PSIGN", "PALIGN", "PHADD", "PHSUB", "HADD", "HSUB", "ADDSUB", "MOVMSK", "MOVSSrr", "MOVSDrr", "MOVHLPS",
-    "MOVLHPS", "MOVDDUPrr", "MOVSHDUPrr", "MOVSLDUPrr", "ROUNDS", "ROUNDP", "INSERTPS", "EXTRACTPS", "PTEST", "DPP", "BT32r",
-    "BT64r", "BT16r", "BTC", "BTR", "BTS", "BSWAP", "BSF", "BSR", "LZCNT", "TZCNT", "POPCNT", "ANDN", "FMADD", "FNMADD",
-    "FMSUB", "FNMSUB", "PERM",
+    "ADDP",
+    "ADDS",
+    "SUBP",
+    "SUBS",
+    "MULP",
+    "MULS",
+    "DIVP",
+    "DIVS",
+    "MAXP",
+    "MAXS",
+    "MINP",
+    "MINS",
+    "MAXC",
+    "MINC",
+    "SQRTP",
+    "SQRTS",
+    "RCPP",
+    "RCPS",
+    "RSQRT",
+    "ANDP",
+    "ANDNP",
+    "ORP",
+    "XORP",
+    "UNPCK",
+    "SHUFP",
+    "CMPP",
+    "CMPS",
+    "UCOMI",
+    "COMI",
+    "BLEND",
+    "PBLEND",
+    "CVT",
+    "PADD",
+    "PSUB",
+    "PMUL",
+    "PMADD",
+    "PAND",
+    "POR",
+    "PXOR",
+    "PCMPEQ",
+    "PCMPGT",
+    "PAVG",
+    "PMAX",
+    "PMIN",
+    "PSAD",
+    "PSLL",
+    "PSRL",
+    "PSRA",
+    "PSHUF",
+    "PUNPCK",
+    "PACK",
+    "PEXTR",
+    "PINSR",
+    "PMOVMSK",
+    "PMOVSX",
+    "PMOVZX",
+    "PABS",
+    "PSIGN",
+    "PALIGN",
+    "PHADD",
+    "PHSUB",
+    "HADD",
+    "HSUB",
+    "ADDSUB",
+    "MOVMSK",
+    "MOVSSrr",
+    "MOVSDrr",
+    "MOVHLPS",
+    "MOVLHPS",
+    "MOVDDUPrr",
+    "MOVSHDUPrr",
+    "MOVSLDUPrr",
+    "ROUNDS",
+    "ROUNDP",
+    "INSERTPS",
+    "EXTRACTPS",
+    "PTEST",
+    "DPP",
+    "BT32r",
+    "BT64r",
+    "BT16r",
+    "BTC",
+    "BTR",
+    "BTS",
+    "BSWAP",
+    "BSF",
+    "BSR",
+    "LZCNT",
+    "TZCNT",
+    "POPCNT",
+    "ANDN",
+    "FMADD",
+    "FNMADD",
+    "FMSUB",
+    "FNMSUB",
+    "PERM",
 ];
 
 /// Scalar operations on general registers that only compute, exactly.
 const PURE_NAMES: [&str; 22] = [
-    "CDQ", "CQO", "CWD", "CBW", "CWDE", "CDQE", "V_SETALLONES", "SETB_C32r", "SETB_C64r", "MOV32ImmSExti8x", "BEXTR32rr",
-    "BEXTR64rr", "BZHI32rr", "BZHI64rr", "RORX32ri", "RORX64ri", "MULX32rr", "MULX64rr", "PDEP64rr", "PEXT64rr", "PDEP32rr",
+    "CDQ",
+    "CQO",
+    "CWD",
+    "CBW",
+    "CWDE",
+    "CDQE",
+    "V_SETALLONES",
+    "SETB_C32r",
+    "SETB_C64r",
+    "MOV32ImmSExti8x",
+    "BEXTR32rr",
+    "BEXTR64rr",
+    "BZHI32rr",
+    "BZHI64rr",
+    "RORX32ri",
+    "RORX64ri",
+    "MULX32rr",
+    "MULX64rr",
+    "PDEP64rr",
+    "PEXT64rr",
+    "PDEP32rr",
     "PEXT32rr",
 ];
 
 /// Operations whose first two operands may change places, by how their names begin.
 const INTEGER_COMMUTES: [&str; 22] = [
-    "PADD", "PMULL", "PMULH", "PMULU", "PMULD", "PMADDWD", "PAND", "POR", "PXOR", "PCMPEQ", "PAVG", "PMAX", "PMIN", "PSAD",
-    "ANDPS", "ANDPD", "ORPS", "ORPD", "XORPS", "XORPD", "MAXC", "MINC",
+    "PADD", "PMULL", "PMULH", "PMULU", "PMULD", "PMADDWD", "PAND", "POR", "PXOR", "PCMPEQ", "PAVG", "PMAX", "PMIN",
+    "PSAD", "ANDPS", "ANDPD", "ORPS", "ORPD", "XORPS", "XORPD", "MAXC", "MINC",
 ];
 const FLOAT_COMMUTES: [&str; 4] = ["ADDS", "ADDP", "MULS", "MULP"];
 
@@ -153,7 +283,10 @@ pub fn meaning(opcode: &str) -> Meaning {
     if NOTHING.contains(&opcode) {
         return Meaning::Nothing;
     }
-    if opcode.starts_with("RET") || opcode.starts_with("TCRETURN") || opcode.starts_with("TAILJMP") || opcode.starts_with("IRET")
+    if opcode.starts_with("RET")
+        || opcode.starts_with("TCRETURN")
+        || opcode.starts_with("TAILJMP")
+        || opcode.starts_with("IRET")
     {
         return Meaning::Return;
     }
@@ -163,7 +296,8 @@ pub fn meaning(opcode: &str) -> Meaning {
     let plain = opcode.strip_prefix('V').unwrap_or(opcode);
     let begins = |list: &[&str]| list.iter().any(|prefix| plain.starts_with(prefix));
     if opcode.starts_with("DIV") || opcode.starts_with("IDIV") {
-        let integer = opcode.trim_start_matches('I').trim_start_matches("DIV").starts_with(|c: char| c.is_ascii_digit());
+        let integer =
+            opcode.trim_start_matches('I').trim_start_matches("DIV").starts_with(|c: char| c.is_ascii_digit());
         if integer {
             return Meaning::Pure { faults: true, commutes: Order::Fixed };
         }
@@ -198,8 +332,21 @@ fn vector_move(opcode: &str) -> Option<Meaning> {
         ["rr", "rm", "mr"].iter().fold(name, |name, form| name.replace(&format!("{infix}{form}"), form))
     });
     let load = [
-        "MOVSSrm", "MOVSSrm_alt", "MOVSDrm", "MOVSDrm_alt", "MOVAPSrm", "MOVUPSrm", "MOVAPDrm", "MOVUPDrm", "MOVDQArm",
-        "MOVDQUrm", "MOVQI2PQIrm", "MOVDI2PDIrm", "MOV64toPQIrm", "MOV64toSDrm", "MOVDI2SSrm",
+        "MOVSSrm",
+        "MOVSSrm_alt",
+        "MOVSDrm",
+        "MOVSDrm_alt",
+        "MOVAPSrm",
+        "MOVUPSrm",
+        "MOVAPDrm",
+        "MOVUPDrm",
+        "MOVDQArm",
+        "MOVDQUrm",
+        "MOVQI2PQIrm",
+        "MOVDI2PDIrm",
+        "MOV64toPQIrm",
+        "MOV64toSDrm",
+        "MOVDI2SSrm",
     ];
     if load.contains(&name.as_str()) {
         return Some(Meaning::Load);
@@ -288,7 +435,8 @@ pub fn register_form(opcode: &str) -> Option<String> {
     if let Some(at) = opcode.rfind("rm") {
         return Some(format!("{}rr{}", &opcode[..at], &opcode[at + 2..]));
     }
-    for (memory, register) in [("mr", "rr"), ("mi", "ri"), ("mi8", "ri8"), ("mi32", "ri32"), ("mCL", "rCL"), ("m", "r")] {
+    for (memory, register) in [("mr", "rr"), ("mi", "ri"), ("mi8", "ri8"), ("mi32", "ri32"), ("mCL", "rCL"), ("m", "r")]
+    {
         if let Some(stem) = opcode.strip_suffix(memory) {
             return Some(format!("{stem}{register}"));
         }
@@ -302,9 +450,9 @@ pub fn register_form(opcode: &str) -> Option<String> {
 pub fn loads_scalar(opcode: &str) -> bool {
     let name = opcode.strip_prefix('V').unwrap_or(opcode);
     [
-        "CVTSI", "CVTUSI", "POPCNT", "LZCNT", "TZCNT", "BSF", "BSR", "ANDN", "BEXTR", "BZHI", "BLS", "PDEP", "PEXT", "MULX", "RORX",
-        "SARX", "SHLX", "SHRX", "CRC32", "ADCX", "ADOX", "PUSH", "CALL", "JMP", "TAILJMP", "TCRETURN", "MUL1", "MUL3", "MUL6",
-        "MUL8", "IMUL", "DIV1", "DIV3", "DIV6", "DIV8", "IDIV",
+        "CVTSI", "CVTUSI", "POPCNT", "LZCNT", "TZCNT", "BSF", "BSR", "ANDN", "BEXTR", "BZHI", "BLS", "PDEP", "PEXT",
+        "MULX", "RORX", "SARX", "SHLX", "SHRX", "CRC32", "ADCX", "ADOX", "PUSH", "CALL", "JMP", "TAILJMP", "TCRETURN",
+        "MUL1", "MUL3", "MUL6", "MUL8", "IMUL", "DIV1", "DIV3", "DIV6", "DIV8", "IDIV",
     ]
     .iter()
     .any(|prefix| name.starts_with(prefix))
@@ -316,7 +464,14 @@ pub fn scalar_float(opcode: &str) -> Option<(u16, u16)> {
     if name.contains("_Int") {
         return None;
     }
-    let conversions = [("CVTSD2SS", 64, 32), ("CVTSS2SD", 32, 64), ("CVTSD2SI", 64, 64), ("CVTTSD2SI", 64, 64), ("CVTSS2SI", 32, 64), ("CVTTSS2SI", 32, 64)];
+    let conversions = [
+        ("CVTSD2SS", 64, 32),
+        ("CVTSS2SD", 32, 64),
+        ("CVTSD2SI", 64, 64),
+        ("CVTTSD2SI", 64, 64),
+        ("CVTSS2SI", 32, 64),
+        ("CVTTSS2SI", 32, 64),
+    ];
     if let Some((_, read, yielded)) = conversions.iter().find(|(stem, ..)| name.starts_with(stem)) {
         return Some((*read, *yielded));
     }

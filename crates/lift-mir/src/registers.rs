@@ -17,9 +17,8 @@ pub const NOTHING: u16 = 1;
 
 const LEGACY: [&str; 8] = ["ax", "cx", "dx", "bx", "sp", "bp", "si", "di"];
 const WIDE: [&str; 8] = ["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"];
-const HIGH: [&str; 16] = [
-    "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23",
-];
+const HIGH: [&str; 16] =
+    ["r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23"];
 const HIGHER: [&str; 8] = ["r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"];
 /// Units after the flags, one register each: name, width, reserved.
 const SINGLE: [(&str, u16, bool); 19] = [
@@ -44,8 +43,14 @@ const SINGLE: [(&str, u16, bool); 19] = [
     ("riz", 64, true),
 ];
 /// Families of numbered registers after those: prefix, width, how many, first unit.
-const FAMILIES: [(&str, u16, u32, u32); 6] =
-    [("k", 64, 8, 96), ("mm", 64, 8, 104), ("fp", 80, 8, 112), ("st", 80, 8, 120), ("tmm", 8192, 8, 128), ("cr", 64, 16, 136)];
+const FAMILIES: [(&str, u16, u32, u32); 6] = [
+    ("k", 64, 8, 96),
+    ("mm", 64, 8, 104),
+    ("fp", 80, 8, 112),
+    ("st", 80, 8, 120),
+    ("tmm", 8192, 8, 128),
+    ("cr", 64, 16, 136),
+];
 
 /// The machine.
 pub static X86_64: LazyLock<Target> = LazyLock::new(|| {
@@ -207,7 +212,8 @@ mod tests {
     #[test]
     fn calls_preserve_six_registers_and_the_stack_pointer() {
         let kept = &X86_64.masks[usize::from(SYSTEM_V)];
-        let names: Vec<&str> = kept.iter().map(|u| X86_64.units[*u as usize].name).filter(|n| n.starts_with('r')).collect();
+        let names: Vec<&str> =
+            kept.iter().map(|u| X86_64.units[*u as usize].name).filter(|n| n.starts_with('r')).collect();
         assert_eq!(names, ["rbx", "rbp", "r12", "r13", "r14", "r15", "rsp", "rip", "riz"]);
     }
 }

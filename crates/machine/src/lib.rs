@@ -16,8 +16,8 @@ mod product;
 mod trial;
 
 pub use form::{
-    Arg, Block, Commute, Condition, Effect, Exit, Function, Instruction, LARGEST_NUMBER, Lane, Location, Mask, MemoryKind,
-    Object, Phi, Place, Span, Step, Target, Unit,
+    Arg, Block, Commute, Condition, Effect, Exit, Function, Instruction, LARGEST_NUMBER, Lane, Location, Mask,
+    MemoryKind, Object, Phi, Place, Span, Step, Target, Unit,
 };
 pub use matching::{Evidence, Hypotheses, Matcher, Memory, Mismatch, is_input, overlap};
 pub use names::{Names, Symbol};

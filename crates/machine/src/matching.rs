@@ -147,9 +147,12 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         if is_input(self.values, a) || is_input(self.values, b) {
             let portable = self.values.is_portable(a) && self.values.is_portable(b);
-            let user = self.trail.iter().rev().skip(1).find(|(x, _)| {
-                matches!(self.values.kind(*x), Kind::Apply(..) | Kind::Load(_))
-            });
+            let user = self
+                .trail
+                .iter()
+                .rev()
+                .skip(1)
+                .find(|(x, _)| matches!(self.values.kind(*x), Kind::Apply(..) | Kind::Load(_)));
             self.hypotheses.used_by(user.copied());
             return portable && self.hypotheses.require(self.values, a, b);
         }
@@ -163,7 +166,9 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
                 let (a, b) = (self.values.arg(a, 0), self.values.arg(b, 0));
                 self.same(a, b)
             }
-            (Kind::Apply(x, commute), Kind::Apply(y, other)) if (x, commute) == (y, other) => self.compare_args(a, b, commute),
+            (Kind::Apply(x, commute), Kind::Apply(y, other)) if (x, commute) == (y, other) => {
+                self.compare_args(a, b, commute)
+            }
             (Kind::Load(x), Kind::Load(y)) => {
                 let arity = self.values.arity(a);
                 arity == self.values.arity(b) && self.same_args(a, b) && self.same_version(a, x, y)
@@ -344,7 +349,9 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         let mut ways = 0;
         for (factor, x) in left {
             for (other, y) in right {
-                let possible = factor == other && self.agree(*x, *y) > Agreement::Differ && self.glance(*x, *y, GLANCE) > Evidence::No;
+                let possible = factor == other
+                    && self.agree(*x, *y) > Agreement::Differ
+                    && self.glance(*x, *y, GLANCE) > Evidence::No;
                 ways += usize::from(possible);
             }
         }
@@ -467,8 +474,8 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             (Kind::Constant(value), Kind::Concat) => return glance_constant(values, b, value),
             _ => return Evidence::Unlikely,
         };
-        let aligned = left.len() == right.len()
-            && left.iter().zip(&right).all(|(x, y)| values.bits(*x) == values.bits(*y));
+        let aligned =
+            left.len() == right.len() && left.iter().zip(&right).all(|(x, y)| values.bits(*x) == values.bits(*y));
         if !aligned {
             return Evidence::Maybe;
         }

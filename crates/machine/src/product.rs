@@ -101,8 +101,7 @@ pub struct Product<'a> {
 impl<'a> Product<'a> {
     /// Walks both programs from their entries.
     pub fn walk(original: &'a Function, candidate: &'a Function, plan: &mut dyn Plan) -> Result<Product<'a>, Misfit> {
-        let mut product =
-            Product { original, candidate, values: Values::new(), points: Vec::new(), edges: Vec::new() };
+        let mut product = Product { original, candidate, values: Values::new(), points: Vec::new(), edges: Vec::new() };
         if original.blocks.is_empty() || candidate.blocks.is_empty() {
             return Err(Misfit { blocks: (0, 0), what: "a function has no block".to_string() });
         }
@@ -159,10 +158,18 @@ impl<'a> Product<'a> {
                 return Err(misfit("an indirect jump leads to different places".to_string()));
             }
             let point = &self.points[from];
-            let original =
-                Way { state: point.original.states[a.state].clone(), previous: ours, next: a.target, through: Vec::new() };
-            let start =
-                Way { state: point.candidate.states[b.state].clone(), previous: theirs, next: b.target, through: Vec::new() };
+            let original = Way {
+                state: point.original.states[a.state].clone(),
+                previous: ours,
+                next: a.target,
+                through: Vec::new(),
+            };
+            let start = Way {
+                state: point.candidate.states[b.state].clone(),
+                previous: theirs,
+                next: b.target,
+                through: Vec::new(),
+            };
             let candidate = self.follow(&original, start, plan)?;
             let blocks = (original.next, candidate.next);
             let to = match numbers.get(&blocks) {
@@ -247,9 +254,7 @@ fn arriving(values: &mut Values, function: &Function, way: &mut Way, side: Side,
     let source = phi.sources.iter().find(|(block, _)| *block == way.previous).map(|(_, arg)| *arg);
     let bits = function.width(location);
     match source {
-        Some(Arg::Lane(lane)) if lane.bits >= bits => {
-            way.state.read(values, function, side, Lane { bits, ..lane })
-        }
+        Some(Arg::Lane(lane)) if lane.bits >= bits => way.state.read(values, function, side, Lane { bits, ..lane }),
         // A scalar in a vector register: the rest does not matter.
         Some(Arg::Lane(lane)) => {
             let (low, rest) = (way.state.read(values, function, side, lane), values.undefined(bits - lane.bits));

@@ -179,7 +179,8 @@ pub fn execute(
     state: State,
     order: Option<&Order>,
 ) -> Run {
-    let mut executor = Executor { values, function, side, state, run: Run::default(), order, instruction: 0, shared: false };
+    let mut executor =
+        Executor { values, function, side, state, run: Run::default(), order, instruction: 0, shared: false };
     executor.block(block);
     executor.run
 }
@@ -390,4 +391,3 @@ impl Executor<'_> {
         SET + self.run.sets.len() as u32 - 1
     }
 }
-

@@ -113,10 +113,8 @@ impl Trial {
         let count = self.visits.len() / LEVELS;
         let mut worst = Agreement::Equal;
         for visit in (0..LEVELS).map(|level| level * count + point) {
-            let (x, y) = (
-                self.at(values, stage, visit, Side::Original, a),
-                self.at(values, stage, visit, Side::Candidate, b),
-            );
+            let (x, y) =
+                (self.at(values, stage, visit, Side::Original, a), self.at(values, stage, visit, Side::Candidate, b));
             worst = worst.min(Agreement::of(x, y));
             if worst == Agreement::Differ {
                 break;
@@ -156,7 +154,14 @@ impl Trial {
         self.number(values, stage, visit, id, 0)
     }
 
-    fn number(&mut self, values: &mut Values, stage: &mut Stage<'_>, visit: usize, id: Id, depth: usize) -> Option<Number> {
+    fn number(
+        &mut self,
+        values: &mut Values,
+        stage: &mut Stage<'_>,
+        visit: usize,
+        id: Id,
+        depth: usize,
+    ) -> Option<Number> {
         if depth > DEEPEST {
             return None;
         }
@@ -171,7 +176,14 @@ impl Trial {
         number
     }
 
-    fn compute(&mut self, values: &mut Values, stage: &mut Stage<'_>, visit: usize, id: Id, depth: usize) -> Option<Number> {
+    fn compute(
+        &mut self,
+        values: &mut Values,
+        stage: &mut Stage<'_>,
+        visit: usize,
+        id: Id,
+        depth: usize,
+    ) -> Option<Number> {
         let bits = values.bits(id);
         let kind = values.kind(id);
         if crate::is_input(values, id) {
@@ -247,7 +259,14 @@ impl Trial {
     }
 
     /// What a location held at a visit: what the visit before left there.
-    fn input(&mut self, values: &mut Values, stage: &mut Stage<'_>, visit: usize, id: Id, depth: usize) -> Option<Number> {
+    fn input(
+        &mut self,
+        values: &mut Values,
+        stage: &mut Stage<'_>,
+        visit: usize,
+        id: Id,
+        depth: usize,
+    ) -> Option<Number> {
         let Visit { before, .. } = *self.visits.get(visit)?;
         if let Some((edge, previous)) = before {
             let edge = &mut stage.edges[edge];

@@ -113,6 +113,7 @@ mod tests {
     #[test]
     fn long_paths_are_shortened() {
         let blocks: Vec<u32> = (0..40).collect();
-        expect!["bb.0 bb.1 bb.2 bb.3 bb.4 bb.5 … 28 more … bb.34 bb.35 bb.36 bb.37 bb.38 bb.39"].assert_eq(&path(&blocks));
+        expect!["bb.0 bb.1 bb.2 bb.3 bb.4 bb.5 … 28 more … bb.34 bb.35 bb.36 bb.37 bb.38 bb.39"]
+            .assert_eq(&path(&blocks));
     }
 }

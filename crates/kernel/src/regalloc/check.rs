@@ -4,8 +4,8 @@ use super::{Claim, ClaimedPoint};
 use crate::{CheckedProof, Counts};
 use graph::Assumption;
 use machine::{
-    Agreement, Choice, Event, EventKind, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Place, Plan, Point,
-    Product, Run, Side, Values, overlap,
+    Agreement, Choice, Event, EventKind, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit,
+    Place, Plan, Point, Product, Run, Side, Values, overlap,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -351,9 +351,7 @@ impl Checker<'_> {
 /// Two plain stores whose bytes are not known to overlap.
 fn may_swap(values: &Values, a: &Event, b: &Event) -> bool {
     match (a.kind, b.kind) {
-        (EventKind::Store(x), EventKind::Store(y)) => {
-            overlap(values, a.args[1], x / 8, b.args[1], y / 8) != Some(true)
-        }
+        (EventKind::Store(x), EventKind::Store(y)) => overlap(values, a.args[1], x / 8, b.args[1], y / 8) != Some(true),
         _ => false,
     }
 }

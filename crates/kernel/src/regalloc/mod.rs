@@ -13,7 +13,9 @@
 //! is a step of the candidate, so both terminate alike.
 
 mod claim;
+mod certificate;
 mod check;
 
+pub use certificate::{AllocationCertificate, text_hash};
 pub use check::{Rejected, check};
 pub use claim::{Claim, ClaimedPoint, Expression, VERSION};

@@ -51,7 +51,14 @@ fn describe(original: &Function, candidate: &Function, names: &Names, unmet: &Un
 }
 
 /// A value in words.
-pub fn render(values: &Values, names: &Names, original: &Function, candidate: &Function, id: Id, depth: usize) -> String {
+pub fn render(
+    values: &Values,
+    names: &Names,
+    original: &Function,
+    candidate: &Function,
+    id: Id,
+    depth: usize,
+) -> String {
     let inner = |id: Id| {
         if depth == 0 { "…".to_string() } else { render(values, names, original, candidate, id, depth - 1) }
     };
@@ -71,7 +78,11 @@ pub fn render(values: &Values, names: &Names, original: &Function, candidate: &F
             let (_, terms) = values.terms(id);
             let mut text: Vec<String> = terms
                 .into_iter()
-                .map(|(factor, term)| if factor == 1 { inner(term) } else { format!("{}*{}", factor as i64, inner(term)) })
+                .map(
+                    |(factor, term)| {
+                        if factor == 1 { inner(term) } else { format!("{}*{}", factor as i64, inner(term)) }
+                    },
+                )
                 .collect();
             if constant != 0 {
                 text.push(format!("{}", constant as i64));

@@ -11,7 +11,8 @@
 use super::plan::{Guess, is_physical};
 use kernel::regalloc::{Claim, ClaimedPoint, Expression};
 use machine::{
-    Agreement, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product, Stage, Trial, Values,
+    Agreement, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product,
+    Stage, Trial, Values,
 };
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

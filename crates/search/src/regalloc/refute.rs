@@ -8,7 +8,8 @@
 use super::explain::render;
 use super::infer::{Because, Inference, Need, Source, Unmet};
 use machine::{
-    Agreement, Edge, Function, Id, Kind, Lane, Location, Mismatch, Names, Place, Product, Side, Stage, Trial, Values, is_input,
+    Agreement, Edge, Function, Id, Kind, Lane, Location, Mismatch, Names, Place, Product, Side, Stage, Trial, Values,
+    is_input,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -226,10 +227,9 @@ fn users(inference: &Inference<'_>, need: usize, user: Option<(Id, Id)>) -> (u32
     match at.source {
         Source::Event(i, j, _) => (point.original.events[i].instruction, point.candidate.events[j].instruction),
         Source::Branch(k) => point.flags[k].2,
-        Source::Fault(i, j) => (
-            point.original.faultable.get(i).map_or(0, |f| f.1),
-            point.candidate.faultable.get(j).map_or(0, |f| f.1),
-        ),
+        Source::Fault(i, j) => {
+            (point.original.faultable.get(i).map_or(0, |f| f.1), point.candidate.faultable.get(j).map_or(0, |f| f.1))
+        }
         Source::Edge(..) => (0, 0),
     }
 }
@@ -238,9 +238,11 @@ fn explain(unmet: &mut Unmet<'_>, names: &Names, chain: &Chain, path: &[usize], 
     let trail = unmet.mismatch.trail.clone();
     let need = unmet.inference.needs[unmet.need];
     let (a, b) = trail.last().copied().unwrap_or((need.original, need.candidate));
-    let inner = trail.iter().rev().skip(1).find(|(x, _)| {
-        matches!(unmet.inference.product.values.kind(*x), Kind::Apply(..) | Kind::Load(_))
-    });
+    let inner = trail
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|(x, _)| matches!(unmet.inference.product.values.kind(*x), Kind::Apply(..) | Kind::Load(_)));
     // The use: of the equation nearest to the event, or, if the values differ in the event's own block, of the innermost
     // operation whose operands differ.
     let (users, wanted, visit) = match &chain.equation {
@@ -282,7 +284,13 @@ fn explain(unmet: &mut Unmet<'_>, names: &Names, chain: &Chain, path: &[usize], 
     }
 }
 
-fn summary(candidate: &Function, values: &Values, location: Option<&str>, lives: Option<Location>, holds: Id) -> String {
+fn summary(
+    candidate: &Function,
+    values: &Values,
+    location: Option<&str>,
+    lives: Option<Location>,
+    holds: Id,
+) -> String {
     let slot = |l: &Location| matches!(l.place(), Place::Slot(_));
     let from_slot = |l: Option<&str>| l.is_some_and(|l| l.starts_with("%stack."));
     let held = lane_of(values, holds).map(|lane| lane.location);
@@ -324,7 +332,13 @@ fn lane_of(values: &Values, id: Id) -> Option<Lane> {
 }
 
 /// A location of the candidate that holds the wanted value where the block of the use is entered.
-fn find_value(trial: &mut Trial, values: &mut Values, stage: &mut Stage<'_>, visit: usize, wanted: (Id, Id)) -> Option<Location> {
+fn find_value(
+    trial: &mut Trial,
+    values: &mut Values,
+    stage: &mut Stage<'_>,
+    visit: usize,
+    wanted: (Id, Id),
+) -> Option<Location> {
     let bits = values.bits(wanted.0);
     let number = trial.at(values, stage, visit, Side::Original, wanted.0)?;
     let avoid = lane_of(values, wanted.1).map(|lane| lane.location);
