@@ -21,6 +21,8 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions
     Show(ShowArguments),
+    /// Compile with LLVM and check what its register allocators did
+    Regalloc(RegallocArguments),
 }
 
 /// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
@@ -91,6 +93,42 @@ pub struct ShowArguments {
     /// Show only this function
     #[arg(long = "function", value_name = "NAME")]
     pub function: Option<String>,
+}
+
+/// Exit status: 0 all proved, 1 at least one mistake, 2 none but at least one open, 3 bad input or usage.
+#[derive(Args, Debug)]
+pub struct RegallocArguments {
+    /// A C file, LLVM IR or bitcode
+    pub file: PathBuf,
+    /// The llc to run
+    #[arg(long, value_name = "CMD", default_value = "llc-19")]
+    pub llc: String,
+    /// The clang that turns C into bitcode [default: the one beside llc]
+    #[arg(long, value_name = "CMD")]
+    pub clang: Option<String>,
+    /// Allocators to check [default: all four; at -O0 only fast exists]
+    #[arg(long = "regalloc", value_name = "NAMES", value_delimiter = ',')]
+    pub allocators: Vec<String>,
+    /// Optimisation level
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
+    pub level: String,
+    /// From where: right before the allocator, or from SSA form
+    #[arg(long, value_enum, default_value_t = Span::Pre)]
+    pub span: Span,
+    /// Flag for clang; may be repeated
+    #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Span {
+    /// The allocator alone
+    Pre,
+    /// PHI elimination, two-address form, coalescing, scheduling and the allocator
+    Ssa,
 }
 
 /// A function of the original and who it is compared with.

@@ -22,7 +22,7 @@ pub fn save(directory: &Path, functions: &mut [FunctionReport]) -> Result<(), Fa
 }
 
 /// A file name for a function: its name where that is harmless, made harmless and unique otherwise.
-fn file_name(function: &str, taken: &mut BTreeSet<String>) -> String {
+pub fn file_name(function: &str, taken: &mut BTreeSet<String>) -> String {
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "_.-$:".contains(c) { c } else { '_' };
     let mut stem: String = function.chars().map(harmless).take(LONGEST).collect();
     if stem.starts_with(['.', '-']) {

@@ -6,7 +6,7 @@ use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, start_states};
+use crate::{certificates, complain, deliver, machine_ir, start_states};
 use graph::{Contracts, Side};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Verdict};
@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
+    if machine_ir::is_machine_ir(&arguments.original) {
+        return machine_ir::run(arguments);
+    }
     let start = Instant::now();
     let original = Arc::new(Program::read(&arguments.original)?);
     let candidate = Arc::new(Program::read(&arguments.candidate)?);
@@ -128,7 +131,7 @@ fn local_contracts(original: &Arc<Program>, candidate: &Arc<Program>, limit: Dur
 
 /// The search keeps to its limit by itself; this is when we stop believing that it will. Less than the 10 % or half
 /// a second by which a limit may be missed.
-fn patience(timeout: Duration) -> Duration {
+pub fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
 }
 
@@ -155,7 +158,7 @@ fn compare(
     Ok(session.check_pair(&mut arena, &ours, &theirs))
 }
 
-fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
+pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
     match finished {
         Finished::Done(outcome) => outcome,
         Finished::Panicked(message) => unknown(Reason::new(ReasonKind::Internal, message)),
@@ -165,7 +168,7 @@ fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
     }
 }
 
-fn unknown(reason: Reason) -> Outcome {
+pub fn unknown(reason: Reason) -> Outcome {
     Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics: Statistics::default(), certificate: None }
 }
 
@@ -176,7 +179,7 @@ fn candidate_name(pair: &Pair, candidate: &Program, other: Option<&str>) -> Opti
     (!same).then(|| other.to_string())
 }
 
-fn colour(choice: ColourChoice) -> Colour {
+pub fn colour(choice: ColourChoice) -> Colour {
     let wanted = match choice {
         ColourChoice::Always => true,
         ColourChoice::Never => false,
@@ -191,7 +194,7 @@ fn colour(choice: ColourChoice) -> Colour {
 /// Extras named before the rest is only counted.
 const MOST_EXTRAS: usize = 20;
 
-fn describe_extras(file: &Path, names: &[&str]) -> String {
+pub fn describe_extras(file: &Path, names: &[&str]) -> String {
     let shown = names[..names.len().min(MOST_EXTRAS)].join(", ");
     let more = match names.len().saturating_sub(MOST_EXTRAS) {
         0 => String::new(),

@@ -8,9 +8,11 @@ mod arguments;
 mod certificates;
 mod check;
 mod input;
+mod machine_ir;
 mod pairing;
 mod pool;
 mod progress;
+mod regalloc;
 mod show;
 mod start_states;
 mod status;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Regalloc(arguments) => regalloc::run(arguments),
     };
     match result {
         Ok(status) => status.into(),

@@ -14,6 +14,7 @@ mod claims;
 mod eliminate;
 mod obligation;
 mod exits;
+pub mod regalloc;
 
 pub use certificate::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION};
 pub use claims::FailedClaim;

@@ -49,6 +49,8 @@ struct JsonWitness<'a> {
     original: JsonBehaviour<'a>,
     candidate: JsonBehaviour<'a>,
     replayed: &'a [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocation: Option<crate::allocation::JsonAllocation<'a>>,
 }
 
 #[derive(Serialize)]
@@ -150,6 +152,7 @@ fn witness(witness: &Witness) -> JsonWitness<'_> {
         original: behaviour(&witness.original),
         candidate: behaviour(&witness.candidate),
         replayed: &witness.replayed,
+        allocation: witness.allocation.as_deref().map(crate::allocation::json),
     }
 }
 

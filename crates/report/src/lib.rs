@@ -6,6 +6,8 @@
 //! Trust: none, but the last word. A mistake here can misreport a verdict that was right; so the verdict words and
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
+mod allocation;
+mod allocators;
 mod check_report;
 mod json;
 mod palette;
@@ -14,6 +16,7 @@ mod show;
 mod text;
 mod witness;
 
+pub use allocators::{AllocatorRow, render_allocators_json, render_allocators_text};
 pub use check_report::{CheckReport, FunctionReport, Summary};
 pub use palette::Colour;
 pub use show::render_function;

@@ -117,6 +117,7 @@ pub(crate) mod samples {
             },
             candidate: Behaviour { summary: "returns 0".to_string(), line: None },
             replayed: vec!["interpreter", "cpu"],
+            allocation: None,
         }
     }
 }

@@ -9,6 +9,9 @@ use term::Bits;
 const MOST_BYTES: usize = 32;
 
 pub(crate) fn render(title: &str, witness: &Witness, colour: Colour) -> String {
+    if let Some(error) = &witness.allocation {
+        return crate::allocation::render(title, error, colour);
+    }
     let by = match witness.replayed.as_slice() {
         [] => String::new(),
         ["interpreter"] => " (replayed)".to_string(),

@@ -8,6 +8,7 @@ mod constants;
 mod inputs;
 mod loops;
 mod refute;
+pub mod regalloc;
 mod session;
 mod start_state;
 mod verdict;

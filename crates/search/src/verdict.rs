@@ -91,6 +91,8 @@ pub struct Witness {
     pub candidate: Behaviour,
     /// Who replayed it: `interpreter`, `cpu`.
     pub replayed: Vec<&'static str>,
+    /// The mistake of a register allocator that it shows.
+    pub allocation: Option<Box<crate::regalloc::AllocationError>>,
 }
 
 /// A register of a witness.

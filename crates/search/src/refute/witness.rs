@@ -42,6 +42,7 @@ impl<'a> Runner<'a> {
             original: behaviour(0),
             candidate: behaviour(1),
             replayed,
+            allocation: None,
         };
         Refutation::Different(Box::new(witness))
     }

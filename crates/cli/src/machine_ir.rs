@@ -1,0 +1,192 @@
+//! `lockstep check` on two files of LLVM Machine IR: before and after register allocation.
+
+use crate::arguments::{CheckArguments, Format, VerifyArguments};
+use crate::certificates::file_name;
+use crate::check::{colour, describe_extras, outcome, patience, unknown};
+use crate::pairing::{Names as FunctionNames, Pair, Pairing, pair_functions};
+use crate::pool::{self, Finished, Timed};
+use crate::progress::Progress;
+use crate::status::{Failure, Status};
+use crate::{complain, deliver};
+use kernel::regalloc::AllocationCertificate;
+use lift_mir::Module;
+use machine::Names;
+use report::{CheckReport, Detail, FunctionReport, TextStyle};
+use search::regalloc::{self, Answer};
+use search::{Outcome, Reason, ReasonKind, Statistics, Verdict};
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Is it Machine IR, by its name?
+pub fn is_machine_ir(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "mir")
+}
+
+/// Two modules with common names.
+pub struct Modules {
+    pub original: Module,
+    pub candidate: Module,
+    pub names: Names,
+}
+
+/// Reads two files.
+pub fn read(original: &Path, candidate: &Path) -> Result<Modules, Failure> {
+    let mut names = Names::new();
+    let mut module = |path: &Path| {
+        let failed = |what: String| Failure(format!("{}: {what}", path.display()));
+        let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed("this is no text".to_string()))?;
+        Module::parse(&text, &mut names).map_err(|e| Failure(format!("{}:{e}", path.display())))
+    };
+    let original = module(original)?;
+    let candidate = module(candidate)?;
+    Ok(Modules { original, candidate, names })
+}
+
+fn names_of(module: &Module) -> Vec<FunctionNames<'_>> {
+    module.functions.iter().map(|function| vec![function.name.as_str()]).collect()
+}
+
+/// Compares, reports, and says how it went.
+pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
+    let start = Instant::now();
+    let modules = Arc::new(read(&arguments.original, &arguments.candidate)?);
+    let (ours, theirs) = (names_of(&modules.original), names_of(&modules.candidate));
+    let Pairing { pairs, extras } = pair_functions(&ours, &theirs, &arguments.functions)?;
+    if !extras.is_empty() {
+        let names: Vec<&str> = extras.iter().map(|e| theirs[*e][0]).collect();
+        complain(&describe_extras(&arguments.candidate, &names));
+    }
+    if let Some(directory) = &arguments.certificates {
+        std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
+    }
+    let results = compare_all(&modules, &pairs, arguments);
+    let mut taken = BTreeSet::new();
+    let mut functions: Vec<FunctionReport> = Vec::with_capacity(results.len());
+    for (pair, Timed { finished, time }) in pairs.into_iter().zip(results) {
+        let other = pair.candidate.map(|c| theirs[c][0].to_string());
+        let (finished, certificate) = match finished {
+            Finished::Done((outcome, certificate)) => (Finished::Done(outcome), certificate),
+            Finished::Panicked(message) => (Finished::Panicked(message), None),
+            Finished::Overdue => (Finished::Overdue, None),
+        };
+        let certificate = match (&arguments.certificates, certificate) {
+            (Some(directory), Some(text)) => {
+                let path = directory.join(file_name(&pair.name, &mut taken));
+                std::fs::write(&path, text + "\n").map_err(|e| Failure(format!("{}: {e}", path.display())))?;
+                Some(path.display().to_string())
+            }
+            _ => None,
+        };
+        functions.push(FunctionReport {
+            candidate_name: other.filter(|other| *other != pair.name),
+            name: pair.name,
+            outcome: outcome(finished, time),
+            time,
+            certificate,
+        });
+    }
+    let shown = |path: &Path| path.display().to_string();
+    let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
+    let report = CheckReport { original, candidate, functions, time: start.elapsed() };
+    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
+    match arguments.format {
+        Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
+        Format::Json => deliver(&report.render_json(detail)),
+    }
+    Ok(Status::of(report.summary()))
+}
+
+/// The outcome, and the certificate if one is wanted.
+type Compared = (Outcome, Option<String>);
+
+fn compare_all(modules: &Arc<Modules>, pairs: &[Pair], arguments: &CheckArguments) -> Vec<Timed<Compared>> {
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
+    let progress = Progress::new(pairs.len());
+    let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
+    let (modules, pairs) = (Arc::clone(modules), pairs.to_vec());
+    let certify = arguments.certificates.is_some();
+    let work = move |index: usize| {
+        let certify = if certify { Certify::Yes } else { Certify::No };
+        compare(&modules, &pairs[index], certify)
+    };
+    pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
+}
+
+/// Should a certificate be written?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Certify {
+    Yes,
+    No,
+}
+
+/// Compares one pair of functions.
+pub fn compare(modules: &Modules, pair: &Pair, certify: Certify) -> Compared {
+    let Some(candidate) = pair.candidate else {
+        let reason = Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name");
+        return (unknown(reason), None);
+    };
+    let (ours, theirs) = (&modules.original.functions[pair.original], &modules.candidate.functions[candidate]);
+    let mut statistics = Statistics::default();
+    let mut certificate = None;
+    let verdict = match regalloc::decide(ours, theirs, &modules.names) {
+        Answer::Proved(proof, claim) => {
+            statistics.points = proof.counts().points;
+            statistics.obligations = proof.counts().obligations;
+            if certify == Certify::Yes {
+                certificate = Some(AllocationCertificate::new(&claim, ours, theirs, &modules.names).to_json());
+            }
+            Verdict::Equivalent(proof)
+        }
+        Answer::Refuted(error) => Verdict::Different(Box::new(regalloc::witness(&error))),
+        Answer::Unknown(reason) => Verdict::Unknown(reason),
+    };
+    (Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None }, certificate)
+}
+
+/// Checks a saved certificate against two files.
+pub fn verify(arguments: &VerifyArguments) -> Result<Status, Failure> {
+    let shown = arguments.certificate.display();
+    let text = std::fs::read_to_string(&arguments.certificate).map_err(|e| Failure(format!("{shown}: {e}")))?;
+    let certificate = AllocationCertificate::from_json(&text).map_err(|what| Failure(format!("{shown}: {what}")))?;
+    let mut modules = read(&arguments.original, &arguments.candidate)?;
+    let find = |module: &Module, path: &Path, name: &str| {
+        let missing = || Failure(format!("{}: no function `{name}`, which the certificate is about", path.display()));
+        module.functions.iter().position(|f| f.name == name).ok_or_else(missing)
+    };
+    let ours = find(&modules.original, &arguments.original, &certificate.original)?;
+    let theirs = find(&modules.candidate, &arguments.candidate, &certificate.candidate)?;
+    let (ours, theirs) =
+        (modules.original.functions.swap_remove(ours), modules.candidate.functions.swap_remove(theirs));
+    let claim =
+        certificate.claim(&ours, &theirs, &mut modules.names).map_err(|what| Failure(format!("{shown}: {what}")))?;
+    let name = certificate.original.clone();
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: VERIFY_LIMIT };
+    let work = move |_| kernel::regalloc::check(&ours, &theirs, &claim);
+    let result = pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished);
+    let (status, line) = match result {
+        Some(Finished::Done(Ok(proof))) => {
+            let assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
+            let assumes =
+                if assumptions.is_empty() { String::new() } else { format!("   assumes {}", assumptions.join(", ")) };
+            (Status::Good, format!("accepted{assumes}"))
+        }
+        Some(Finished::Done(Err(rejected))) => {
+            (Status::Unknown, format!("rejected   {}", regalloc::rejection(&rejected)))
+        }
+        Some(Finished::Panicked(message)) => {
+            complain(&format!("internal: {message}"));
+            (Status::Unknown, "rejected   internal".to_string())
+        }
+        Some(Finished::Overdue) | None => (Status::Unknown, "rejected   timeout".to_string()),
+    };
+    deliver(&format!("  {name}   {line}\n"));
+    Ok(status)
+}
+
+/// Longest time for one certificate.
+const VERIFY_LIMIT: Duration = Duration::from_secs(600);

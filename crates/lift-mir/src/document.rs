@@ -1,0 +1,502 @@
+//! A file: the embedded LLVM IR, then one document for each function.
+//!
+//! The header of a function is YAML of which only a few sections matter. They are scanned, not parsed: a section is the
+//! text between two keys that start in the first column.
+
+use crate::error::{Error, Fault};
+use crate::lift::{Content, Current, Lifter, Opcodes};
+use crate::operand::Cursor;
+use crate::registers::{self, FRAME_POINTER, X86_64};
+use machine::{Block, Condition, Exit, Function, Names, Object, Phi, Span, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// The functions of a file.
+#[derive(Debug)]
+pub struct Module {
+    /// In file order.
+    pub functions: Vec<Function>,
+}
+
+/// Largest text that offsets of 32 bits can address.
+const LARGEST: usize = u32::MAX as usize;
+
+impl Module {
+    /// Reads a text. Names are shared with the module it is compared with.
+    pub fn parse(text: &str, names: &mut Names) -> Result<Module, Error> {
+        if text.len() >= LARGEST {
+            return Err(Error { fault: Fault::Unsupported, line: 1, column: 1, what: "the file is too large".into() });
+        }
+        let source: Arc<str> = text.into();
+        let mut reader = Reader {
+            lines: Lines { text: &source, at: 0, number: 0 },
+            names,
+            opcodes: Opcodes::default(),
+            framed: FxHashMap::default(),
+            source: Arc::clone(&source),
+        };
+        let mut functions = Vec::new();
+        while let Some(line) = reader.lines.next() {
+            let text = line.text.trim_end();
+            if text.starts_with("--- |") {
+                reader.ir()?;
+            } else if text == "---" {
+                functions.push(reader.function(line)?);
+            } else if !text.is_empty() && !text.starts_with(['#', ';']) && text != "..." {
+                return Err(line.error("expected `---`: this is no Machine IR"));
+            }
+        }
+        Ok(Module { functions })
+    }
+}
+
+#[derive(Clone, Copy)]
+struct TextLine<'a> {
+    text: &'a str,
+    start: usize,
+    number: u32,
+}
+
+impl TextLine<'_> {
+    fn error(&self, what: impl Into<String>) -> Error {
+        Error { fault: Fault::Malformed, line: self.number, column: 1, what: what.into() }
+    }
+}
+
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    number: u32,
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<TextLine<'a>> {
+        if self.at >= self.text.len() {
+            return None;
+        }
+        let start = self.at;
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |n| start + n);
+        self.at = end + 1;
+        self.number += 1;
+        Some(TextLine { text: self.text[start..end].trim_end_matches('\r'), start, number: self.number })
+    }
+}
+
+struct Reader<'a, 'n> {
+    lines: Lines<'a>,
+    names: &'n mut Names,
+    opcodes: Opcodes,
+    /// Functions whose frame pointer is reserved: always, or where there are calls.
+    framed: FxHashMap<String, FramePointer>,
+    source: Arc<str>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FramePointer {
+    Always,
+    WithCalls,
+}
+
+/// The sections of a function's header that matter.
+#[derive(Default)]
+struct Header<'a> {
+    name: Option<&'a str>,
+    registers: &'a str,
+    stack: &'a str,
+    fixed: &'a str,
+    constants: &'a str,
+    tables: &'a str,
+    frame: &'a str,
+}
+
+impl<'a> Reader<'a, '_> {
+    /// The embedded LLVM IR: the target, and whose frame pointer is reserved.
+    fn ir(&mut self) -> Result<(), Error> {
+        let mut attributes: FxHashMap<&str, FramePointer> = FxHashMap::default();
+        let mut defined: Vec<(String, &str)> = Vec::new();
+        while let Some(line) = self.lines.next() {
+            let text = line.text.trim_start();
+            if line.text.trim_end() == "..." {
+                for (name, group) in defined {
+                    if let Some(kind) = attributes.get(group) {
+                        self.framed.insert(name, *kind);
+                    }
+                }
+                return Ok(());
+            }
+            if let Some(triple) = text.strip_prefix("target triple = ") {
+                if !triple.trim_start_matches('"').starts_with("x86_64") {
+                    let what = format!("target {triple} is not x86-64");
+                    return Err(Error { fault: Fault::Unsupported, ..line.error(what) });
+                }
+            } else if text.starts_with("define ") {
+                if let Some((name, rest)) = text.split_once('@').and_then(|(_, after)| after.split_once('(')) {
+                    if let Some(group) = rest.rsplit(' ').find(|word| word.starts_with('#')) {
+                        defined.push((name.trim_matches('"').to_string(), group));
+                    }
+                }
+            } else if let Some(rest) = text.strip_prefix("attributes ") {
+                let Some((group, body)) = rest.split_once(" = ") else { continue };
+                if body.contains("\"frame-pointer\"=\"all\"") {
+                    attributes.insert(group, FramePointer::Always);
+                } else if body.contains("\"frame-pointer\"=\"non-leaf\"") {
+                    attributes.insert(group, FramePointer::WithCalls);
+                }
+            }
+        }
+        Err(self.unfinished("the embedded LLVM IR"))
+    }
+
+    fn unfinished(&self, what: &str) -> Error {
+        let line = self.lines.number;
+        Error { fault: Fault::Malformed, line, column: 1, what: format!("{what} does not end; is the file cut off?") }
+    }
+
+    fn function(&mut self, first: TextLine<'a>) -> Result<Function, Error> {
+        let mut header = Header::default();
+        let mut key = "";
+        let mut section = self.lines.at;
+        let text = self.lines.text;
+        let close = |header: &mut Header<'a>, key: &str, from: usize, to: usize| {
+            let body = text.get(from..to).unwrap_or("");
+            match key {
+                "registers" => header.registers = body,
+                "stack" => header.stack = body,
+                "fixedStack" => header.fixed = body,
+                "constants" => header.constants = body,
+                "jumpTable" => header.tables = body,
+                "frameInfo" => header.frame = body,
+                _ => {}
+            }
+        };
+        while let Some(line) = self.lines.next() {
+            let text = line.text;
+            if text.trim_end() == "..." {
+                return match header.name {
+                    Some(name) => Err(line.error(format!("function `{name}` has no body"))),
+                    None => Err(line.error("a function without a name")),
+                };
+            }
+            if text.is_empty() || text.starts_with([' ', '#', ';', '-', '\t']) {
+                continue;
+            }
+            close(&mut header, key, section, line.start);
+            let Some((name, value)) = text.split_once(':') else {
+                return Err(line.error(format!("expected `key:`, found `{}`", shorten(text))));
+            };
+            key = name;
+            section = line.start + name.len() + 1;
+            if key == "name" {
+                header.name = Some(value.trim().trim_matches(['\'', '"']));
+            }
+            if key == "body" {
+                let Some(name) = header.name else { return Err(line.error("a function without a name")) };
+                return self.body(name, &header, first);
+            }
+        }
+        Err(self.unfinished("a function"))
+    }
+
+    fn body(&mut self, name: &str, header: &Header<'_>, first: TextLine<'a>) -> Result<Function, Error> {
+        let mut function = empty(name, Arc::clone(&self.source));
+        let immutable = frame(header, &mut function);
+        function.tables = jump_tables(header.tables);
+        let framed = match self.framed.get(name) {
+            Some(FramePointer::Always) => true,
+            Some(FramePointer::WithCalls) => header.frame.contains("hasCalls:        true"),
+            None => false,
+        };
+        if framed || header.stack.contains("variable-sized") {
+            function.reserved.push(FRAME_POINTER);
+        }
+        let start = Lines { text: self.lines.text, at: self.lines.at, number: self.lines.number };
+        let landing = landing_pads(start);
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut begun = 0usize;
+        let mut lifter = Lifter::new(self.names, &mut self.opcodes, &mut function, &immutable, &landing);
+        for object in lifter.function.objects.iter().filter(|o| o.name.starts_with("%const.")) {
+            lifter.constants.insert(lifter.names.intern(&object.name), content(&object.description));
+        }
+        for (number, class) in register_classes(header.registers) {
+            lifter.declare(number, registers::class(class));
+        }
+        if header.registers.trim().is_empty() {
+            declare_from_body(Lines { ..start_of(&self.lines) }, &mut lifter);
+        }
+        let mut ended = None;
+        while let Some(line) = self.lines.next() {
+            let text = line.text.trim();
+            if line.text.trim_end() == "..." {
+                ended = Some(line);
+                break;
+            }
+            if text.is_empty() || text.starts_with(';') || text == "}" {
+                continue;
+            }
+            let indent = line.text.len() - line.text.trim_start().len();
+            if indent <= 2 && text.starts_with("bb.") {
+                let (number, address) = block_header(text, &line)?;
+                finish_block(&mut lifter, &mut blocks, &mut begun, Some(number));
+                let address = address.map(|text| lifter.names.intern(text));
+                let instructions = Span::default();
+                blocks.push(Block { number, line: line.number, phis: Vec::new(), instructions, address });
+                continue;
+            }
+            if blocks.is_empty() {
+                return Err(line.error(format!("expected a block, found `{}`", shorten(text))));
+            }
+            if let Some(list) = text.strip_prefix("successors:") {
+                lifter.current.successors = Some(block_numbers(list));
+                continue;
+            }
+            if text.starts_with("liveins:") {
+                continue;
+            }
+            let mut cursor = Cursor { text: line.text, at: indent, line: line.number, names: lifter.names };
+            let instruction = cursor.instruction()?;
+            lifter.instruction(&instruction, line.number, (line.start as u32, (line.start + line.text.len()) as u32));
+        }
+        finish_block(&mut lifter, &mut blocks, &mut begun, None);
+        let indirect = std::mem::take(&mut lifter.indirect);
+        let Some(end) = ended else { return Err(self.unfinished("a function")) };
+        function.text = (first.start as u32, (end.start + end.text.len()) as u32);
+        function.blocks = blocks;
+        resolve_blocks(&mut function, &indirect).map_err(|(line, what)| Error {
+            fault: Fault::Malformed,
+            line,
+            column: 1,
+            what,
+        })?;
+        Ok(function)
+    }
+}
+
+fn start_of<'a>(lines: &Lines<'a>) -> Lines<'a> {
+    Lines { text: lines.text, at: lines.at, number: lines.number }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+fn empty(name: &str, source: Arc<str>) -> Function {
+    Function {
+        name: name.to_string(),
+        target: &X86_64,
+        source,
+        text: (0, 0),
+        blocks: Vec::new(),
+        virtuals: Vec::new(),
+        slots: Vec::new(),
+        objects: Vec::new(),
+        tables: Vec::new(),
+        reserved: Vec::new(),
+        instructions: Vec::new(),
+        steps: Vec::new(),
+        args: Vec::new(),
+        lanes: Vec::new(),
+        terms: Vec::new(),
+        gap: None,
+    }
+}
+
+/// Closes the block before a header, or the last one.
+fn finish_block(lifter: &mut Lifter<'_>, blocks: &mut [Block], begun: &mut usize, next: Option<u32>) {
+    let current = std::mem::take(&mut lifter.current);
+    let phis: Vec<Phi> = std::mem::take(&mut lifter.phis);
+    let Some(block) = blocks.last_mut() else { return };
+    if !current.ended {
+        let falls = match (&current.successors, next) {
+            (Some(list), Some(next)) => list.contains(&next),
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        if let (true, Some(target)) = (falls, next) {
+            lifter.fall_through(Exit { when: Condition::Always, target }, block.line);
+        }
+    }
+    block.phis = phis;
+    let end = lifter.function.instructions.len();
+    block.instructions = Span { start: *begun as u32, len: (end - *begun) as u32 };
+    *begun = end;
+    lifter.current = Current::default();
+}
+
+/// `bb.3.name (%ir-block.7, ir-block-address-taken %ir-block.7):`
+fn block_header<'a>(text: &'a str, line: &TextLine<'_>) -> Result<(u32, Option<&'a str>), Error> {
+    let digits = text[3..].bytes().take_while(u8::is_ascii_digit).count();
+    let number: u32 = text[3..3 + digits].parse().map_err(|_| line.error("expected the number of a block"))?;
+    let address =
+        text.split_once("ir-block-address-taken ").map(|(_, rest)| rest.split([',', ')']).next().unwrap_or("").trim());
+    Ok((number, address))
+}
+
+fn block_numbers(text: &str) -> Vec<u32> {
+    text.split("%bb.")
+        .skip(1)
+        .filter_map(|rest| {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            rest[..digits].parse().ok()
+        })
+        .collect()
+}
+
+fn landing_pads(mut lines: Lines<'_>) -> FxHashSet<u32> {
+    let mut pads = FxHashSet::default();
+    while let Some(line) = lines.next() {
+        if line.text.starts_with("...") {
+            break;
+        }
+        if line.text.starts_with("  bb.") && line.text.contains("landing-pad") {
+            if let Ok((number, _)) = block_header(line.text.trim(), &line) {
+                pads.insert(number);
+            }
+        }
+    }
+    pads
+}
+
+fn register_classes(section: &str) -> impl Iterator<Item = (u32, &str)> {
+    section.split("id: ").skip(1).filter_map(|item| {
+        let (number, rest) = item.split_once(',')?;
+        let class = rest.split_once("class: ")?.1;
+        let end = class.find([',', ' ', '}']).unwrap_or(class.len());
+        Some((number.trim().parse().ok()?, &class[..end]))
+    })
+}
+
+/// Without a list of registers their classes stand beside their definitions.
+fn declare_from_body(mut lines: Lines<'_>, lifter: &mut Lifter<'_>) {
+    while let Some(line) = lines.next() {
+        if line.text.starts_with("...") {
+            return;
+        }
+        for item in line.text.split('%').skip(1) {
+            let digits = item.bytes().take_while(u8::is_ascii_digit).count();
+            let Ok(number) = item[..digits].parse::<u32>() else { continue };
+            let mut rest = &item[digits..];
+            if let Some(sub) = rest.strip_prefix('.') {
+                rest = sub.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            }
+            if let Some(class) = rest.strip_prefix(':') {
+                let end = class.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(class.len());
+                lifter.declare(number, registers::class(&class[..end]));
+            }
+        }
+    }
+}
+
+/// The items `- { key: value, … }` of a section, which may wrap.
+fn items(section: &str) -> impl Iterator<Item = FxHashMap<&str, &str>> {
+    section.split("- {").skip(1).map(|item| {
+        let body = item.split('}').next().unwrap_or("");
+        body.split(',').filter_map(|field| field.split_once(':')).map(|(k, v)| (k.trim(), v.trim())).collect()
+    })
+}
+
+/// What a constant holds, from its text: `value: '<4 x i32> zeroinitializer' alignment: 16`.
+fn content(description: &str) -> Content {
+    let value = description.split_once("value: ").map_or("", |(_, rest)| rest);
+    let value = value.split(" alignment:").next().unwrap_or("").trim_matches('\'');
+    if value.ends_with(" zeroinitializer") || value == "double 0.000000e+00" || value == "float 0.000000e+00" {
+        return Content::Zeros;
+    }
+    let elements = value.split_once("> <").map_or("", |(_, rest)| rest.trim_end_matches('>'));
+    let ones = !elements.is_empty() && elements.split(", ").all(|e| e.starts_with('i') && e.ends_with(" -1"));
+    if ones { Content::Ones } else { Content::Other }
+}
+
+/// Spill slots and objects; returns the fixed objects that never change.
+fn frame(header: &Header<'_>, function: &mut Function) -> FxHashSet<i64> {
+    let mut immutable = FxHashSet::default();
+    for item in items(header.stack) {
+        let Some(id) = item.get("id").and_then(|id| id.parse::<u32>().ok()) else { continue };
+        let size: u64 = item.get("size").and_then(|s| s.parse().ok()).unwrap_or(0);
+        let kind = item.get("type").copied().unwrap_or("default");
+        if kind == "spill-slot" {
+            if id < 1_000_000 && size > 0 && size <= 4096 {
+                if function.slots.len() <= id as usize {
+                    function.slots.resize(id as usize + 1, 0);
+                }
+                function.slots[id as usize] = (size * 8) as u16;
+            } else {
+                function.gap = Some((0, format!("spill slot {id} has an impossible number or size")));
+            }
+        } else {
+            let description = format!("{kind}, {size} bytes");
+            function.objects.push(Object { name: format!("%stack.{id}"), description });
+        }
+    }
+    for item in items(header.fixed) {
+        let Some(id) = item.get("id").and_then(|id| id.parse::<i64>().ok()) else { continue };
+        if item.get("isImmutable").is_some_and(|value| *value == "true") {
+            immutable.insert(id);
+        }
+        let field = |key: &str| item.get(key).copied().unwrap_or("0");
+        let description =
+            format!("at {}, {} bytes, immutable: {}", field("offset"), field("size"), immutable.contains(&id));
+        function.objects.push(Object { name: format!("%fixed-stack.{id}"), description });
+    }
+    for item in header.constants.split("- id:").skip(1) {
+        let (id, rest) = item.trim_start().split_once(['\n', ',']).unwrap_or((item, ""));
+        let description = rest.split_whitespace().collect::<Vec<&str>>().join(" ");
+        function.objects.push(Object { name: format!("%const.{}", id.trim()), description });
+    }
+    function.objects.sort();
+    immutable
+}
+
+fn jump_tables(section: &str) -> Vec<Vec<u32>> {
+    let mut tables: Vec<Vec<u32>> = Vec::new();
+    for item in section.split("- id:").skip(1) {
+        let digits = item.trim_start().bytes().take_while(u8::is_ascii_digit).count();
+        let id: usize = item.trim_start()[..digits].parse().unwrap_or(usize::MAX);
+        if id > 100_000 {
+            continue;
+        }
+        if tables.len() <= id {
+            tables.resize(id + 1, Vec::new());
+        }
+        tables[id] = block_numbers(item);
+    }
+    tables
+}
+
+/// Numbers of blocks become indices.
+fn resolve_blocks(function: &mut Function, indirect: &[u32]) -> Result<(), (u32, String)> {
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    for (index, block) in function.blocks.iter().enumerate() {
+        if numbers.insert(block.number, index as u32).is_some() {
+            return Err((block.line, format!("block bb.{} is there twice", block.number)));
+        }
+    }
+    let find = |number: u32, line: u32| {
+        numbers.get(&number).copied().ok_or_else(|| (line, format!("there is no block bb.{number}")))
+    };
+    let instructions = std::mem::take(&mut function.instructions);
+    for instruction in &instructions {
+        for step in &mut function.steps[instruction.steps.range()] {
+            if let Step::Leave(exit) = step {
+                exit.target = find(exit.target, instruction.line)?;
+            }
+        }
+    }
+    function.instructions = instructions;
+    for block in &mut function.blocks {
+        for phi in &mut block.phis {
+            for (source, _) in &mut phi.sources {
+                *source = find(*source, phi.line)?;
+            }
+        }
+    }
+    for target in function.tables.iter_mut().flatten() {
+        *target = find(*target, 0)?;
+    }
+    for number in indirect {
+        let index = find(*number, 0)? as usize;
+        if function.blocks[index].address.is_none() && function.gap.is_none() {
+            function.gap = Some((function.blocks[index].line, "an indirect jump to a block without an address".into()));
+        }
+    }
+    Ok(())
+}

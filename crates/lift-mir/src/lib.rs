@@ -1,0 +1,13 @@
+//! LLVM Machine IR as `llc -stop-before/-stop-after` prints it, for x86-64, to [`machine::Function`]s.
+//!
+//! Trust: full. What an opcode is said to do here is believed by the checker.
+
+mod error;
+mod registers;
+mod operand;
+mod opcode;
+mod lift;
+mod document;
+
+pub use document::Module;
+pub use error::{Error, Fault};

@@ -1,0 +1,78 @@
+//! Strategy `regalloc`: did the register allocator keep the program?
+//!
+//! The paper's idea, generalised: both programs are walked in step ([`plan`]), what the events of the candidate read must
+//! be what the events of the original read, and each such need is carried backwards over the blocks until it is met by an
+//! equal computation or becomes an equation between a virtual register and the location that took its place ([`infer`]).
+//! A need that cannot be met is an error of the allocator, or a gap of ours.
+//!
+//! Trust: none. The kernel checks the equations; a difference is shown by running both sides.
+
+mod plan;
+mod infer;
+mod refute;
+mod explain;
+
+pub use explain::{reason, rejection};
+pub use infer::{Because, Failure, Inference, Need, Source, Unmet, infer};
+pub use refute::{AllocationError, Used};
+
+use crate::{Behaviour, Reason, Witness};
+use kernel::CheckedProof;
+use kernel::regalloc::Claim;
+use machine::{Function, Names};
+
+/// What came of a pair.
+pub enum Answer {
+    /// The kernel accepted the equations.
+    Proved(CheckedProof, Claim),
+    /// The allocator made a mistake, seen in a run of both sides.
+    Refuted(Box<AllocationError>),
+    /// Neither.
+    Unknown(Reason),
+}
+
+/// Decides about a pair.
+pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answer {
+    match infer(original, candidate) {
+        Ok(inference) => {
+            let claim = inference.claim();
+            drop(inference);
+            match kernel::regalloc::check(original, candidate, &claim) {
+                Ok(proof) => Answer::Proved(proof, claim),
+                Err(rejected) => Answer::Unknown(rejection(&rejected)),
+            }
+        }
+        Err(mut failure) => {
+            if original.gap.is_none() && candidate.gap.is_none() {
+                if let Failure::Need(unmet) = &mut *failure {
+                    if let Some(error) = refute::refute(unmet, names) {
+                        return Answer::Refuted(Box::new(error));
+                    }
+                }
+            }
+            let gap = original.gap.as_ref().or(candidate.gap.as_ref());
+            Answer::Unknown(match gap {
+                Some((line, what)) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
+                None => reason(original, candidate, names, &failure),
+            })
+        }
+    }
+}
+
+/// The witness of an error, in the common form.
+pub fn witness(error: &AllocationError) -> Witness {
+    let behaviour = |used: &Used, what: String| Behaviour {
+        summary: format!("{what} (line {}: {})", used.line, used.text),
+        line: None,
+    };
+    Witness {
+        kind: "uninterpreted",
+        registers: Vec::new(),
+        memory: Vec::new(),
+        calls: Vec::new(),
+        original: behaviour(&error.original, format!("uses {}", error.needs)),
+        candidate: behaviour(&error.candidate, format!("uses {}", error.holds)),
+        replayed: vec!["interpreter"],
+        allocation: Some(Box::new(error.clone())),
+    }
+}
