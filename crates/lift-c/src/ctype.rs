@@ -28,9 +28,7 @@ impl CType {
         match self {
             CType::Scalar(_) => Some(1),
             CType::Array(element, length) => element.cells()?.checked_mul((*length)?),
-            CType::Struct(layout) => {
-                layout.members.iter().try_fold(0u64, |sum, (_, ty)| sum.checked_add(ty.cells()?))
-            }
+            CType::Struct(layout) => layout.members.iter().try_fold(0u64, |sum, (_, ty)| sum.checked_add(ty.cells()?)),
             CType::Void | CType::Pointer(_) => None,
         }
     }

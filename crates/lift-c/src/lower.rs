@@ -69,6 +69,8 @@ pub(crate) struct Lowerer<'a> {
     results: Vec<Option<(Binding, Key)>>,
     line: u32,
     pragma: Option<Name>,
+    /// Value and type of the last parameter that became a variable.
+    started: Option<(i64, Scalar)>,
 }
 
 /// A program and the parameters that it used.
@@ -115,6 +117,7 @@ impl<'a> Lowerer<'a> {
             name: String::new(),
             file: path.to_string(),
             objects: Vec::new(),
+            arguments: Vec::new(),
             slots: 0,
             functions: Vec::new(),
             body: Vec::new(),
@@ -143,6 +146,7 @@ impl<'a> Lowerer<'a> {
             results: Vec::new(),
             line: 0,
             pragma: None,
+            started: None,
         }
     }
 

@@ -111,7 +111,8 @@ fn system(path: &Path, text: &str, settings: &Settings) -> Result<(String, Vec<S
     let _ = feeder.map(std::thread::JoinHandle::join);
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        let first = message.lines().find(|l| l.contains("error")).or(message.lines().next()).unwrap_or("`cc -E` failed");
+        let first =
+            message.lines().find(|l| l.contains("error")).or(message.lines().next()).unwrap_or("`cc -E` failed");
         return Err(failed(first.to_string()));
     }
     if output.stdout.len() as u64 > LARGEST {
@@ -162,7 +163,14 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(settings: &'a Settings, names: &'a mut Names) -> Worker<'a> {
-        Worker { settings, names, macros: FxHashMap::default(), files: Vec::new(), replaced: Vec::new(), out: Vec::new() }
+        Worker {
+            settings,
+            names,
+            macros: FxHashMap::default(),
+            files: Vec::new(),
+            replaced: Vec::new(),
+            out: Vec::new(),
+        }
     }
 
     fn finish(mut self) -> Unit {
@@ -406,7 +414,9 @@ mod tests {
         expands_to(
             source,
             &Settings::default(),
-            expect!["x = ( ( 16 ) < ( ( ( i ) < ( 16 - 1 ) ? ( i ) : ( 16 - 1 ) ) ) ? ( 16 ) : ( ( ( i ) < ( 16 - 1 ) ? ( i ) : ( 16 - 1 ) ) ) ) ; @3"],
+            expect![
+                "x = ( ( 16 ) < ( ( ( i ) < ( 16 - 1 ) ? ( i ) : ( 16 - 1 ) ) ) ? ( 16 ) : ( ( ( i ) < ( 16 - 1 ) ? ( i ) : ( 16 - 1 ) ) ) ) ; @3"
+            ],
         );
     }
 
@@ -431,12 +441,20 @@ mod tests {
 
     #[test]
     fn pragmas_stay_and_line_markers_count() {
-        expands_to("#pragma omp parallel for\n# 40 \"b.c\"\nx;", &Settings::default(), expect!["<omp parallel for> x ; @40"]);
+        expands_to(
+            "#pragma omp parallel for\n# 40 \"b.c\"\nx;",
+            &Settings::default(),
+            expect!["<omp parallel for> x ; @40"],
+        );
     }
 
     #[test]
     fn statement_macros() {
-        expands_to("#define S1(i,j) A[i][j] = 0\nS1(t1, t2+1);", &Settings::default(), expect!["A [ t1 ] [ t2 + 1 ] = 0 ; @2"]);
+        expands_to(
+            "#define S1(i,j) A[i][j] = 0\nS1(t1, t2+1);",
+            &Settings::default(),
+            expect!["A [ t1 ] [ t2 + 1 ] = 0 ; @2"],
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use crate::ast::File;
 use crate::error::Error;
 use crate::lexer::{Kind, Names};
+use crate::lower::lower;
 use crate::parser::parse;
 use crate::preprocess::{Settings, preprocess, preprocess_text};
-use crate::lower::lower;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use updates::Program;
@@ -104,14 +104,17 @@ impl Source {
         if let [only] = marked.as_slice() {
             return Ok(name(only));
         }
-        let candidates: Vec<_> =
-            of_main.iter().filter(|f| !f.is_static && self.names.text(f.name) != "main").collect();
+        let candidates: Vec<_> = of_main.iter().filter(|f| !f.is_static && self.names.text(f.name) != "main").collect();
         let what = match (candidates.as_slice(), of_main.as_slice()) {
             ([only], _) => return Ok(name(only)),
             ([], [only]) => return Ok(name(only)),
             ([], []) => "no function".to_string(),
             (several, all) => {
-                let listed = if several.is_empty() { all.iter().map(|f| name(f)).collect() } else { several.iter().map(|f| name(f)).collect::<Vec<_>>() };
+                let listed = if several.is_empty() {
+                    all.iter().map(|f| name(f)).collect()
+                } else {
+                    several.iter().map(|f| name(f)).collect::<Vec<_>>()
+                };
                 format!("which function? choose with --function: {}", listed.join(", "))
             }
         };

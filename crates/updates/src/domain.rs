@@ -2,11 +2,12 @@
 
 use crate::scalar::{Cmp, Constant, Op, Scalar, Undefined};
 use std::fmt::Debug;
+use std::hash::Hash;
 
 /// A kind of data values.
 pub trait Domain {
     /// A value.
-    type Value: Copy + PartialEq + Debug;
+    type Value: Copy + Eq + Hash + Debug;
 
     /// What a cell holds that nobody wrote.
     fn unwritten(&self) -> Self::Value;

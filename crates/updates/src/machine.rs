@@ -11,6 +11,7 @@ use crate::program::{
     Base, Cond, Data, Element, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
 };
 use crate::scalar::{self, Cmp, Op, Scalar};
+use rustc_hash::FxHashMap;
 use std::time::Instant;
 
 mod branch;
@@ -47,6 +48,19 @@ pub struct Final<V> {
     pub objects: Vec<Vec<V>>,
     /// Number of updates: writes of cells.
     pub updates: u64,
+    /// Integer divisions by a value that is not known, each once: they trap if it is zero.
+    pub divisions: Vec<Division<V>>,
+}
+
+/// A division that may trap.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Division<V> {
+    /// The divisor.
+    pub divisor: V,
+    /// The conditions on data under which it happens, and their sides.
+    pub path: Vec<(V, bool)>,
+    /// Where.
+    pub site: u32,
 }
 
 pub(crate) type Run<T> = Result<T, Box<Fault>>;
@@ -71,6 +85,7 @@ pub struct Machine<'p, D: Domain, O> {
     /// Objects without a stated extent grow up to this.
     extents: &'p [Option<u64>],
     branches: Vec<Branch<D::Value>>,
+    divisions: FxHashMap<D::Value, Vec<Division<D::Value>>>,
     total: u64,
     updates: u64,
     turns: u64,
@@ -105,6 +120,7 @@ pub fn execute<D: Domain, O: Observer<D::Value>>(
         objects: Vec::with_capacity(program.objects.len()),
         extents,
         branches: Vec::new(),
+        divisions: FxHashMap::default(),
         total: 0,
         updates: 0,
         turns: 0,
@@ -115,7 +131,9 @@ pub fn execute<D: Domain, O: Observer<D::Value>>(
     }
     let body: &[Stmt] = &program.body;
     machine.list(body)?;
-    Ok(Final { objects: machine.objects, updates: machine.updates })
+    let mut divisions: Vec<Division<D::Value>> = machine.divisions.into_values().flatten().collect();
+    divisions.sort_by_key(|d| d.site);
+    Ok(Final { objects: machine.objects, updates: machine.updates, divisions })
 }
 
 impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
@@ -123,7 +141,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         let cells = object.cells.or(self.extents.get(number).copied().flatten()).unwrap_or(0);
         self.total = self.total.saturating_add(cells);
         if self.total > self.limits.cells {
-            return Err(self.fault(FaultKind::Memory, format!("the objects have more than {} cells", self.limits.cells)));
+            return Err(
+                self.fault(FaultKind::Memory, format!("the objects have more than {} cells", self.limits.cells))
+            );
         }
         let values = match (&object.origin, input_key(&object.origin)) {
             (Origin::Table(known), _) => known.iter().map(|c| self.domain.constant(*c)).collect(),
@@ -227,7 +247,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         let (old, new) = (self.objects[object as usize].len() as u64, cell as u64 + 1);
         self.total = self.total.saturating_add(new - old);
         if self.total > self.limits.cells {
-            return Err(self.fault(FaultKind::Memory, format!("the objects have more than {} cells", self.limits.cells)));
+            return Err(
+                self.fault(FaultKind::Memory, format!("the objects have more than {} cells", self.limits.cells))
+            );
         }
         for cell in old..new {
             let value = match key {
@@ -255,7 +277,10 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     #[inline]
     fn load_cell(&mut self, object: u32, cell: u64) -> Run<D::Value> {
         let Some(value) = self.objects[object as usize].get(cell as usize).copied() else {
-            return Err(self.undefined(format!("access to `{}`, which has no such cell", self.program.objects[object as usize].name)));
+            return Err(self.undefined(format!(
+                "access to `{}`, which has no such cell",
+                self.program.objects[object as usize].name
+            )));
         };
         if self.domain.is_unwritten(value) {
             let name = self.program.objects[object as usize].cell_name(cell);
@@ -304,6 +329,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             Data::Binary(op, ty, operands) => {
                 let a = self.data(&operands.0)?;
                 let b = self.data(&operands.1)?;
+                if matches!(op, Op::Div | Op::Rem) && !ty.is_float() {
+                    self.note_division(b);
+                }
                 self.domain.binary(*op, *ty, a, b).map_err(|why| self.undefined(why.to_string()))
             }
             Data::Neg(ty, value) => {
@@ -363,6 +391,18 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 self.sequence(stmts)?;
                 self.data(value)
             }
+        }
+    }
+
+    fn note_division(&mut self, divisor: D::Value) {
+        if self.domain.known(divisor).is_some() {
+            return;
+        }
+        let path: Vec<(D::Value, bool)> = self.branches.iter().map(|b| (b.cond, b.side)).collect();
+        let known = self.divisions.entry(divisor).or_default();
+        let covered = |d: &Division<D::Value>| d.path.iter().all(|step| path.contains(step));
+        if !known.iter().any(covered) {
+            known.push(Division { divisor, path, site: self.site });
         }
     }
 

@@ -5,7 +5,7 @@ use crate::hash::name_key;
 use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
 
 /// A concrete value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Number {
     /// Nobody wrote the cell.
     Unwritten,
@@ -114,7 +114,7 @@ impl<F: FnMut(u64, u64, Scalar) -> Constant> Domain for Numbers<F> {
 }
 
 /// A library function; functions that nobody knows get a value that depends on name and arguments only.
-fn eval_call(name: &str, ty: Scalar, arguments: &[Constant]) -> Constant {
+pub(crate) fn eval_call(name: &str, ty: Scalar, arguments: &[Constant]) -> Constant {
     let floats: Option<Vec<f64>> = arguments.iter().map(|a| a.as_float()).collect();
     if let Some(values) = floats {
         let base = match name.strip_suffix('f') {
@@ -178,5 +178,9 @@ fn eval_call(name: &str, ty: Scalar, arguments: &[Constant]) -> Constant {
         state = (state ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
     let small = (state >> 40) as i64;
-    if ty.is_float() { Constant::float(ty, small as f64 / 65536.0) } else { Constant::integer(ty.wrap(i128::from(small & 127))) }
+    if ty.is_float() {
+        Constant::float(ty, small as f64 / 65536.0)
+    } else {
+        Constant::integer(ty.wrap(i128::from(small & 127)))
+    }
 }

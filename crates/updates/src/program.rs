@@ -16,6 +16,8 @@ pub struct Program {
     pub file: String,
     /// Memory objects: parameters first, in order, then globals, then locals.
     pub objects: Vec<Object>,
+    /// The function's arguments, in order.
+    pub arguments: Vec<Argument>,
     /// Number of control slots.
     pub slots: usize,
     /// Names of the library functions called.
@@ -32,6 +34,19 @@ pub struct Program {
     pub parameters: Vec<(String, i64)>,
     /// Identity of the text that the program was made from.
     pub hash: String,
+}
+
+/// What is passed for a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// This number, of a type.
+    Known(i64, Scalar),
+    /// The cells of this object, by value.
+    Value(u32),
+    /// A pointer to this object.
+    Memory(u32),
+    /// Something that the function does not name.
+    Unnamed,
 }
 
 /// Who sees an object, and what it holds at the start.

@@ -11,7 +11,7 @@ use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
 /// Where symbolic values are kept.
 pub trait Backing {
     /// A value with a flag.
-    type Value: Copy + PartialEq + Ord + std::fmt::Debug;
+    type Value: Copy + Eq + Ord + std::hash::Hash + std::fmt::Debug;
 
     /// What a cell holds that nobody wrote.
     fn unwritten(&self) -> Self::Value;
@@ -98,8 +98,10 @@ impl<B: Backing> Symbolic<B> {
             Op::Add => {
                 for (x, other) in [(a, b), (b, a)] {
                     // x + (-0.0) is x for every x.
-                    if matches!(self.backing.known(other), Some(Constant::F64(0x8000_0000_0000_0000) | Constant::F32(0x8000_0000)))
-                    {
+                    if matches!(
+                        self.backing.known(other),
+                        Some(Constant::F64(0x8000_0000_0000_0000) | Constant::F32(0x8000_0000))
+                    ) {
                         return x;
                     }
                 }
@@ -273,7 +275,8 @@ impl<B: Backing> Domain for Symbolic<B> {
             return Ok(self.backing.constant(converted));
         }
         if to == Scalar::Bool && from != Scalar::Bool {
-            let zero = self.backing.constant(if from.is_float() { Constant::float(from, 0.0) } else { Constant::Int(0) });
+            let zero =
+                self.backing.constant(if from.is_float() { Constant::float(from, 0.0) } else { Constant::Int(0) });
             return Ok(self.compare(Cmp::Ne, from, value, zero));
         }
         if from == to {
@@ -307,6 +310,12 @@ impl<B: Backing> Domain for Symbolic<B> {
     }
 
     fn call(&mut self, name: &str, ty: Scalar, arguments: &[B::Value]) -> B::Value {
+        if EXACT.contains(&name.trim_end_matches('f'))
+            && let Some(known) = arguments.iter().map(|a| self.backing.known(*a)).collect::<Option<Vec<_>>>()
+        {
+            let value = crate::number::eval_call(name, ty, &known);
+            return self.backing.constant(value);
+        }
         match (name, arguments) {
             ("fabs" | "fabsf", [x]) => {
                 let (x, _) = self.magnitude(*x);
@@ -330,6 +339,9 @@ impl<B: Backing> Domain for Symbolic<B> {
         }
     }
 }
+
+/// Functions whose result on constants every library agrees on.
+const EXACT: [&str; 10] = ["floor", "ceil", "trunc", "round", "fabs", "sqrt", "fmin", "fmax", "abs", "labs"];
 
 /// Comparisons of integers do not depend on their width.
 fn class(ty: Scalar) -> Scalar {

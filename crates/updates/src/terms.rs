@@ -35,7 +35,11 @@ impl TermRef {
 pub enum Shape {
     Unwritten,
     Constant(Constant),
-    Input { key: u64, cell: u64, ty: Scalar },
+    Input {
+        key: u64,
+        cell: u64,
+        ty: Scalar,
+    },
     Binary(Op, Scalar),
     Compare(Cmp, Scalar),
     Convert(Scalar, Scalar),

@@ -112,7 +112,8 @@ impl<'a> Lowerer<'a> {
         let value = self.value(index)?;
         let (value, ty) = self.to_int(value)?;
         self.line = index.line;
-        let stride = element.cells().ok_or_else(|| self.unsupported(format!("elements of type `{}`", element.name())))?;
+        let stride =
+            element.cells().ok_or_else(|| self.unsupported(format!("elements of type `{}`", element.name())))?;
         let stride = i64::try_from(stride).map_err(|_| self.unsupported("an array of this size"))?;
         let extent = length.map(|l| l as i64);
         access.index.push(Index { value: convert_int(value, ty, Scalar::I64), stride, extent });

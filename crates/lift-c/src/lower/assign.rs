@@ -31,7 +31,9 @@ impl<'a> Lowerer<'a> {
             Lv::Memory(access, CType::Struct(layout)) if operator.is_none() => {
                 let ty = CType::Struct(Rc::clone(&layout));
                 let value = self.value(right)?;
-                let Val::Struct(from, other) = value else { return Err(self.malformed("an assignment to a structure")) };
+                let Val::Struct(from, other) = value else {
+                    return Err(self.malformed("an assignment to a structure"));
+                };
                 if other != ty {
                     return Err(self.malformed("an assignment of another structure"));
                 }
@@ -132,7 +134,9 @@ impl<'a> Lowerer<'a> {
                     _ => Err(self.malformed("an assignment to a pointer")),
                 }
             }
-            Lv::Memory(_, ty) => Err(self.unsupported(format!("an assignment to `{}` inside an expression", ty.name()))),
+            Lv::Memory(_, ty) => {
+                Err(self.unsupported(format!("an assignment to `{}` inside an expression", ty.name())))
+            }
         }
     }
 

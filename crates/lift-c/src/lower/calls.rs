@@ -274,7 +274,8 @@ impl<'a> Lowerer<'a> {
                     }
                     value => {
                         let data = self.to_data(value, scalar)?;
-                        let object = self.new_object(self.text(name).to_string(), &CType::Scalar(scalar), Origin::Local)?;
+                        let object =
+                            self.new_object(self.text(name).to_string(), &CType::Scalar(scalar), Origin::Local)?;
                         out.push(Stmt::Store(site, updates::Place::Cell(object), data));
                         self.bind(name, Binding::Object(object, CType::Scalar(scalar)), key);
                     }
@@ -282,7 +283,9 @@ impl<'a> Lowerer<'a> {
             }
             CType::Struct(layout) => {
                 let ty = CType::Struct(layout);
-                let Val::Struct(from, _) = value else { return Err(self.malformed("an argument that is no structure")) };
+                let Val::Struct(from, _) = value else {
+                    return Err(self.malformed("an argument that is no structure"));
+                };
                 let object = self.new_object(self.text(name).to_string(), &ty, Origin::Local)?;
                 let to = super::values::Access { base: updates::Base::Object(object), index: Vec::new(), offset: 0 };
                 self.copy_struct(site, &to, &from, &ty, out)?;

@@ -202,6 +202,8 @@ impl<'a> Lowerer<'a> {
         if ty.cells().is_none() {
             return Err(self.unsupported(format!("the global `{shown}` of type `{}`", ty.name())));
         }
+        // A static variable is its file's own; nobody else sees what it is left with.
+        let name = if variable.is_static { format!("static {name}") } else { name };
         let object = self.new_object(shown, &ty, Origin::Global(name))?;
         Ok(Binding::Object(object, ty))
     }

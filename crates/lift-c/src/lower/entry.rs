@@ -5,7 +5,7 @@ use crate::ast::Function;
 use crate::ctype::CType;
 use crate::error::Error;
 use std::rc::Rc;
-use updates::{Int, Origin, Place, Scalar, Stmt};
+use updates::{Argument, Int, Origin, Place, Scalar, Stmt};
 
 impl<'a> Lowerer<'a> {
     pub(super) fn function(&mut self, function: &'a Function) -> Result<(), Error> {
@@ -14,6 +14,7 @@ impl<'a> Lowerer<'a> {
         self.calls.push(function.name);
         let assigned = super::assigned_names(&function.body);
         let mut body = Vec::new();
+        self.program.arguments = vec![Argument::Unnamed; function.parameters.len()];
         // Scalars first: the dimensions of arrays may mention any of them.
         for arrays in [false, true] {
             for (position, parameter) in function.parameters.iter().enumerate() {
@@ -45,6 +46,10 @@ impl<'a> Lowerer<'a> {
                     }
                     CType::Void => return Err(self.malformed(format!("the parameter `{text}` of type void"))),
                 };
+                self.program.arguments[position as usize] = match &binding {
+                    Binding::Known(value, ty) => Argument::Known(*value, *ty),
+                    _ => self.argument(position),
+                };
                 self.bind(name, binding, key);
             }
         }
@@ -61,6 +66,18 @@ impl<'a> Lowerer<'a> {
         body.extend(self.list(&function.body)?);
         self.program.body = body;
         Ok(())
+    }
+
+    /// What the caller passes at a position: the object made for it, or the number that a variable starts with.
+    fn argument(&self, position: u32) -> Argument {
+        for (number, object) in self.program.objects.iter().enumerate() {
+            match object.origin {
+                Origin::Parameter(p) if p == position => return Argument::Memory(number as u32),
+                Origin::Value(p) if p == position => return Argument::Value(number as u32),
+                _ => {}
+            }
+        }
+        self.started.map_or(Argument::Unnamed, |(value, ty)| Argument::Known(value, ty))
     }
 
     fn integer_parameter(
@@ -81,11 +98,14 @@ impl<'a> Lowerer<'a> {
         self.used_parameters.insert(text.to_string());
         let (low, high) = scalar.range();
         if !(low..=high).contains(&i128::from(value)) {
-            return Err(self.malformed(format!("{value} does not fit the parameter `{text}` of type `{}`", scalar.name())));
+            return Err(
+                self.malformed(format!("{value} does not fit the parameter `{text}` of type `{}`", scalar.name()))
+            );
         }
         if !assigned {
             return Ok(Binding::Known(value, scalar));
         }
+        self.started = Some((value, scalar));
         let site = self.site(self.line);
         if self.data.contains(&key) {
             let ty = CType::Scalar(scalar);

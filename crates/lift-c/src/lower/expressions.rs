@@ -36,7 +36,8 @@ impl<'a> Lowerer<'a> {
             }
             ExprKind::Char(name) => {
                 let text = self.text(*name);
-                let value = literals::character(text).ok_or_else(|| self.unsupported(format!("the character {text}")))?;
+                let value =
+                    literals::character(text).ok_or_else(|| self.unsupported(format!("the character {text}")))?;
                 Ok(Val::Int(Int::Const(value), Scalar::I32))
             }
             ExprKind::Text => Err(self.unsupported("a string")),

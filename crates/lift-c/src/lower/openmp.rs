@@ -1,7 +1,7 @@
 //! OpenMP directives on loops: which turns are claimed to be independent, and of which variables each has its own.
 
-use super::values::Lv;
 use super::Lowerer;
+use super::values::Lv;
 use crate::error::Error;
 use crate::lexer::Name;
 use updates::{Base, Parallel};
@@ -13,7 +13,8 @@ impl<'a> Lowerer<'a> {
         let text = self.text(pragma);
         let Some(rest) = text.strip_prefix("omp ") else { return Ok(None) };
         let words: Vec<&str> = rest.split_whitespace().collect();
-        let head: Vec<&str> = words.iter().copied().take_while(|w| w.chars().all(|c| c.is_ascii_alphabetic())).collect();
+        let head: Vec<&str> =
+            words.iter().copied().take_while(|w| w.chars().all(|c| c.is_ascii_alphabetic())).collect();
         let simd = head.contains(&"simd") && !head.contains(&"for");
         if !head.contains(&"for") && !simd {
             return Ok(None);

@@ -151,7 +151,9 @@ impl<'a> Lowerer<'a> {
             StmtKind::While(cond, body) => self.while_loop(stmt.line, cond, body, true, out)?,
             StmtKind::DoWhile(body, cond) => self.while_loop(stmt.line, cond, body, false, out)?,
             StmtKind::Switch(value, body) => self.switch(stmt.line, value, body, out)?,
-            StmtKind::Case(_) | StmtKind::Default => return Err(self.unsupported("a case outside the switch's own block")),
+            StmtKind::Case(_) | StmtKind::Default => {
+                return Err(self.unsupported("a case outside the switch's own block"));
+            }
             StmtKind::Break => out.push(Stmt::Break),
             StmtKind::Continue => out.push(Stmt::Continue),
             StmtKind::Return(value) => self.return_value(value.as_ref(), stmt.line, out)?,
@@ -206,13 +208,7 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    fn for_loop(
-        &mut self,
-        line: u32,
-        parts: &'a For,
-        pragma: Option<Name>,
-        out: &mut Vec<Stmt>,
-    ) -> Result<(), Error> {
+    fn for_loop(&mut self, line: u32, parts: &'a For, pragma: Option<Name>, out: &mut Vec<Stmt>) -> Result<(), Error> {
         self.scopes.push(FxHashMap::default());
         let mut list = Vec::new();
         if let Some(init) = &parts.init {

@@ -63,7 +63,8 @@ pub(super) fn is_truth(data: &Data) -> bool {
 
 /// Functions whose value on constants is exact, so that bounds written with them are known.
 const EXACT: [&str; 14] = [
-    "floor", "ceil", "trunc", "round", "fabs", "sqrt", "fmin", "fmax", "floorf", "ceilf", "fabsf", "sqrtf", "abs", "labs",
+    "floor", "ceil", "trunc", "round", "fabs", "sqrt", "fmin", "fmax", "floorf", "ceilf", "fabsf", "sqrtf", "abs",
+    "labs",
 ];
 
 /// Does the value not depend on any cell?
@@ -220,7 +221,11 @@ impl<'a> Lowerer<'a> {
             (Val::Data(data, from), CType::Scalar(to)) => {
                 let closed = !to.is_float() && is_closed(&data, &self.program.functions);
                 let converted = convert_data(data, from, *to);
-                Ok(if closed { Val::Int(Int::FromData(*to, Box::new(converted)), *to) } else { Val::Data(converted, *to) })
+                Ok(if closed {
+                    Val::Int(Int::FromData(*to, Box::new(converted)), *to)
+                } else {
+                    Val::Data(converted, *to)
+                })
             }
             (value @ Val::Int(..), CType::Scalar(to)) => Ok(Val::Data(self.to_data(value, *to)?, *to)),
             (Val::Int(Int::Const(0), _), CType::Pointer(target)) => Ok(Val::Pointer(Int::Const(0), Rc::clone(target))),

@@ -12,6 +12,8 @@ const DEEPEST: usize = 64;
 /// What one side of a branch wrote, with the old values, in order.
 #[derive(Debug)]
 pub(super) struct Branch<V> {
+    pub(super) cond: V,
+    pub(super) side: bool,
     cells: Vec<(u32, u64, V, u32)>,
     pub(super) slots: Vec<(u32, i64)>,
 }
@@ -25,16 +27,17 @@ struct Effects<V> {
 impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     pub(super) fn log_cell(&mut self, object: u32, cell: u64) {
         let writer = if O::ACTIVE { self.observer.writer(object, cell) } else { 0 };
-        if let (Some(branch), Some(old)) = (self.branches.last_mut(), self.objects[object as usize].get(cell as usize)) {
+        if let (Some(branch), Some(old)) = (self.branches.last_mut(), self.objects[object as usize].get(cell as usize))
+        {
             branch.cells.push((object, cell, *old, writer));
         }
     }
 
-    fn begin(&mut self) -> Run<()> {
+    fn begin(&mut self, cond: D::Value, side: bool) -> Run<()> {
         if self.branches.len() >= DEEPEST {
             return Err(self.unsupported(format!("more than {DEEPEST} nested data-dependent conditions")));
         }
-        self.branches.push(Branch { cells: Vec::new(), slots: Vec::new() });
+        self.branches.push(Branch { cond, side, cells: Vec::new(), slots: Vec::new() });
         Ok(())
     }
 
@@ -119,10 +122,10 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if let Some(constant) = self.domain.known(value) {
             return if constant.is_true() { self.list(yes) } else { self.list(no) };
         }
-        self.begin()?;
+        self.begin(value, true)?;
         let first = self.list(yes)?;
         let then = self.roll_back();
-        self.begin()?;
+        self.begin(value, false)?;
         let second = self.list(no)?;
         let otherwise = self.roll_back();
         self.site = site;
@@ -144,10 +147,10 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if let Some(constant) = self.domain.known(value) {
             return if constant.is_true() { yes(self) } else { no(self) };
         }
-        self.begin()?;
+        self.begin(value, true)?;
         let first = yes(self)?;
         let then = self.roll_back();
-        self.begin()?;
+        self.begin(value, false)?;
         let second = no(self)?;
         let otherwise = self.roll_back();
         self.merge(value, then, otherwise)?;

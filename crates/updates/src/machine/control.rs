@@ -112,7 +112,11 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             Int::And(parts) => Ok(i64::from(self.int(&parts.0)? != 0 && self.int(&parts.1)? != 0)),
             Int::Or(parts) => Ok(i64::from(self.int(&parts.0)? != 0 || self.int(&parts.1)? != 0)),
             Int::Choice(parts) => {
-                if self.int(&parts.0)? != 0 { self.int(&parts.1) } else { self.int(&parts.2) }
+                if self.int(&parts.0)? != 0 {
+                    self.int(&parts.1)
+                } else {
+                    self.int(&parts.2)
+                }
             }
             Int::Assign(slot, value) => {
                 let value = self.int(value)?;
