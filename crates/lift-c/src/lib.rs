@@ -14,6 +14,9 @@ mod literals;
 mod ctype;
 mod lower;
 mod source;
+pub mod fuzz;
+#[cfg(test)]
+mod tests;
 
 pub use error::Error;
 pub use preprocess::Settings;

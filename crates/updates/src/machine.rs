@@ -507,6 +507,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             }
             Stmt::If(site, parts) => {
                 self.site = *site;
+                if O::ACTIVE {
+                    self.observer.statement();
+                }
                 let (cond, yes, no) = &**parts;
                 return self.conditional(*site, cond, yes, no);
             }

@@ -19,6 +19,8 @@ pub trait Observer<V> {
     }
     /// The cell is back to an older state: one side of a data-dependent branch was left.
     fn restore(&mut self, _object: u32, _cell: u64, _writer: u32) {}
+    /// A statement's condition depends on data.
+    fn condition(&mut self, _value: V, _site: u32, _iterators: &[i64]) {}
     /// A statement begins.
     fn statement(&mut self) {}
     /// A loop marked parallel begins.

@@ -110,7 +110,7 @@ impl<'a> Lowerer<'a> {
             return Err(self.malformed("a subscript of something that is no array"));
         };
         let value = self.value(index)?;
-        let (value, ty) = self.to_int(value)?;
+        let (value, ty) = self.int_of(value)?;
         self.line = index.line;
         let stride =
             element.cells().ok_or_else(|| self.unsupported(format!("elements of type `{}`", element.name())))?;

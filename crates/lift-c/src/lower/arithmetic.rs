@@ -83,8 +83,8 @@ impl<'a> Lowerer<'a> {
             let b = if shift { b.clone() } else { convert_int(b.clone(), *right, ty) };
             return Ok(Val::Int(self.fold(op, ty, a, b), ty));
         }
-        let a = self.to_data(a, ty)?;
-        let b = if shift { self.to_data(b, promote(right))? } else { self.to_data(b, ty)? };
+        let a = self.data_of(a, ty)?;
+        let b = if shift { self.data_of(b, promote(right))? } else { self.data_of(b, ty)? };
         if let (Data::Const(left), Data::Const(right)) = (&a, &b)
             && let Ok(folded) = updates::fold(op, ty, *left, *right)
         {
@@ -128,7 +128,7 @@ impl<'a> Lowerer<'a> {
             let b = convert_int(b.clone(), *right, ty);
             return Ok(Val::Int(Int::Compare(cmp, ty, Box::new((a, b))), Scalar::I32));
         }
-        let (a, b) = (self.to_data(a, ty)?, self.to_data(b, ty)?);
+        let (a, b) = (self.data_of(a, ty)?, self.data_of(b, ty)?);
         let data = Data::Compare(cmp, ty, Box::new((a, b)));
         if is_closed(&data, &self.program.functions) {
             return Ok(Val::Int(Int::FromData(Scalar::I32, Box::new(data)), Scalar::I32));

@@ -93,7 +93,7 @@ impl<'a> Lowerer<'a> {
             }
         };
         let value = self.convert(value, &CType::Scalar(ty))?;
-        self.to_data(value, ty)
+        self.data_of(value, ty)
     }
 
     /// An assignment as an expression.
@@ -196,7 +196,7 @@ impl<'a> Lowerer<'a> {
                 let old = Val::Data(Data::Load(access.clone().place()), ty);
                 let new = self.binary(Binary::Add, old.clone(), Val::Int(Int::Const(by), Scalar::I32))?;
                 let new = self.convert(new, &CType::Scalar(ty))?;
-                let new = self.to_data(new, ty)?;
+                let new = self.data_of(new, ty)?;
                 let stored = Data::Assign(site, Box::new((access.place(), new)));
                 if !post {
                     return self.after(before, Val::Data(stored, ty));

@@ -52,6 +52,9 @@ const MATHEMATICAL: [(&str, usize); 36] = [
 /// Functions that a kernel may call for no effect on its result.
 const IGNORED: [&str; 3] = ["free", "polybench_free_data", "__builtin_assume"];
 
+/// The statements of an inlined call, and where its result is.
+type Inlined = (Vec<Stmt>, Option<(Binding, Key)>);
+
 /// Calls inside calls deeper than this are refused.
 const DEEPEST: usize = 40;
 
@@ -86,7 +89,7 @@ impl<'a> Lowerer<'a> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let value = self.value(argument)?;
-            values.push(self.to_data(value, ty)?);
+            values.push(self.data_of(value, ty)?);
         }
         let function = self.function_number(canonical);
         Ok(Val::Data(Data::Call(ty, function, values), ty))
@@ -119,7 +122,7 @@ impl<'a> Lowerer<'a> {
                 Ok(Val::Int(Int::Choice(Box::new((negative, negated, value))), ty))
             }
             other => {
-                let data = self.to_data(other, ty)?;
+                let data = self.data_of(other, ty)?;
                 let closed = is_closed(&data, &self.program.functions);
                 let function = self.function_number(name);
                 let data = Data::Call(ty, function, vec![data]);
@@ -152,7 +155,7 @@ impl<'a> Lowerer<'a> {
             return Err(self.unsupported("`calloc`"));
         }
         let (element, _) = target.element();
-        let size = element.size().filter(|size| *size > 0 && bytes % size == 0);
+        let size = element.size().filter(|size| *size > 0 && bytes.is_multiple_of(*size));
         let size = size.ok_or_else(|| self.unsupported(format!("memory for `{}` of {bytes} bytes", target.name())))?;
         if self.uncertain > 0 || !self.loops.is_empty() {
             return Err(self.unsupported("allocation inside a loop or branch"));
@@ -177,12 +180,7 @@ impl<'a> Lowerer<'a> {
         self.after(stmts, value)
     }
 
-    fn inline_body(
-        &mut self,
-        function: &'a Function,
-        arguments: &[Expr],
-        line: u32,
-    ) -> Result<(Vec<Stmt>, Option<(Binding, Key)>), Error> {
+    fn inline_body(&mut self, function: &'a Function, arguments: &[Expr], line: u32) -> Result<Inlined, Error> {
         let name = self.text(function.name);
         if self.calls.contains(&function.name) {
             return Err(self.unsupported(format!("recursion in `{name}`")));
@@ -273,7 +271,7 @@ impl<'a> Lowerer<'a> {
                         self.bind(name, Binding::Slot(slot, scalar), key);
                     }
                     value => {
-                        let data = self.to_data(value, scalar)?;
+                        let data = self.data_of(value, scalar)?;
                         let object =
                             self.new_object(self.text(name).to_string(), &CType::Scalar(scalar), Origin::Local)?;
                         out.push(Stmt::Store(site, updates::Place::Cell(object), data));

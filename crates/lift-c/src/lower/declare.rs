@@ -60,7 +60,7 @@ impl<'a> Lowerer<'a> {
                     Some(init) => {
                         let value = self.initial_value(init)?;
                         let value = self.convert(value, &CType::Scalar(scalar))?;
-                        let data = self.to_data(value, scalar)?;
+                        let data = self.data_of(value, scalar)?;
                         out.push(Stmt::Store(site, Place::Cell(object), data));
                     }
                 }
@@ -113,7 +113,7 @@ impl<'a> Lowerer<'a> {
                 let values = self.flatten(list, &ty)?;
                 for (cell, (value, scalar)) in values.into_iter().enumerate() {
                     let data = match value {
-                        Some(value) => self.to_data(value, scalar)?,
+                        Some(value) => self.data_of(value, scalar)?,
                         None => Data::Const(zero(scalar)),
                     };
                     let to = Access { base: Base::Object(object), index: Vec::new(), offset: cell as i64 };
@@ -187,7 +187,7 @@ impl<'a> Lowerer<'a> {
                 let mut cells = Vec::new();
                 for (value, scalar) in self.flatten(list, &ty)? {
                     let data = match value {
-                        Some(value) => self.to_data(value, scalar)?,
+                        Some(value) => self.data_of(value, scalar)?,
                         None => Data::Const(zero(scalar)),
                     };
                     match data {

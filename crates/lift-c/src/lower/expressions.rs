@@ -105,7 +105,7 @@ impl<'a> Lowerer<'a> {
             }
             Unary::Not => {
                 let value = self.value(inner)?;
-                Ok(match self.to_cond(value)? {
+                Ok(match self.cond_of(value)? {
                     Cond::Int(value) => Val::Int(Int::Not(Box::new(value)), Scalar::I32),
                     Cond::Data(data) => Val::Data(Data::Not(Box::new(data)), Scalar::I32),
                 })
@@ -134,10 +134,10 @@ impl<'a> Lowerer<'a> {
 
     fn logical(&mut self, a: &Expr, b: &Expr, and: bool) -> Result<Val, Error> {
         let left = self.value(a)?;
-        let left = self.to_cond(left)?;
+        let left = self.cond_of(left)?;
         let right = self.under(&left, |l| {
             let value = l.value(b)?;
-            l.to_cond(value)
+            l.cond_of(value)
         })?;
         Ok(match (left, right) {
             (Cond::Int(a), Cond::Int(b)) => {
@@ -153,7 +153,7 @@ impl<'a> Lowerer<'a> {
 
     fn choice(&mut self, cond: &Expr, yes: &Expr, no: &Expr) -> Result<Val, Error> {
         let cond = self.value(cond)?;
-        let cond = self.to_cond(cond)?;
+        let cond = self.cond_of(cond)?;
         let yes = self.under(&cond, |l| l.value(yes))?;
         let no = self.under(&cond, |l| l.value(no))?;
         match (cond, yes, no) {
@@ -174,7 +174,7 @@ impl<'a> Lowerer<'a> {
                     return Err(self.unsupported("a data-dependent choice of pointers or structures"));
                 };
                 let ty = common(left, right);
-                let (a, b) = (self.to_data(yes, left)?, self.to_data(no, right)?);
+                let (a, b) = (self.data_of(yes, left)?, self.data_of(no, right)?);
                 let (a, b) = (convert_data(a, left, ty), convert_data(b, right, ty));
                 Ok(Val::Data(Data::Choice(Box::new((cond, a, b))), ty))
             }

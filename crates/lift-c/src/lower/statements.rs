@@ -55,7 +55,7 @@ impl<'a> Lowerer<'a> {
         out: &mut Vec<Stmt>,
     ) -> Result<bool, Error> {
         let value = self.value(cond)?;
-        let cond = self.to_cond(value)?;
+        let cond = self.cond_of(value)?;
         if matches!(cond, Cond::Int(_)) || self.loops.is_empty() && rest.is_empty() {
             return Ok(false);
         }
@@ -139,7 +139,7 @@ impl<'a> Lowerer<'a> {
             StmtKind::If(cond, yes, no) => {
                 let site = self.site(stmt.line);
                 let value = self.value(cond)?;
-                let cond = self.to_cond(value)?;
+                let cond = self.cond_of(value)?;
                 let yes = self.under(&cond, |l| l.scoped(yes))?;
                 let no = match no {
                     Some(no) => self.under(&cond, |l| l.scoped(no))?,
@@ -187,7 +187,7 @@ impl<'a> Lowerer<'a> {
                     Binding::Object(object, ty) => {
                         let CType::Scalar(scalar) = ty else { return Err(self.unsupported("a structure as a result")) };
                         let value = self.convert(value, &ty)?;
-                        let data = self.to_data(value, scalar)?;
+                        let data = self.data_of(value, scalar)?;
                         out.push(Stmt::Store(site, Place::Cell(object), data));
                     }
                     Binding::Known(..) => {}
@@ -230,7 +230,7 @@ impl<'a> Lowerer<'a> {
         let cond = match &parts.cond {
             Some(cond) => {
                 let value = self.value(cond)?;
-                Some(self.to_cond(value)?)
+                Some(self.cond_of(value)?)
             }
             None => None,
         };
@@ -272,7 +272,7 @@ impl<'a> Lowerer<'a> {
         self.loops.push(number);
         let site = self.site(line);
         let value = self.value(cond)?;
-        let cond = Some(self.to_cond(value)?);
+        let cond = Some(self.cond_of(value)?);
         let body = self.scoped(body)?;
         self.loops.pop();
         let step = Vec::new();
@@ -283,7 +283,7 @@ impl<'a> Lowerer<'a> {
     fn switch(&mut self, line: u32, value: &'a Expr, body: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
         let site = self.site(line);
         let value = self.value(value)?;
-        let (value, _) = self.to_int(value)?;
+        let (value, _) = self.int_of(value)?;
         let StmtKind::Block(list) = &body.kind else { return Err(self.unsupported("a switch without a block")) };
         let (mut cases, mut default, mut stmts) = (Vec::new(), None, Vec::new());
         self.scopes.push(FxHashMap::default());

@@ -159,7 +159,7 @@ pub(super) fn convert_data(value: Data, from: Scalar, to: Scalar) -> Data {
 
 impl<'a> Lowerer<'a> {
     /// The value as data of a type.
-    pub(super) fn to_data(&mut self, value: Val, to: Scalar) -> Result<Data, Error> {
+    pub(super) fn data_of(&mut self, value: Val, to: Scalar) -> Result<Data, Error> {
         match value {
             Val::Int(Int::Const(number), from) => {
                 let number = if from == Scalar::U64 { i128::from(number as u64) } else { i128::from(number) };
@@ -174,7 +174,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The value as a control integer, and its type.
-    pub(super) fn to_int(&mut self, value: Val) -> Result<(Int, Scalar), Error> {
+    pub(super) fn int_of(&mut self, value: Val) -> Result<(Int, Scalar), Error> {
         match value {
             Val::Int(value, ty) => Ok((value, ty)),
             Val::Data(data, ty) if !ty.is_float() => Ok((Int::FromData(ty, Box::new(data)), ty)),
@@ -186,7 +186,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The value as a condition.
-    pub(super) fn to_cond(&mut self, value: Val) -> Result<Cond, Error> {
+    pub(super) fn cond_of(&mut self, value: Val) -> Result<Cond, Error> {
         match value {
             Val::Int(value, _) => Ok(Cond::Int(value)),
             Val::Pointer(value, _) => Ok(Cond::Int(value)),
@@ -227,7 +227,7 @@ impl<'a> Lowerer<'a> {
                     Val::Data(converted, *to)
                 })
             }
-            (value @ Val::Int(..), CType::Scalar(to)) => Ok(Val::Data(self.to_data(value, *to)?, *to)),
+            (value @ Val::Int(..), CType::Scalar(to)) => Ok(Val::Data(self.data_of(value, *to)?, *to)),
             (Val::Int(Int::Const(0), _), CType::Pointer(target)) => Ok(Val::Pointer(Int::Const(0), Rc::clone(target))),
             (Val::Pointer(value, from), CType::Pointer(to)) => {
                 let same = from.same_cells(to) || **to == CType::Void || value_is_null(&value);
@@ -244,7 +244,7 @@ impl<'a> Lowerer<'a> {
 
     /// Pointer plus or minus an integer.
     pub(super) fn offset(&mut self, pointer: Int, target: &Rc<CType>, by: Val, op: Op) -> Result<Val, Error> {
-        let (by, ty) = self.to_int(by)?;
+        let (by, ty) = self.int_of(by)?;
         let by = convert_int(by, ty, Scalar::I64);
         let scale = target.cells().ok_or_else(|| self.unsupported("arithmetic on a pointer without a size"))? as i64;
         let scale = if op == Op::Sub { -scale } else { scale };

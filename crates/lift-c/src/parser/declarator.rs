@@ -83,11 +83,8 @@ impl<'a> Parser<'a> {
         if self.text() == "[" {
             let mut dims = Vec::new();
             while self.eat("[") {
-                loop {
-                    match self.text() {
-                        "static" | "const" | "restrict" | "__restrict" | "__restrict__" | "volatile" => self.at += 1,
-                        _ => break,
-                    }
+                while let "static" | "const" | "restrict" | "__restrict" | "__restrict__" | "volatile" = self.text() {
+                    self.at += 1;
                 }
                 let star = self.text() == "*" && self.text_at(1) == "]";
                 self.at += usize::from(star);

@@ -7,7 +7,7 @@
 //! differs and that a wrong final value depends on is named.
 
 use super::instances::Matching;
-use super::trace::{Read, Trace, Update};
+use super::trace::{CONDITION, Read, Trace, Update};
 use ::updates::{Equality, Fault, Final, Floating, Limits, Origin, Program, Symbolic, TermRef, Terms, execute};
 use kernel::updates::{CellPair, Claim, Pairing};
 
@@ -138,6 +138,9 @@ impl Side<'_> {
     }
 
     fn cell_name(&self, object: u32, cell: u64) -> String {
+        if object == CONDITION {
+            return "the condition".to_string();
+        }
         self.program.objects[object as usize].cell_name(cell)
     }
 }

@@ -5,7 +5,7 @@
 //! the source calls its locals does not have to agree on both sides, but then their updates stay unmatched.
 
 use super::explain::Side;
-use super::trace::Read;
+use super::trace::{CONDITION, Read};
 use ::updates::{Origin, name_key};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
@@ -36,7 +36,8 @@ fn names(side: &Side<'_>) -> FxHashMap<u64, Vec<u32>> {
         let mut reads: Vec<(u64, u64)> = side.trace.reads(update).iter().map(cell).collect();
         // The order of operands may be changed without changing the statement.
         reads.sort_unstable();
-        let name = FxBuildHasher.hash_one((keys[update.object as usize], update.cell, reads));
+        let written = if update.object == CONDITION { u64::MAX } else { keys[update.object as usize] };
+        let name = FxBuildHasher.hash_one((written, update.cell, reads));
         map.entry(name).or_default().push(number as u32);
     }
     map

@@ -34,6 +34,9 @@ pub(super) struct Trace {
     pub overflow: bool,
 }
 
+/// Stands for the object of a condition, which writes none.
+pub(super) const CONDITION: u32 = u32::MAX;
+
 /// Most updates that are kept.
 const MOST: usize = 3_000_000;
 
@@ -50,6 +53,9 @@ impl Trace {
     pub fn versions(&self) -> Vec<Vec<Vec<u32>>> {
         let mut all: Vec<Vec<Vec<u32>>> = Vec::new();
         for (number, update) in self.updates.iter().enumerate() {
+            if update.object == CONDITION {
+                continue;
+            }
             let (object, cell) = (update.object as usize, update.cell as usize);
             if all.len() <= object {
                 all.resize(object + 1, Vec::new());
@@ -60,6 +66,21 @@ impl Trace {
             all[object][cell].push(number as u32);
         }
         all
+    }
+
+    /// Keeps an update with the reads since its statement began; its number plus one.
+    fn record(&mut self, object: u32, cell: u64, value: TermRef, site: u32, iterators: &[i64]) -> Option<u32> {
+        if self.updates.len() >= MOST || self.reads.len() >= 8 * MOST {
+            self.overflow = true;
+            return None;
+        }
+        let start = (self.reads.len() as u32, self.iterators.len() as u32);
+        self.reads.append(&mut self.pending);
+        self.iterators.extend_from_slice(iterators);
+        let iterators = (start.1, self.iterators.len() as u32);
+        let reads = (start.0, self.reads.len() as u32);
+        self.updates.push(Update { object, cell, value, site, iterators, reads });
+        Some(self.updates.len() as u32)
     }
 
     fn slot(&mut self, object: u32, cell: u64) -> &mut u32 {
@@ -87,18 +108,13 @@ impl Observer<TermRef> for Trace {
     }
 
     fn store(&mut self, object: u32, cell: u64, value: TermRef, site: u32, iterators: &dyn Fn() -> Vec<i64>) {
-        if self.updates.len() >= MOST || self.reads.len() >= 8 * MOST {
-            self.overflow = true;
-            return;
+        if let Some(number) = self.record(object, cell, value, site, &iterators()) {
+            *self.slot(object, cell) = number;
         }
-        let start = (self.reads.len() as u32, self.iterators.len() as u32);
-        self.reads.append(&mut self.pending);
-        self.iterators.extend(iterators());
-        let iterators = (start.1, self.iterators.len() as u32);
-        let reads = (start.0, self.reads.len() as u32);
-        self.updates.push(Update { object, cell, value, site, iterators, reads });
-        let number = self.updates.len() as u32;
-        *self.slot(object, cell) = number;
+    }
+
+    fn condition(&mut self, value: TermRef, site: u32, iterators: &[i64]) {
+        self.record(CONDITION, 0, value, site, iterators);
     }
 
     fn writer(&self, object: u32, cell: u64) -> u32 {

@@ -18,6 +18,9 @@ pub(super) struct Branch<V> {
     pub(super) slots: Vec<(u32, i64)>,
 }
 
+/// A cell and its value on either side, if that wrote it.
+type Merged<V> = (u32, u64, Option<V>, Option<V>);
+
 /// New values of one side.
 pub(super) struct Effects<V> {
     pub(super) cells: Vec<(u32, u64, V)>,
@@ -72,7 +75,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     /// Writes the choice between what the two sides did.
     fn merge(&mut self, cond: D::Value, yes: Effects<D::Value>, no: Effects<D::Value>) -> Run<()> {
         let mut index: FxHashMap<(u32, u64), usize> = FxHashMap::default();
-        let mut merged: Vec<(u32, u64, Option<D::Value>, Option<D::Value>)> = Vec::new();
+        let mut merged: Vec<Merged<D::Value>> = Vec::new();
         for (object, cell, value) in yes.cells {
             index.insert((object, cell), merged.len());
             merged.push((object, cell, Some(value), None));
@@ -121,6 +124,10 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         let value = self.data(data)?;
         if let Some(constant) = self.domain.known(value) {
             return if constant.is_true() { self.list(yes) } else { self.list(no) };
+        }
+        if O::ACTIVE {
+            let iterators = self.iterators();
+            self.observer.condition(value, site, &iterators);
         }
         self.begin(value, true)?;
         let first = self.list(yes)?;
