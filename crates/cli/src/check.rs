@@ -6,7 +6,7 @@ use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, machine_ir, start_states};
+use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
 use graph::{Contracts, Side};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Verdict};
@@ -20,6 +20,11 @@ use std::time::{Duration, Instant};
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if machine_ir::is_machine_ir(&arguments.original) {
         return machine_ir::run(arguments);
+    }
+    match (kernels::is_c(&arguments.original), kernels::is_c(&arguments.candidate)) {
+        (true, true) => return kernels::check(arguments),
+        (false, false) => {}
+        _ => return Err(Failure("C can only be compared with C".to_string())),
     }
     let start = Instant::now();
     let original = Arc::new(Program::read(&arguments.original)?);

@@ -9,6 +9,7 @@ mod certificates;
 mod check;
 mod input;
 mod machine_ir;
+mod kernels;
 mod pairing;
 mod pool;
 mod progress;

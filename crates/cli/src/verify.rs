@@ -4,7 +4,7 @@ use crate::arguments::VerifyArguments;
 use crate::input::{Program, contracts, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
-use crate::{complain, deliver, machine_ir};
+use crate::{complain, deliver, kernels, machine_ir};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, Rejection};
 use solver::{Solver, SolverOptions};
@@ -24,6 +24,9 @@ const LARGEST: u64 = 64 << 20;
 pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     if machine_ir::is_machine_ir(&arguments.original) {
         return machine_ir::verify(arguments);
+    }
+    if kernels::is_c(&arguments.original) {
+        return kernels::verify(arguments);
     }
     let certificate = read(&arguments.certificate)?;
     let original = Program::read(&arguments.original)?;

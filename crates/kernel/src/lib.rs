@@ -15,6 +15,7 @@ mod eliminate;
 mod obligation;
 mod exits;
 pub mod regalloc;
+pub mod updates;
 
 pub use certificate::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION};
 pub use claims::FailedClaim;

@@ -10,6 +10,7 @@ mod allocation;
 mod allocators;
 mod check_report;
 mod json;
+pub mod kernels;
 mod palette;
 mod row;
 mod show;

@@ -11,6 +11,7 @@ mod refute;
 pub mod regalloc;
 mod session;
 mod start_state;
+pub mod updates;
 mod verdict;
 
 pub use session::{Options, Session};

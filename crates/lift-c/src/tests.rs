@@ -1,0 +1,148 @@
+//! C in, numbers or messages out.
+
+use crate::preprocess::Settings;
+use crate::source::Source;
+use expect_test::{Expect, expect};
+use std::path::Path;
+use updates::{Constant, Limits, Nobody, Number, Numbers, Overflow, Scalar, execute};
+
+fn source(text: &str) -> Result<Source, crate::Error> {
+    Source::from_text(Path::new("k.c"), text, &Settings::default())
+}
+
+/// Runs `f` on inputs that count: cell c of every input is c + 1. Shows the outputs.
+fn runs_to(text: &str, parameters: &[(&str, i64)], expect: Expect) {
+    let parameters: Vec<(String, i64)> = parameters.iter().map(|(n, v)| (n.to_string(), *v)).collect();
+    let program = source(text).and_then(|s| s.lower("f", &parameters));
+    let shown = match program {
+        Err(error) => error.to_string(),
+        Ok(program) => {
+            let inputs = |_key, cell: u64, ty: Scalar| {
+                if ty.is_float() { Constant::float(ty, cell as f64 + 1.0) } else { Constant::Int(cell as i64 + 1) }
+            };
+            let mut numbers = Numbers { inputs, overflow: Overflow::Undefined };
+            match execute(&program, &mut numbers, &mut Nobody, Limits::default(), &[]) {
+                Err(fault) => {
+                    let line = program.sites[fault.site as usize].line;
+                    format!("{:?} line {line} [{}]: {}", fault.kind, fault.instance, fault.detail)
+                }
+                Ok(end) => {
+                    let result = program.result.map(|r| r as usize);
+                    let shown = program.objects.iter().enumerate().filter(|(i, o)| o.is_output() || Some(*i) == result);
+                    let text = |n: &Number| match n {
+                        Number::Value(c) => c.to_string(),
+                        Number::Unwritten => "?".to_string(),
+                    };
+                    let lines = shown.map(|(i, o)| {
+                        format!("{}: {}", o.name, end.objects[i].iter().map(text).collect::<Vec<_>>().join(" "))
+                    });
+                    lines.collect::<Vec<_>>().join("\n")
+                }
+            }
+        }
+    };
+    expect.assert_eq(&shown);
+}
+
+#[test]
+fn loops_of_all_kinds() {
+    runs_to(
+        "void f(double y[4]) { int i; for (i = 3; i >= 0; i--) y[i] = y[i] * 2; i = 0; while (i < 2) y[i++] += 1; do y[3] -= i; while (--i); }",
+        &[],
+        expect!["y: 3.0 5.0 6.0 5.0"],
+    );
+    runs_to(
+        "int f(void) { int s = 0; for (int i = 0; ; i++) { if (i == 7) break; if (i % 2) continue; s += i; } return s; }",
+        &[],
+        expect!["result: 12"],
+    );
+}
+
+#[test]
+fn integers_convert_and_divide_as_in_c() {
+    runs_to("int f(void) { return -7 / 2 * 100 + -7 % 2; }", &[], expect!["result: -301"]);
+    runs_to("int f(void) { unsigned u = 0; u--; return u > 0 ? (int)(u >> 28) : -1; }", &[], expect!["result: 15"]);
+    runs_to("void f(unsigned char p[2]) { p[0] = p[0] * 300; p[1] = (char)200 < 0; }", &[], expect!["p: 44 1"]);
+    runs_to("long f(int n) { return (long)n << 33; }", &[("n", 3)], expect!["result: 25769803776"]);
+    runs_to("int f(int n) { return n * n; }", &[("n", 65536)], expect![[r#"Undefined line 1 []: signed overflow"#]]);
+}
+
+#[test]
+fn bounds_by_floating_point_are_known() {
+    runs_to(
+        "#define floord(n,d) floor(((double)(n))/((double)(d)))\n#define ceild(n,d) ceil(((double)(n))/((double)(d)))\nvoid f(int n, double y[4]) { for (int i = ceild(n-3,2); i <= floord(n,2); i++) y[i] = i; }",
+        &[("n", 5)],
+        expect!["y: 1.0 1.0 2.0 4.0"],
+    );
+}
+
+#[test]
+fn pointers_walk() {
+    runs_to(
+        "void f(double a[2][3]) { double *p = &a[0][0], *e = p + 6; while (p < e) { *p++ *= 10; } p[-1] = e - p; (*(a + 1))[0] = *(a[0] + 2); }",
+        &[],
+        expect!["a: 10.0 20.0 30.0 30.0 50.0 0.0"],
+    );
+    runs_to(
+        "void f(int n, double *x) { double (*m)[n] = (double (*)[n])x; for (int i = 0; i < 2; i++) m[i][i] = 0; }",
+        &[("n", 3)],
+        expect!["x: 0.0 2.0 3.0 4.0 0.0"],
+    );
+}
+
+#[test]
+fn helpers_are_inlined() {
+    runs_to(
+        "static inline double clamp(double v, double hi) { if (v > hi) return hi; return v; }\nstatic void row(int n, double r[n]) { for (int i = 0; i < n; i++) r[i] = clamp(r[i], 2.5); }\nvoid f(double a[2][3]) { for (int i = 0; i < 2; i++) row(3, a[i]); }",
+        &[],
+        expect!["a: 1.0 2.0 2.5 2.5 2.5 2.5"],
+    );
+}
+
+#[test]
+fn structures_switches_and_tables() {
+    runs_to(
+        "struct s { double x; int k; };\nstatic const double w[] = {0.5, 0.25};\nvoid f(struct s *p) { struct s t = p[0]; t.x += w[1]; switch (p[1].k) { case 4: t.k = 9; break; case 5: t.k = 1; default: t.k++; } p[1] = t; }",
+        &[],
+        expect!["p: 1.0 2 1.25 9"],
+    );
+}
+
+#[test]
+fn undefined_behaviour_has_a_place() {
+    runs_to(
+        "void f(double a[2][3]) {\n for (int i = 0; i < 2; i++)\n  for (int j = 0; j < 4; j++)\n   a[i][j] = 0; }",
+        &[],
+        expect!["Undefined line 4 [i=0, j=3]: subscript 3 of `a` is outside 0..3"],
+    );
+    runs_to(
+        "double f(void) { double t; return t; }",
+        &[],
+        expect!["Undefined line 1 []: `t` is read before it is written"],
+    );
+    runs_to("int f(int n) { return 1 / n; }", &[("n", 0)], expect!["Undefined line 1 []: division by zero"]);
+}
+
+#[test]
+fn what_is_not_handled_is_named() {
+    runs_to("void f(double *x) {\n goto e; e: x[0] = 0; }", &[], expect!["k.c:2: `goto`"]);
+    runs_to("void f(double *x) {\n printf(x); }", &[], expect!["k.c:2: a call of `printf`"]);
+    runs_to("void f(double **x) { x[0][0] = 1; }", &[], expect!["k.c:1: memory of type `double *[]`"]);
+    runs_to("int f(int n) { return n ? f(n - 1) : 0; }", &[("n", 2)], expect!["k.c:1: recursion in `f`"]);
+    runs_to("void f(long double x) { }", &[], expect!["k.c:1: type `long double`"]);
+    runs_to("void f(double a[M]) { a[0] = 0; }", &[], expect!["parameter `M` needs a value: --param M=NUMBER"]);
+    runs_to("void f(double a[2]) { a[0] = ; }", &[], expect!["k.c:1: expected an expression, found `;`"]);
+    runs_to("void f(double a[2]) { a[0] = 1\n}", &[], expect!["k.c:2: expected `;`, found `}`"]);
+}
+
+#[test]
+fn the_kernel_is_found() {
+    let kernel = |text: &str| source(text).and_then(|s| s.kernel()).map_err(|e| e.to_string());
+    assert_eq!(kernel("static int h(int a) { return a; }\nvoid k(void) { h(1); }"), Ok("k".to_string()));
+    assert_eq!(kernel("void a(void) {\n#pragma scop\n}\nvoid b(void) { a(); }"), Ok("a".to_string()));
+    assert_eq!(
+        kernel("void a(void) {}\nvoid b(void) {}"),
+        Err("k.c: which function? choose with --function: a, b".to_string())
+    );
+    assert_eq!(kernel("int x;"), Err("k.c: no function".to_string()));
+}
