@@ -1,0 +1,2 @@
+def apply(program, rng):
+    return None
