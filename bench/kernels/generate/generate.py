@@ -8,6 +8,8 @@ files.
 
 import argparse
 import json
+import multiprocessing
+import os
 import random
 import re
 import sys
@@ -96,6 +98,8 @@ def from_mutation(base, rng):
         return None
     kind, note, place = made
     variant = Variant(kind, note, program, False, place)
+    rewrites.sites(base)
+    rewrites.tidy(base)
     before, after = finished(base, 0).split("\n"), finished(program, 0).split("\n")
     same = next((i for i, (x, y) in enumerate(zip(before, after)) if x != y), min(len(before), len(after)))
     variant.place["changed_line"] = same + 1
@@ -186,6 +190,14 @@ def write(kernel, variants, out):
     return entries
 
 
+def one_kernel(job):
+    source, options = job
+    kernel = programs.load(source)
+    with tempfile.TemporaryDirectory() as scratch:
+        right, wrong = variants_of(kernel, options.seed, options.right, options.wrong, Path(scratch))
+    return kernel.name, write(kernel, right + wrong, options.out)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, required=True)
@@ -193,18 +205,19 @@ def main():
     parser.add_argument("--kernels", help="names, separated by commas; all by default")
     parser.add_argument("--right", type=int, default=44)
     parser.add_argument("--wrong", type=int, default=22)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     sources = sorted((Path(__file__).parent.parent / "src").glob("*.c"))
     if options.kernels:
         sources = [s for s in sources if s.stem in options.kernels.split(",")]
     options.out.mkdir(parents=True, exist_ok=True)
-    entries, start = [], time.time()
-    with tempfile.TemporaryDirectory() as scratch:
-        for source in sources:
-            kernel = programs.load(source)
-            right, wrong = variants_of(kernel, options.seed, options.right, options.wrong, Path(scratch))
-            entries += write(kernel, right + wrong, options.out)
-            print(f"{kernel.name:16} {len(right):3} right {len(wrong):3} wrong  {time.time() - start:6.1f} s", flush=True)
+    start, entries = time.time(), []
+    jobs = [(source, options) for source in sources]
+    with multiprocessing.Pool(options.jobs) as pool:
+        for name, made in pool.imap(one_kernel, jobs):
+            right = sum(e["expect"] == "equivalent" for e in made)
+            print(f"{name:16} {right:3} right {len(made) - right:3} wrong  {time.time() - start:6.1f} s", flush=True)
+            entries += made
     (options.out / "manifest.json").write_text(json.dumps(entries, indent=1) + "\n")
 
 
