@@ -239,7 +239,7 @@ def main():
             right = sum(e["expect"] == "equivalent" for e in made)
             print(f"{name:16} {right:3} right {len(made) - right:3} wrong  {time.time() - start:6.1f} s", flush=True)
             entries += made
-    (options.out / "manifest.json").write_text(json.dumps(entries, indent=1) + "\n")
+            (options.out / "manifest.json").write_text(json.dumps(entries, indent=1) + "\n")
 
 
 if __name__ == "__main__":

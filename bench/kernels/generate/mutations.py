@@ -14,9 +14,9 @@ import rewrites
 
 
 def _line(node):
-    """The kernel's line that the node comes from; generated code has none worth telling."""
+    """The kernel's line of the first statement in the node; what a rewrite made itself is parsed from one line."""
     for n in walk(node):
-        if isinstance(n, (c_ast.Assignment, c_ast.For)) and n.coord and n.coord.line > 1:
+        if isinstance(n, c_ast.Assignment) and n.coord and n.coord.line > 1:
             return {"original_line": n.coord.line}
     return {}
 

@@ -56,7 +56,7 @@ struct Answer {
 
 impl Answer {
     fn updates(&self) -> u64 {
-        self.function["statistics"]["updates"].as_u64().unwrap_or(0)
+        self.function["updates"].as_u64().unwrap_or(0)
     }
 }
 
@@ -162,7 +162,7 @@ fn measure(lockstep: &Path, group: &[Case], failures: &mut Vec<String>) -> Resul
         }
         if as_expected && case.expect == "different" {
             tally.different += 1;
-            match names_place(&case.place, &answer.function) {
+            match names_place(case, &answer.function) {
                 Ok(()) => tally.placed += 1,
                 Err(why) => complaint = Some(format!("place: {why}")),
             }
@@ -174,9 +174,36 @@ fn measure(lockstep: &Path, group: &[Case], failures: &mut Vec<String>) -> Resul
     Ok(tally)
 }
 
-/// Does the report of a difference name what the generator knows about it?
-fn names_place(_place: &Value, function: &Value) -> Result<(), String> {
-    if function["witness"].is_null() { Err("no witness".to_string()) } else { Ok(()) }
+/// Mistakes inside one statement: the first instance that goes wrong must be one of that statement.
+const IN_STATEMENT: [&str; 7] =
+    ["operator", "operand", "operand-order", "reassociation", "constant", "comparison", "precision"];
+
+/// Does the report of a difference name what the generator knows about it: the first instance that reads another
+/// write, or the statement, or at least an array that came out wrong and no fewer wrong cells than a run showed?
+fn names_place(case: &Case, function: &Value) -> Result<(), String> {
+    let (place, witness) = (&case.place, &function["witness"]);
+    let named = &witness["dependence"]["original"];
+    if witness.is_null() {
+        return Err("no witness".to_string());
+    }
+    if witness["dependence"]["kind"] == "undefined" {
+        return if witness["dependence"]["candidate"].is_null() { Err("no instance".to_string()) } else { Ok(()) };
+    }
+    if place["first"].is_object() {
+        return if *named == place["first"] { Ok(()) } else { Err(format!("{named} instead of {}", place["first"])) };
+    }
+    if IN_STATEMENT.contains(&case.kind.as_str()) && !place["original_line"].is_null() {
+        let same = named["line"] == place["original_line"];
+        return if same { Ok(()) } else { Err(format!("{named} instead of line {}", place["original_line"])) };
+    }
+    let cells = place["cells"].as_array().map_or(&[][..], Vec::as_slice);
+    let array = witness["cell"].as_str().unwrap_or_default().split('[').next().unwrap_or_default();
+    let least: u64 = cells.iter().filter_map(|c| c["count"].as_u64()).sum();
+    if !cells.is_empty() && !cells.iter().any(|c| c["array"] == array) {
+        return Err(format!("cell {} instead of {}", witness["cell"], place["cells"]));
+    }
+    let count = witness["wrong_cells"].as_u64().unwrap_or(0);
+    if count < least { Err(format!("{count} wrong cells, a run shows {least}")) } else { Ok(()) }
 }
 
 fn command(lockstep: &Path, case: &Case, params: &[(String, u64)]) -> Command {
@@ -240,7 +267,7 @@ fn singles(lockstep: &Path, set: &Path, cases: &[Case]) -> Result<(), String> {
         "3mm against {name} at N=256: {} in {seconds:.1} s, {:.0} MB at the peak, {} updates",
         function["verdict"].as_str().unwrap_or("no verdict"),
         peak as f64 / 1024.0,
-        function["statistics"]["updates"].as_u64().unwrap_or(0)
+        function["updates"].as_u64().unwrap_or(0)
     );
     Ok(())
 }
