@@ -99,6 +99,23 @@ def from_scheduler(scop, rng):
     return Variant(kind, note, schedules.to_program(scop, poly.code_of_tree(scop, tree), rng), True)
 
 
+def from_parallel(scop, rng):
+    """The kernel with an OpenMP pragma at a loop without dependences between iterations."""
+    program = programs.original(scop.kernel)
+    sites = rewrites.sites(program)
+    if len(sites) != len(scop.loops):
+        return None
+    # Counters that are declared outside would be shared by the threads.
+    shared = [any(not inner.declared for inner in map(programs.as_loop, programs.walk(s[3].stmt)) if inner) for s in sites]
+    found = [n for n in range(len(sites)) if not shared[n] and scop.parallel(n)]
+    if not found:
+        return None
+    holder, at, loop, _, _ = sites[rng.choice(found)]
+    holder.insert(at, programs.c_ast.Pragma("omp parallel for"))
+    rewrites.tidy(program)
+    return Variant("parallel", f"loop of {loop.var} parallel", program, True)
+
+
 def from_rewrites(base, rng):
     """One to three source rewrites of a right program."""
     program, notes, kinds = base.clone(), [], []
@@ -153,14 +170,14 @@ def variants_of(kernel, seed, want_right, want_wrong, scratch):
     for turn in range(8):
         batch, bases = [], [base]
         for _ in range(30):
-            makers = [(from_table, scop)] * 3 + [(from_scheduler, scop)] + [(from_rewrites, None)] * 4 + [(from_mutation, None)] * 2
+            makers = [(from_table, scop)] * 3 + [(from_scheduler, scop)] + [(from_parallel, scop)] * (turn == 0) + [(from_rewrites, None)] * 4 + [(from_mutation, None)] * 2
             maker, source = rng.choice(makers)
             if source is None:
                 source = rng.choice([base, rng.choice(bases), rng.choice(bases)])
                 made = maker(source, rng)
             else:
                 made = budgeted(maker, source, rng.random())
-                if made and made.right and "do {" not in "".join(made.program.prelude):
+                if made and made.right and made.kind != "parallel" and "do {" not in "".join(made.program.prelude):
                     bases.append(made.program)
             if made is None:
                 continue

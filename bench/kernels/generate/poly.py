@@ -46,6 +46,7 @@ class Scop:
         self.params = list(kernel.values)
         self.types = {p.name: p for p in kernel.parameters}
         self.statements = []
+        self.loops = []  # in the order of the text: (place of its time, names of the statements inside)
         self.ranks = self._ranks()
         self._items(body, [], [], [])
         width = max(len(s.time) for s in self.statements)
@@ -96,7 +97,10 @@ class Scop:
                 low, high = (loop.lower, loop.upper) if loop.step > 0 else (loop.upper, loop.lower)
                 bounds = [f"{_isl(low)} <= {loop.var} <= {_isl(high)}"]
                 when = loop.var if loop.step > 0 else f"-{loop.var}"
+                number, before = len(self.loops), len(self.statements)
+                self.loops.append(None)
                 self._items(items_of(node.stmt), iters + [loop.var], constraints + bounds, here + [when])
+                self.loops[number] = (len(here), [s.name for s in self.statements[before:]])
             elif isinstance(node, c_ast.If) and self._affine(node.cond, iters):
                 cond = f"({_isl(node.cond)})"
                 self._items(items_of(node.iftrue), iters, constraints + [cond], here + ["0", "0"])
@@ -180,6 +184,18 @@ class Scop:
 
     def violated(self, schedule):
         return self.dependences.subtract(schedule.lex_lt_union_map(schedule))
+
+    def parallel(self, number):
+        """Does no dependence lead from one iteration of this loop to another?"""
+        place, names = self.loops[number]
+        inside = [s for s in self.statements if s.name in names]
+
+        def same(width):
+            texts = [f"{s.instance()} -> [{', '.join(self.table[s.name][:width])}]" for s in inside]
+            times = isl.UnionMap(self.prefix + "{" + "; ".join(texts) + "}").intersect_domain(self.domain)
+            return times.apply_range(times.reverse())
+
+        return self.dependences.intersect(same(place)).subtract(same(place + 1)).is_empty()
 
     def injective(self, schedule):
         return schedule.is_injective()

@@ -612,6 +612,17 @@ def guards(program, rng):
     return f"needless test in the loop of {loop.var}"
 
 
+def pragma(program, rng):
+    """A hint to the compiler, without meaning."""
+    site = _pick(program, rng, lambda h, n, loop, node, a: _innermost(node))
+    if not site:
+        return None
+    holder, n, loop, node, _ = site
+    text = rng.choice(["ivdep", "GCC ivdep", "vector always", "GCC unroll 4"])
+    holder.insert(n, c_ast.Pragma(text))
+    return f"#pragma {text} at the loop of {loop.var}"
+
+
 def expand_min_max(node):
     """min and max as nested choices."""
 
@@ -630,7 +641,7 @@ REWRITES = {
     "pluto-tile": pluto_tile, "index-shift": index_shift, "count-down": count_down, "while": while_loop,
     "collapse": collapse, "scalar-replacement": scalar_replacement, "hoist": hoist, "row-pointer": row_pointer,
     "local-copy": local_copy, "spelling": spell_assignment, "if-for-ternary": if_for_ternary, "helper": helper,
-    "guards": guards,
+    "guards": guards, "pragma": pragma,
 }
 
 
