@@ -441,6 +441,54 @@ def row_pointer(program, rng):
     return f"{row} through a pointer"
 
 
+def walking_pointer(program, rng):
+    """Cells along a row through a pointer that moves with the counter."""
+    found = []
+    for site in sites(program):
+        holder, n, loop, node, _ = site
+        if not loop.declared or loop.step != 1 or not _innermost(node) or _uses_macros(node) or not _stable(loop, node):
+            continue
+        locals_ = {d.name for d in walk(node.stmt) if isinstance(d, c_ast.Decl)}
+        for text, m, w in _accesses(node.stmt):
+            last = isinstance(m.subscript, c_ast.ID) and m.subscript.name == loop.var
+            if last and not identifiers(m.name) & ({loop.var} | locals_ | _assigned(node)) \
+                    and element_type(program, _array(m)) and len(_dims(m)) == _rank(program, _array(m)):
+                found.append((site, text, m))
+    if not found:
+        return None
+    (holder, n, loop, node, _), text, m = rng.choice(found)
+    name, kind = program.name("walk"), element_type(program, _array(m))
+    if any(p.name == _array(m) and "const" in p.type for p in program.kernel.parameters):
+        kind = "const " + kind
+    start = f"&{show(m.name)}[{show(loop.lower)}]" if rng.random() < 0.5 else f"{show(m.name)} + ({show(loop.lower)})"
+    new = parse_statements(
+        f"if ({_runs(loop)}) {{ {kind} *{name} = {start}; "
+        f"for (int {loop.var} = {show(loop.lower)}; {loop.var} <= {show(loop.upper)}; {loop.var}++, {name}++) {{}} }}")[0]
+    new.iftrue.block_items[1].stmt = _replace_text(node.stmt, text, _expr(f"*{name}"))
+    holder[n] = new
+    return f"{text} through a pointer that moves"
+
+
+def choice(program, rng):
+    """Comparisons of data mirrored, or the arms of a choice exchanged under the negated condition."""
+    mirror = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "=="}
+    changed = []
+
+    def test(n):
+        if isinstance(n, c_ast.TernaryOp) and isinstance(n.cond, c_ast.BinaryOp) and n.cond.op in mirror:
+            changed.append(n)
+            yes, no = replace(n.iftrue, test), replace(n.iffalse, test)
+            if rng.random() < 0.5:
+                return c_ast.TernaryOp(c_ast.BinaryOp(mirror[n.cond.op], n.cond.right, n.cond.left), yes, no)
+            return c_ast.TernaryOp(c_ast.UnaryOp("!", n.cond), no, yes)
+        return None
+
+    for holder, n in _assignments(program):
+        node = holder[n]
+        holder[n] = c_ast.Assignment(node.op, node.lvalue, replace(node.rvalue, test), node.coord)
+    return "comparisons mirrored or negated" if changed else None
+
+
 def _dims(node):
     out = []
     while isinstance(node, c_ast.ArrayRef):
@@ -618,7 +666,7 @@ def pragma(program, rng):
     if not site:
         return None
     holder, n, loop, node, _ = site
-    text = rng.choice(["ivdep", "GCC ivdep", "vector always", "GCC unroll 4"])
+    text = rng.choice(["ivdep", "vector always", "unroll(4)", "simd"])
     holder.insert(n, c_ast.Pragma(text))
     return f"#pragma {text} at the loop of {loop.var}"
 
@@ -642,6 +690,7 @@ REWRITES = {
     "collapse": collapse, "scalar-replacement": scalar_replacement, "hoist": hoist, "row-pointer": row_pointer,
     "local-copy": local_copy, "spelling": spell_assignment, "if-for-ternary": if_for_ternary, "helper": helper,
     "guards": guards, "pragma": pragma,
+    "walking-pointer": walking_pointer, "choice": choice,
 }
 
 
