@@ -24,6 +24,7 @@ from pathlib import Path
 import islpy as isl
 
 import mutations
+import places
 import poly
 import program as programs
 import rewrites
@@ -102,7 +103,7 @@ def from_scheduler(scop, rng):
 def from_parallel(scop, rng):
     """The kernel with an OpenMP pragma at a loop without dependences between iterations."""
     program = programs.original(scop.kernel)
-    sites = rewrites.sites(program)
+    sites = places.sites(program)
     if len(sites) != len(scop.loops):
         return None
     # Counters that are declared outside would be shared by the threads.
@@ -112,7 +113,7 @@ def from_parallel(scop, rng):
         return None
     holder, at, loop, _, _ = sites[rng.choice(found)]
     holder.insert(at, programs.c_ast.Pragma("omp parallel for"))
-    rewrites.tidy(program)
+    places.tidy(program)
     return Variant("parallel", f"loop of {loop.var} parallel", program, True)
 
 
@@ -136,8 +137,8 @@ def from_mutation(base, rng):
         return None
     kind, note, place = made
     variant = Variant(kind, note, program, False, place)
-    rewrites.sites(base)
-    rewrites.tidy(base)
+    places.sites(base)
+    places.tidy(base)
     before, after = finished(base, 0).split("\n"), finished(program, 0).split("\n")
     same = next((i for i, (x, y) in enumerate(zip(before, after)) if x != y), min(len(before), len(after)))
     variant.place["changed_line"] = same + 1

@@ -8,9 +8,10 @@ import copy
 
 from pycparser import c_ast
 
-from program import (as_loop, block, identifiers, items_of, parse_expression, parse_statements, plus, replace, show,
+from program import (identifiers, items_of, parse_expression, parse_statements, plus, replace, show,
                      show_loop, substitute, walk)
-import rewrites
+import data_rewrites
+import places
 
 
 def _line(node):
@@ -22,12 +23,12 @@ def _line(node):
 
 
 def _loop(program, rng, test=lambda *site: True):
-    return rewrites._pick(program, rng, test, step=1)
+    return places.pick_loop(program, rng, test, step=1)
 
 
 def _statement(program, rng):
-    places = rewrites._assignments(program)
-    return rng.choice(places) if places else None
+    found = places.assignments_of(program)
+    return rng.choice(found) if found else None
 
 
 def loop_bound(program, rng):
@@ -47,7 +48,7 @@ def _change_access(program, rng, change, written=None):
     if not place:
         return None
     holder, n = place
-    accesses = [m for _, m, w in rewrites._accesses(holder[n]) if written is None or w == written]
+    accesses = [m for _, m, w in places.accesses_of(holder[n]) if written is None or w == written]
     if not accesses:
         return None
     target = rng.choice(accesses)
@@ -76,7 +77,7 @@ def subscript(program, rng):
 
 
 def index_variable(program, rng):
-    counters = sorted({s[2].var for s in rewrites.sites(program)})
+    counters = sorted({s[2].var for s in places.sites(program)})
 
     def change(access):
         used = sorted(identifiers(access) & set(counters))
@@ -91,10 +92,10 @@ def index_variable(program, rng):
 
 def operand(program, rng):
     def change(access):
-        name = rewrites._array(access)
-        kind, rank = rewrites.element_type(program, name), rewrites._rank(program, name)
+        name = places.array_of(access)
+        kind, rank = places.element_type(program, name), places.rank_of(program, name)
         others = [p.name for p in program.kernel.parameters if p.name != name and p.dims
-                  and rewrites.element_type(program, p.name) == kind and rewrites._rank(program, p.name) == rank
+                  and places.element_type(program, p.name) == kind and places.rank_of(program, p.name) == rank
                   and p.dims == next((q.dims for q in program.kernel.parameters if q.name == name), None)]
         return substitute(access, {name: parse_expression(rng.choice(others))}) if others else None
 
@@ -173,13 +174,13 @@ def comparison(program, rng):
 def narrow(program, rng):
     """A value rounded to single precision on the way."""
     def test(m):
-        return isinstance(m, c_ast.ArrayRef) and rewrites.element_type(program, rewrites._array(m)) == "double"
+        return isinstance(m, c_ast.ArrayRef) and places.element_type(program, places.array_of(m)) == "double"
 
     return _change_operation(program, rng, test, lambda m: parse_expression(f"(float){show(m)}"))
 
 
 def _blocks(program):
-    rewrites.sites(program)
+    places.sites(program)
     found = [program.body]
     for node in program.body:
         found += [m.block_items for m in walk(node) if isinstance(m, c_ast.Compound) and m.block_items]
@@ -187,20 +188,20 @@ def _blocks(program):
 
 
 def swapped(program, rng):
-    places = [(b, n) for b in _blocks(program) for n in range(len(b) - 1)
-              if not isinstance(b[n], c_ast.Decl) and not isinstance(b[n + 1], c_ast.Decl)]
-    if not places:
+    found = [(b, n) for b in _blocks(program) for n in range(len(b) - 1)
+             if not isinstance(b[n], c_ast.Decl) and not isinstance(b[n + 1], c_ast.Decl)]
+    if not found:
         return None
-    b, n = rng.choice(places)
+    b, n = rng.choice(found)
     b[n], b[n + 1] = b[n + 1], b[n]
     return "two statements swapped", _line(b[n])
 
 
 def missing(program, rng):
-    places = [(h, n) for h, n in rewrites._assignments(program)]
-    if not places:
+    found = places.assignments_of(program)
+    if not found:
         return None
-    holder, n = rng.choice(places)
+    holder, n = rng.choice(found)
     gone = holder[n]
     holder[n] = c_ast.EmptyStatement()
     return f"{show(gone)} left out", _line(gone)
@@ -209,29 +210,29 @@ def missing(program, rng):
 def stale_scalar(program, rng):
     """A scalar stands for a cell, but is loaded too early or never stored back."""
     found = []
-    for site in rewrites.sites(program):
+    for site in places.sites(program):
         holder, n, loop, node, _ = site
         if not loop.declared:
             continue
-        if not rewrites._innermost(node) or rewrites._uses_macros(node):
+        if not places.is_innermost(node) or places.uses_macros(node):
             continue
         locals_ = {d.name for d in walk(node.stmt) if isinstance(d, c_ast.Decl)}
-        for text, m, w in rewrites._accesses(node.stmt):
-            if rewrites.element_type(program, rewrites._array(m)) and not identifiers(m) & locals_:
+        for text, m, w in places.accesses_of(node.stmt):
+            if places.element_type(program, places.array_of(m)) and not identifiers(m) & locals_:
                 found.append((site, text, m, w, loop.var in identifiers(m)))
     if not found:
         return None
     (holder, n, loop, node, _), text, m, written, varies = rng.choice(found)
-    keep, kind = program.name("keep"), rewrites.element_type(program, rewrites._array(m))
+    keep, kind = program.name("keep"), places.element_type(program, places.array_of(m))
     line = _line(node)
     if varies:
         early = show(substitute(m, {loop.var: loop.lower}))
-        new = parse_statements(f"if ({rewrites._runs(loop)}) {{ {kind} {keep} = {early}; LOOP; }}")[0]
+        new = parse_statements(f"if ({places.runs(loop)}) {{ {kind} {keep} = {early}; LOOP; }}")[0]
         new.iftrue.block_items[1] = _reads(node, text, keep)
         note = f"{text} loaded once before the loop of {loop.var}"
     else:
-        new = parse_statements(f"if ({rewrites._runs(loop)}) {{ {kind} {keep} = {text}; LOOP; }}")[0]
-        new.iftrue.block_items[1] = rewrites._replace_text(node, text, parse_expression(keep))
+        new = parse_statements(f"if ({places.runs(loop)}) {{ {kind} {keep} = {text}; LOOP; }}")[0]
+        new.iftrue.block_items[1] = places.replace_text(node, text, parse_expression(keep))
         note = f"{text} kept in a scalar and not stored back"
     holder[n] = new
     return note, line
@@ -288,7 +289,7 @@ def bad_unroll(program, rng):
     last = plus(copy.deepcopy(loop.upper), 1 - factor)
     if twice:
         offsets[-1] -= 1
-    main = [c_ast.Compound(rewrites._at(body, var, plus(parse_expression(var), k))) for k in offsets]
+    main = [c_ast.Compound(places.at_value(body, var, plus(parse_expression(var), k))) for k in offsets]
     holder[n] = show_loop(var, loop.lower, last, factor, c_ast.Compound(main))
     return f"{var} unrolled by {factor}, " + ("one index twice" if twice else "no remainder"), line
 
@@ -298,8 +299,8 @@ def peeled_twice(program, rng):
     if not site:
         return None
     holder, n, loop, node, _ = site
-    once = parse_statements(f"if ({rewrites._runs(loop)}) {{}}")[0]
-    once.iftrue = c_ast.Compound(rewrites._at(items_of(node.stmt), loop.var, loop.lower))
+    once = parse_statements(f"if ({places.runs(loop)}) {{}}")[0]
+    once.iftrue = c_ast.Compound(places.at_value(items_of(node.stmt), loop.var, loop.lower))
     holder[n] = c_ast.Compound([once, node])
     return f"first iteration of {loop.var} peeled and kept", _line(node)
 
@@ -307,7 +308,7 @@ def peeled_twice(program, rng):
 def lost_copy(program, rng):
     """Work on a local copy that is not written back."""
     before = len(program.body)
-    note = rewrites.local_copy(program, rng)
+    note = data_rewrites.local_copy(program, rng)
     if not note or len(program.body) == before + 2:
         return None
     program.body.pop()
@@ -316,7 +317,7 @@ def lost_copy(program, rng):
 
 def helper_arguments(program, rng):
     """A helper whose arguments are exchanged at the call."""
-    note = rewrites.helper(program, rng)
+    note = data_rewrites.helper(program, rng)
     if not note:
         return None
     name = program.names[-1]
@@ -348,6 +349,6 @@ def apply(program, rng):
         made = MUTATIONS[name](copy_of, rng)
         if made:
             program.__dict__.update(copy_of.__dict__)
-            rewrites.tidy(program)
+            places.tidy(program)
             return name, made[0], made[1]
     return None

@@ -102,7 +102,7 @@ def _main(kernel, count):
     out.append(f"static kernel_type *const variants[] = {{ {', '.join(f'{kernel.function}_v{i}' for i in range(count))} }};")
     out.append("static int run(kernel_type *variant, int seed) {")
     out.append("  state = 88172645463325252ull + 7919 * (uint64_t)seed; for (int i = 0; i < 20; i++) next();")
-    out.append(f"  struct array a[] = {{")
+    out.append("  struct array a[] = {")
     for p in arrays:
         cells = 1
         for d in size_of(kernel, p):

@@ -291,9 +291,16 @@ fn generate() -> Result<PathBuf, String> {
     }
     let python = environment.join("bin/python");
     if !python.exists() {
-        let mut venv = Command::new("python3");
-        venv.args(["-m", "venv"]).arg(&environment);
-        build::succeed(&mut venv, "python3 -m venv")?;
+        let venv = || {
+            let mut command = Command::new("python3");
+            command.args(["-m", "venv", "--clear"]).arg(&environment);
+            build::succeed(&mut command, "python3 -m venv")
+        };
+        // Debian has python3 without venv.
+        if venv().is_err() {
+            tools::fetch(&["python3-venv"]);
+            venv()?;
+        }
     }
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);

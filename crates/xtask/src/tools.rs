@@ -61,14 +61,21 @@ pub fn prefer(tools: &[&Tool]) {
 
 fn install(tools: &[&Tool]) {
     let packages = missing_packages(tools);
+    if !packages.is_empty() {
+        fetch(&packages);
+    }
+}
+
+/// Installs Debian packages if that is possible here.
+pub fn fetch(packages: &[&str]) {
     let apt = Tool { programs: &["apt-get"], packages: &["apt"] };
-    if packages.is_empty() || !is_root() || apt.find().is_none() {
+    if !is_root() || apt.find().is_none() {
         return;
     }
     println!("installing {}", packages.join(" "));
     // The package lists of a fresh machine may be missing or stale; fetching them is slow, so only then.
-    if !apt_get(&["install", "-y", "-qq", "--no-install-recommends"], &packages) && apt_get(&["update", "-qq"], &[]) {
-        apt_get(&["install", "-y", "-qq", "--no-install-recommends"], &packages);
+    if !apt_get(&["install", "-y", "-qq", "--no-install-recommends"], packages) && apt_get(&["update", "-qq"], &[]) {
+        apt_get(&["install", "-y", "-qq", "--no-install-recommends"], packages);
     }
 }
 
