@@ -89,10 +89,10 @@ def from_table(scop, rng):
     right = scop.legal(schedule)
     place = {}
     if not right:
-        place = scop.first_broken(schedule) or {}
+        place = scop.broken(schedule)
         kind = "illegal-" + kind
     program = schedules.to_program(scop, poly.code(scop, schedule), rng)
-    return Variant(kind, note, program, right, {"first": place} if place else {})
+    return Variant(kind, note, program, right, place)
 
 
 def from_scheduler(scop, rng):

@@ -208,23 +208,33 @@ class Scop:
         flow = info.compute_flow()
         return flow.get_full_must_dependence(), flow.get_must_no_source()
 
-    def first_broken(self, schedule):
-        """The first instance, in the original's order, that reads another write under the schedule.
+    def broken(self, schedule):
+        """What an illegal schedule breaks, at the given sizes, each in the original's order.
 
-        Returns a description, or None when every read gets the write it should (then a wrong result comes from the
-        last write of a cell).
+        `first`: the first instance that reads another write (absent if every read gets the write it should, and only
+        the last write of a cell is another). `first_end`: the first instance at an end of a dependence that goes
+        backward. `lines`: lines of all statements at such ends.
         """
         right, right_none = self._original_flow()
         wrong, wrong_none = self.fixed_flow(schedule)
-        broken = right.subtract(wrong).range()
-        readers = broken.unwrap().domain() if not broken.is_empty() else broken
-        if not right_none.subtract(wrong_none).is_empty():
-            readers = readers.union(right_none.subtract(wrong_none).domain())
-        if readers.is_empty():
-            return None
-        times = readers.apply(self.schedule.intersect_params(self.fixed)).lexmin()
-        instance = readers.intersect(self.schedule.intersect_params(self.fixed).intersect_range(times).domain())
-        return self._describe(instance)
+        lost, lost_none = right.subtract(wrong), right_none.subtract(wrong_none)
+        readers = lost.range().unwrap().domain() if not lost.is_empty() else lost.range()
+        if not lost_none.is_empty():
+            readers = readers.union(lost_none.domain())
+        backward = self.violated(schedule).intersect_params(self.fixed)
+        ends = backward.domain().union(backward.range())
+        names = []
+        ends.foreach_set(lambda s: names.append(s.get_tuple_name()))
+        out = {"lines": sorted({self.statement(n).line for n in names})}
+        for key, instances in (("first", readers), ("first_end", ends)):
+            if not instances.is_empty():
+                out[key] = self._first(instances)
+        return out
+
+    def _first(self, instances):
+        schedule = self.schedule.intersect_params(self.fixed)
+        times = instances.apply(schedule).lexmin()
+        return self._describe(instances.intersect(schedule.intersect_range(times).domain()))
 
     def _original_flow(self):
         if not hasattr(self, "_flow"):

@@ -68,7 +68,8 @@ struct Tally {
     wrong: usize,
     unknown: usize,
     different: usize,
-    placed: usize,
+    exact: usize,
+    near: usize,
     seconds: f64,
     checking: f64,
     updates: u64,
@@ -81,7 +82,8 @@ impl Tally {
         self.wrong += other.wrong;
         self.unknown += other.unknown;
         self.different += other.different;
-        self.placed += other.placed;
+        self.exact += other.exact;
+        self.near += other.near;
         self.seconds += other.seconds;
         self.checking += other.checking;
         self.updates += other.updates;
@@ -90,12 +92,12 @@ impl Tally {
     fn line(&self, name: &str) -> String {
         let rate = if self.checking > 0.0 { self.updates as f64 / self.checking / 1e6 } else { 0.0 };
         format!(
-            "{name:16} {:>8} {:>6} {:>6} {:>8} {:>9} {:>9.1} {:>12} {:>10.1}",
+            "{name:16} {:>8} {:>6} {:>6} {:>8} {:>12} {:>9.1} {:>12} {:>11.1}",
             self.variants,
             self.right,
             self.wrong,
             self.unknown,
-            format!("{}/{}", self.placed, self.different),
+            format!("{}+{}/{}", self.exact, self.near, self.different),
             self.seconds * 1e3,
             self.updates,
             rate
@@ -110,7 +112,7 @@ pub fn run(request: Request) -> Result<(), String> {
     let set = generate()?;
     let cases = cases(&set, request.limit)?;
     println!(
-        "{:16} {:>8} {:>6} {:>6} {:>8} {:>9} {:>9} {:>12} {:>10}",
+        "{:16} {:>8} {:>6} {:>6} {:>8} {:>12} {:>9} {:>12} {:>11}",
         "kernel", "variants", "right", "wrong", "unknown", "place", "ms", "updates", "M updates/s"
     );
     let mut total = Tally::default();
@@ -162,9 +164,10 @@ fn measure(lockstep: &Path, group: &[Case], failures: &mut Vec<String>) -> Resul
         }
         if as_expected && case.expect == "different" {
             tally.different += 1;
-            match names_place(case, &answer.function) {
-                Ok(()) => tally.placed += 1,
-                Err(why) => complaint = Some(format!("place: {why}")),
+            match named_place(case, &answer.function) {
+                Named::Exactly => tally.exact += 1,
+                Named::Nearly => tally.near += 1,
+                Named::Otherwise(why) => complaint = Some(format!("place: {why}")),
             }
         }
         if let Some(text) = complaint {
@@ -178,32 +181,50 @@ fn measure(lockstep: &Path, group: &[Case], failures: &mut Vec<String>) -> Resul
 const IN_STATEMENT: [&str; 7] =
     ["operator", "operand", "operand-order", "reassociation", "constant", "comparison", "precision"];
 
-/// Does the report of a difference name what the generator knows about it: the first instance that reads another
-/// write, or the statement, or at least an array that came out wrong and no fewer wrong cells than a run showed?
-fn names_place(case: &Case, function: &Value) -> Result<(), String> {
+/// How well a report names the place of a difference.
+enum Named {
+    /// The instance or statement that the generator knows to be the first.
+    Exactly,
+    /// Another end of a broken dependence; or the generator knows only the cells, and they agree.
+    Nearly,
+    /// Something else.
+    Otherwise(String),
+}
+
+/// Holds the place named in a report against what the generator knows.
+fn named_place(case: &Case, function: &Value) -> Named {
     let (place, witness) = (&case.place, &function["witness"]);
-    let named = &witness["dependence"]["original"];
-    if witness.is_null() {
-        return Err("no witness".to_string());
+    let dependence = &witness["dependence"];
+    let named = &dependence["original"];
+    if dependence["kind"] == "undefined" && !dependence["candidate"].is_null() {
+        return Named::Exactly;
     }
-    if witness["dependence"]["kind"] == "undefined" {
-        return if witness["dependence"]["candidate"].is_null() { Err("no instance".to_string()) } else { Ok(()) };
-    }
-    if place["first"].is_object() {
-        return if *named == place["first"] { Ok(()) } else { Err(format!("{named} instead of {}", place["first"])) };
+    if place["lines"].is_array() {
+        let lines = place["lines"].as_array().map_or(&[][..], Vec::as_slice);
+        return if !named.is_null() && (*named == place["first"] || *named == place["first_end"]) {
+            Named::Exactly
+        } else if lines.contains(&named["line"]) {
+            Named::Nearly
+        } else {
+            Named::Otherwise(format!("{named} instead of {}", place["first"]))
+        };
     }
     if IN_STATEMENT.contains(&case.kind.as_str()) && !place["original_line"].is_null() {
         let same = named["line"] == place["original_line"];
-        return if same { Ok(()) } else { Err(format!("{named} instead of line {}", place["original_line"])) };
+        let other = || Named::Otherwise(format!("{named} instead of line {}", place["original_line"]));
+        return if same { Named::Exactly } else { other() };
     }
     let cells = place["cells"].as_array().map_or(&[][..], Vec::as_slice);
     let array = witness["cell"].as_str().unwrap_or_default().split('[').next().unwrap_or_default();
     let least: u64 = cells.iter().filter_map(|c| c["count"].as_u64()).sum();
-    if !cells.is_empty() && !cells.iter().any(|c| c["array"] == array) {
-        return Err(format!("cell {} instead of {}", witness["cell"], place["cells"]));
-    }
     let count = witness["wrong_cells"].as_u64().unwrap_or(0);
-    if count < least { Err(format!("{count} wrong cells, a run shows {least}")) } else { Ok(()) }
+    if !cells.is_empty() && !cells.iter().any(|c| c["array"] == array) {
+        Named::Otherwise(format!("cell {} instead of {}", witness["cell"], place["cells"]))
+    } else if count < least {
+        Named::Otherwise(format!("{count} wrong cells, a run shows {least}"))
+    } else {
+        Named::Nearly
+    }
 }
 
 fn command(lockstep: &Path, case: &Case, params: &[(String, u64)]) -> Command {
