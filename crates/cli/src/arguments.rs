@@ -1,5 +1,6 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+use crate::kernels::Sweep;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -64,6 +65,27 @@ pub struct CheckArguments {
     /// Also report product points, obligations and solver calls
     #[arg(long)]
     pub stats: bool,
+    /// Value of an integer parameter of C kernels; may be repeated
+    #[arg(long = "param", value_name = "NAME=NUMBER", value_parser = parse_parameter, allow_hyphen_values = true)]
+    pub parameters: Vec<(String, i64)>,
+    /// Check C kernels at all these values of a parameter
+    #[arg(long, value_name = "NAME=FIRST..LAST", value_parser = Sweep::parse)]
+    pub sweep: Option<Sweep>,
+    /// Which floating-point rewriting counts as the same computation in C kernels
+    #[arg(long, value_name = "MODE", default_value = "ieee", value_parser = ["ieee", "ordered", "reassoc", "contract"])]
+    pub fp: String,
+    /// In C kernels every intermediate value of a cell must agree, too
+    #[arg(long)]
+    pub strict_updates: bool,
+    /// In C kernels a subscript may leave its row inside the array
+    #[arg(long)]
+    pub flat_arrays: bool,
+    /// Macro for preprocessing C files, NAME or NAME=TEXT
+    #[arg(short = 'D', value_name = "NAME[=TEXT]")]
+    pub defines: Vec<String>,
+    /// Directory for included C files
+    #[arg(short = 'I', value_name = "DIR")]
+    pub includes: Vec<PathBuf>,
     /// Colour the text report
     #[arg(long, value_enum, default_value_t = ColourChoice::Auto)]
     pub color: ColourChoice,
@@ -121,6 +143,13 @@ fn parse_selection(text: &str) -> Result<Selection, String> {
         return Err("expected NAME or NAME=OTHER".to_string());
     }
     Ok(Selection { name: name.to_string(), other: other.map(str::to_string) })
+}
+
+fn parse_parameter(text: &str) -> Result<(String, i64), String> {
+    let wrong = || "expected NAME=NUMBER".to_string();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let value = value.trim().parse().map_err(|_| wrong())?;
+    if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

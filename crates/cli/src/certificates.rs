@@ -21,6 +21,11 @@ pub fn save(directory: &Path, functions: &mut [FunctionReport]) -> Result<(), Fa
     Ok(())
 }
 
+/// A file name for the only function of its name.
+pub fn harmless_name(function: &str) -> String {
+    file_name(function, &mut BTreeSet::new())
+}
+
 /// A file name for a function: its name where that is harmless, made harmless and unique otherwise.
 fn file_name(function: &str, taken: &mut BTreeSet<String>) -> String {
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "_.-$:".contains(c) { c } else { '_' };

@@ -6,7 +6,7 @@ use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver};
+use crate::{certificates, complain, deliver, kernels};
 use graph::{Contracts, Side};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, Statistics, Verdict};
@@ -18,6 +18,11 @@ use std::time::{Duration, Instant};
 
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
+    match (kernels::is_c(&arguments.original), kernels::is_c(&arguments.candidate)) {
+        (true, true) => return kernels::check(arguments),
+        (false, false) => {}
+        _ => return Err(Failure("C can only be compared with C".to_string())),
+    }
     let start = Instant::now();
     let original = Arc::new(Program::read(&arguments.original)?);
     let candidate = Arc::new(Program::read(&arguments.candidate)?);
@@ -161,7 +166,7 @@ fn candidate_name(pair: &Pair, candidate: &Program, other: Option<&str>) -> Opti
     (!same).then(|| other.to_string())
 }
 
-fn colour(choice: ColourChoice) -> Colour {
+pub fn colour(choice: ColourChoice) -> Colour {
     let wanted = match choice {
         ColourChoice::Always => true,
         ColourChoice::Never => false,

@@ -8,6 +8,7 @@ mod arguments;
 mod certificates;
 mod check;
 mod input;
+mod kernels;
 mod pairing;
 mod pool;
 mod progress;

@@ -4,7 +4,7 @@ use crate::arguments::VerifyArguments;
 use crate::input::{Program, contracts, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
-use crate::{complain, deliver};
+use crate::{complain, deliver, kernels};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, Rejection};
 use solver::{Solver, SolverOptions};
@@ -22,6 +22,9 @@ const LARGEST: u64 = 64 << 20;
 
 /// Checks the certificate against the two files.
 pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
+    if kernels::is_c(&arguments.original) {
+        return kernels::verify(arguments);
+    }
     let certificate = read(&arguments.certificate)?;
     let original = Program::read(&arguments.original)?;
     let candidate = Program::read(&arguments.candidate)?;

@@ -10,6 +10,7 @@ mod proof;
 mod product;
 mod obligation;
 mod exits;
+pub mod updates;
 
 pub use certificate::{Certificate, LocalClaim, VERSION};
 pub use obligation::Failure;

@@ -8,6 +8,7 @@
 
 mod check_report;
 mod json;
+pub mod kernels;
 mod palette;
 mod row;
 mod show;

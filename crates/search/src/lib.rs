@@ -8,6 +8,7 @@ mod constants;
 mod inputs;
 mod refute;
 mod session;
+pub mod updates;
 mod verdict;
 
 pub use session::{Options, Session};

@@ -1,0 +1,261 @@
+//! C kernels on the command line: `check`, `verify` and `show` for `.c` and `.i` files.
+
+use crate::arguments::{CheckArguments, Format, Selection};
+use crate::check::colour;
+use crate::pool::{self, Finished};
+use crate::status::{Failure, Status};
+use crate::{certificates, deliver};
+use lift_c::{Error, Settings, Source};
+use report::kernels::{KernelFunction, KernelReport};
+use search::updates::{KernelOptions, KernelOutcome, KernelVerdict, check_kernels};
+use search::{Reason, ReasonKind};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use updates::Floating;
+
+mod sweep;
+mod verify;
+
+pub use sweep::Sweep;
+pub use verify::verify;
+
+/// Is the file C, by its name?
+pub fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c" || extension == "i")
+}
+
+/// What is needed to lower and compare, shared with the worker.
+struct Job {
+    original: std::path::PathBuf,
+    candidate: std::path::PathBuf,
+    settings: Settings,
+    selections: Vec<Selection>,
+    parameters: Vec<(String, i64)>,
+    sweep: Option<Sweep>,
+    options: KernelOptions,
+}
+
+/// Compares the kernels of two C files.
+pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
+    let start = Instant::now();
+    let mode =
+        Floating::from_name(&arguments.fp).ok_or_else(|| Failure(format!("--fp {}: no such mode", arguments.fp)))?;
+    let parameters = parameters(&arguments.parameters)?;
+    let job = Job {
+        original: arguments.original.clone(),
+        candidate: arguments.candidate.clone(),
+        settings: Settings {
+            defines: arguments.defines.clone(),
+            includes: arguments.includes.clone(),
+            parameters: parameters.clone(),
+        },
+        selections: arguments.functions.clone(),
+        parameters,
+        sweep: arguments.sweep.clone(),
+        options: KernelOptions {
+            mode,
+            strict: arguments.strict_updates,
+            flat: arguments.flat_arrays,
+            exact: arguments.certificates.is_some(),
+            seed: arguments.seed,
+            timeout: arguments.timeout,
+        },
+    };
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: patience(&job) };
+    let job = Arc::new(job);
+    let work = Arc::clone(&job);
+    // On a thread of its own: trees are walked recursively, and a panic becomes an answer.
+    let finished = pool::run_in_order(1, settings, move |_| work.run(), |_| {}).pop().map(|timed| timed.finished);
+    let mut functions = match finished {
+        Some(Finished::Done(result)) => result?,
+        Some(Finished::Panicked(message)) => vec![job.failed(Reason::new(ReasonKind::Internal, message))],
+        Some(Finished::Overdue) | None => {
+            let what = format!("gave up after {:.1} s", start.elapsed().as_secs_f64());
+            vec![job.failed(Reason::new(ReasonKind::Timeout, what))]
+        }
+    };
+    if let Some(directory) = &arguments.certificates {
+        std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
+        for function in &mut functions {
+            save(directory, &job, function)?;
+        }
+    }
+    let shown = |path: &Path| path.display().to_string();
+    let report = KernelReport {
+        original: shown(&arguments.original),
+        candidate: shown(&arguments.candidate),
+        functions,
+        time: start.elapsed(),
+    };
+    match arguments.format {
+        Format::Text => deliver(&report.render_text(colour(arguments.color))),
+        Format::Json => deliver(&report.render_json()),
+    }
+    Ok(Status::of(report.summary()))
+}
+
+fn patience(job: &Job) -> Duration {
+    let sizes = job.sweep.as_ref().map_or(1, Sweep::len) as u32;
+    let limit = job.options.timeout.saturating_mul(sizes.max(1));
+    limit + (limit / 12).max(Duration::from_millis(350))
+}
+
+fn parameters(given: &[(String, i64)]) -> Result<Vec<(String, i64)>, Failure> {
+    let mut list: Vec<(String, i64)> = Vec::new();
+    for (name, value) in given {
+        if list.iter().any(|(known, _)| known == name) {
+            return Err(Failure(format!("--param {name}: given twice")));
+        }
+        list.push((name.clone(), *value));
+    }
+    Ok(list)
+}
+
+/// A pair of functions by name.
+struct Names {
+    original: String,
+    candidate: String,
+}
+
+impl Job {
+    /// Reads both files and compares what was asked for.
+    fn run(&self) -> Result<Vec<KernelFunction>, Failure> {
+        let mut values = self.parameters.clone();
+        if let Some(sweep) = &self.sweep {
+            if values.iter().any(|(name, _)| *name == sweep.parameter) {
+                return Err(Failure(format!("--sweep {0}: --param {0} is given, too", sweep.parameter)));
+            }
+            values.push((sweep.parameter.clone(), sweep.first));
+        }
+        let pairs = {
+            let (original, candidate) = self.sources(&values)?;
+            self.pairs(&original, &candidate)?
+        };
+        let mut functions = Vec::new();
+        for names in &pairs {
+            functions.push(match &self.sweep {
+                None => self.compare(names, &self.parameters)?,
+                Some(sweep) => self.sweep(names, sweep)?,
+            });
+        }
+        Ok(functions)
+    }
+
+    fn sources(&self, values: &[(String, i64)]) -> Result<(Source, Source), Failure> {
+        let settings = Settings { parameters: values.to_vec(), ..self.settings.clone() };
+        let read = |path: &Path| Source::read(path, &settings).map_err(|error| Failure(error.to_string()));
+        Ok((read(&self.original)?, read(&self.candidate)?))
+    }
+
+    fn pairs(&self, original: &Source, candidate: &Source) -> Result<Vec<Names>, Failure> {
+        let failed = |error: Error| Failure(error.to_string());
+        if self.selections.is_empty() {
+            let name = original.kernel().map_err(failed)?;
+            let other =
+                if candidate.has_function(&name) { name.clone() } else { candidate.kernel().map_err(failed)? };
+            return Ok(vec![Names { original: name, candidate: other }]);
+        }
+        let mut pairs = Vec::new();
+        for Selection { name, other } in &self.selections {
+            if !original.has_function(name) {
+                return Err(Failure(format!("--function {name}: the original has no function of that name")));
+            }
+            let other = other.clone().unwrap_or_else(|| name.clone());
+            pairs.push(Names { original: name.clone(), candidate: other });
+        }
+        Ok(pairs)
+    }
+
+    /// Compares one pair of functions at given sizes.
+    fn compare(&self, names: &Names, values: &[(String, i64)]) -> Result<KernelFunction, Failure> {
+        let start = Instant::now();
+        let outcome = self.outcome(names, values)?;
+        Ok(KernelFunction {
+            name: names.original.clone(),
+            candidate_name: (names.original != names.candidate).then(|| names.candidate.clone()),
+            outcome,
+            time: start.elapsed(),
+            certificate: None,
+            sweep: Vec::new(),
+        })
+    }
+
+    fn outcome(&self, names: &Names, values: &[(String, i64)]) -> Result<KernelOutcome, Failure> {
+        let (original, candidate) = self.sources(values)?;
+        if !candidate.has_function(&names.candidate) {
+            let what = format!("the candidate has no function `{}`", names.candidate);
+            return Ok(unknown(Reason::new(ReasonKind::MissingFunction, what)));
+        }
+        let lower = |source: &Source, name: &str| match source.lower(name, values) {
+            Ok(program) => Ok(Ok(program)),
+            Err(error @ Error::Unsupported { .. }) => {
+                Ok(Err(unknown(Reason::new(ReasonKind::Unsupported, error.to_string()))))
+            }
+            Err(error) => Err(Failure(format!("{}: {error}", source.path()))),
+        };
+        let ours = match lower(&original, &names.original)? {
+            Ok(program) => program,
+            Err(outcome) => return Ok(outcome),
+        };
+        let theirs = match lower(&candidate, &names.candidate)? {
+            Ok(program) => program,
+            Err(outcome) => return Ok(outcome),
+        };
+        let used = |name: &String| ours.parameters.iter().chain(&theirs.parameters).any(|(p, _)| p == name);
+        if let Some((name, _)) = values.iter().find(|(name, _)| !used(name)) {
+            return Err(Failure(format!("--param {name}: neither file has a parameter of that name")));
+        }
+        kernel::updates::Pairing::of(&ours, &theirs)
+            .map_err(|what| Failure(format!("{} and {}: {what}", original.path(), candidate.path())))?;
+        let outcome = check_kernels(&ours, &theirs, self.options);
+        match &outcome.verdict {
+            KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
+            _ => Ok(outcome),
+        }
+    }
+
+    /// The report if no comparison took place.
+    fn failed(&self, reason: Reason) -> KernelFunction {
+        let name = self.selections.first().map_or_else(|| "kernel".to_string(), |s| s.name.clone());
+        KernelFunction {
+            name,
+            candidate_name: None,
+            outcome: unknown(reason),
+            time: Duration::ZERO,
+            certificate: None,
+            sweep: Vec::new(),
+        }
+    }
+}
+
+fn unknown(reason: Reason) -> KernelOutcome {
+    KernelOutcome { verdict: KernelVerdict::Unknown(reason), assumptions: Vec::new(), updates: 0 }
+}
+
+fn save(directory: &Path, job: &Job, function: &mut KernelFunction) -> Result<(), Failure> {
+    if !matches!(function.outcome.verdict, KernelVerdict::Equivalent(_)) || job.sweep.is_some() {
+        return Ok(());
+    }
+    let (original, candidate) = job.sources(&job.parameters)?;
+    let certificate = kernel::updates::UpdateCertificate {
+        kind: "updates".to_string(),
+        version: kernel::updates::UPDATES_VERSION,
+        original: function.name.clone(),
+        candidate: function.candidate_name.clone().unwrap_or_else(|| function.name.clone()),
+        original_hash: original.hash().to_string(),
+        candidate_hash: candidate.hash().to_string(),
+        parameters: job.parameters.clone(),
+        defines: job.settings.defines.clone(),
+        includes: job.settings.includes.iter().map(|p| p.display().to_string()).collect(),
+        fp: job.options.mode.name().to_string(),
+        strict: job.options.strict,
+        flat: job.options.flat,
+    };
+    let path = directory.join(certificates::harmless_name(&function.name));
+    let failed = |error: std::io::Error| Failure(format!("{}: {error}", path.display()));
+    std::fs::write(&path, certificate.to_json() + "\n").map_err(failed)?;
+    function.certificate = Some(path.display().to_string());
+    Ok(())
+}

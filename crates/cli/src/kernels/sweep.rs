@@ -1,0 +1,79 @@
+//! `--sweep N=1..20`: the verdict at every size.
+
+use super::{Job, Names};
+use crate::status::Failure;
+use report::kernels::{KernelFunction, SweepRow};
+use search::updates::KernelVerdict;
+use std::time::Instant;
+
+/// A parameter and its values, both ends included.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sweep {
+    pub parameter: String,
+    pub first: i64,
+    pub last: i64,
+}
+
+/// Most sizes of one sweep.
+const MOST: i64 = 10_000;
+
+impl Sweep {
+    /// Reads `N=1..20`.
+    pub fn parse(text: &str) -> Result<Sweep, String> {
+        let wrong = || "expected NAME=FIRST..LAST".to_string();
+        let (parameter, range) = text.split_once('=').ok_or_else(wrong)?;
+        let (first, last) = range.split_once("..").ok_or_else(wrong)?;
+        let (first, last) = (first.trim().parse().map_err(|_| wrong())?, last.trim().parse().map_err(|_| wrong())?);
+        if parameter.is_empty() || first > last {
+            return Err(wrong());
+        }
+        if last - first >= MOST {
+            return Err(format!("at most {MOST} sizes"));
+        }
+        Ok(Sweep { parameter: parameter.to_string(), first, last })
+    }
+
+    /// Number of sizes.
+    pub fn len(&self) -> usize {
+        (self.last - self.first + 1) as usize
+    }
+}
+
+impl Job {
+    /// All sizes. The verdict of the whole is the worst: the first `different`, else the first `unknown`.
+    pub(super) fn sweep(&self, names: &Names, sweep: &Sweep) -> Result<KernelFunction, Failure> {
+        let start = Instant::now();
+        let mut rows: Vec<SweepRow> = Vec::new();
+        for value in sweep.first..=sweep.last {
+            let mut values = self.parameters.clone();
+            values.push((sweep.parameter.clone(), value));
+            let before = Instant::now();
+            let outcome = self.outcome(names, &values)?;
+            rows.push(SweepRow { parameter: sweep.parameter.clone(), value, outcome, time: before.elapsed() });
+        }
+        let rank = |verdict: &KernelVerdict| match verdict {
+            KernelVerdict::Different(_) => 0,
+            KernelVerdict::Unknown(_) | KernelVerdict::Parameter(_) => 1,
+            KernelVerdict::Equivalent(_) => 2,
+        };
+        let worst = (0..rows.len()).min_by_key(|i| rank(&rows[*i].outcome.verdict)).unwrap_or(0);
+        // The proof of one size stands for the row it came from; the table says what was proved at the others.
+        let mut values = self.parameters.clone();
+        values.push((sweep.parameter.clone(), rows[worst].value));
+        let mut function = self.compare(names, &values)?;
+        if rows.iter().all(|row| matches!(row.outcome.verdict, KernelVerdict::Equivalent(_))) {
+            let (first, last) = (sweep.first, sweep.last);
+            function
+                .outcome
+                .assumptions
+                .retain(|a| a.name != "param" || !a.entity.starts_with(&format!("{}=", sweep.parameter)));
+            function
+                .outcome
+                .assumptions
+                .push(graph::Assumption::about("param", format!("{}={first}..{last}", sweep.parameter)));
+        }
+        function.sweep = rows;
+        function.time = start.elapsed();
+        Ok(function)
+    }
+}

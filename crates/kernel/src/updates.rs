@@ -1,0 +1,232 @@
+//! Checker of update sequences: two kernels with known control, executed and compared cell by cell.
+//!
+//! The claim is small because the check is the execution itself: both programs run over the same inputs, with hashes or with
+//! terms as values, and every cell that the caller can see must hold the same value at the end; in strict mode also
+//! after every update. Where the values are hashes, the proof assumes `hash-128`.
+//!
+//! The original's run must be defined. What the candidate does beyond it (a fault, a division that may trap) is
+//! refused. Schordan et al., ISoLA 2014, section 3.
+
+use crate::proof::{CheckedProof, Counts};
+use ::updates::{
+    Equality, Fault, Final, Floating, Hashed, Hashes, Limits, Program, Regroup, Symbolic, TermRef, Terms, execute,
+};
+use graph::{Assumption, Side};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+mod certificate;
+mod history;
+mod pairing;
+
+pub use certificate::{UPDATES_VERSION, UpdateCertificate};
+pub use history::{HashHistory, TermHistory};
+pub use pairing::{CellPair, Pairing};
+
+/// What values are compared as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// 128-bit hashes: fast, assumes that none collide.
+    Hashes,
+    /// Terms: exact.
+    Terms,
+}
+
+/// What is claimed about two kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Claim {
+    /// Which floating-point rewriting is allowed.
+    pub mode: Floating,
+    /// What values are compared as.
+    pub method: Method,
+    /// Must every intermediate value of a cell agree, too?
+    pub strict: bool,
+    /// May subscripts leave their row inside the array?
+    pub flat: bool,
+}
+
+/// Why a claim was not accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum UpdateRejection {
+    /// The two functions do not take the same arguments, or the certificate is about others.
+    Malformed(String),
+    /// An execution stopped.
+    Fault(Side, Box<Fault>),
+    /// Cells differ at the end: the first in the original's order of objects, and how many.
+    Different {
+        /// The first one.
+        first: CellPair,
+        /// Number of differing cells.
+        count: u64,
+    },
+    /// The candidate divides by a value by which the original does not: it may trap. Line of the division.
+    Division(u32),
+    /// A global variable that only one of the programs knows is changed.
+    Unmatched(String),
+    /// Out of terms or time.
+    OutOfBudget,
+}
+
+/// Most terms of a check: about 2 GB.
+const MOST_TERMS: usize = 24_000_000;
+/// Steps for showing that choices nested differently agree.
+const STEPS: u64 = 20_000_000;
+
+/// Checks a claim by executing both programs.
+pub fn check_updates(
+    original: &Program,
+    candidate: &Program,
+    claim: Claim,
+    deadline: Option<Instant>,
+) -> Result<CheckedProof, UpdateRejection> {
+    let pairing = Pairing::of(original, candidate).map_err(UpdateRejection::Malformed)?;
+    let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
+    let compared = match claim.method {
+        Method::Hashes => check_hashes(original, candidate, &pairing, claim, limits),
+        Method::Terms => check_terms(original, candidate, &pairing, claim, limits),
+    }?;
+    let mut assumptions = base_assumptions(original, candidate, claim);
+    assumptions.extend(pairing.extents.iter().map(|name| Assumption::about("extent", name.clone())));
+    if compared.used_nan_payload {
+        assumptions.insert(Assumption::global("nan-payload"));
+    }
+    if claim.method == Method::Hashes {
+        assumptions.insert(Assumption::global("hash-128"));
+    }
+    let counts = Counts { points: compared.cells as usize, obligations: compared.updates as usize };
+    let assumptions = assumptions.into_iter().collect();
+    Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
+}
+
+/// What every verdict about two kernels assumes, whatever it is.
+pub fn base_assumptions(original: &Program, candidate: &Program, claim: Claim) -> BTreeSet<Assumption> {
+    let mut set = BTreeSet::new();
+    for (name, value) in original.parameters.iter().chain(&candidate.parameters) {
+        set.insert(Assumption::about("param", format!("{name}={value}")));
+    }
+    set.insert(Assumption::global("disjoint-arrays"));
+    if claim.mode != Floating::Ieee {
+        set.insert(Assumption::about("fp", claim.mode.name()));
+    }
+    if claim.flat {
+        set.insert(Assumption::global("flat-arrays"));
+    }
+    if !original.functions.is_empty() {
+        set.insert(Assumption::global("math-functions"));
+    }
+    set
+}
+
+struct Compared {
+    cells: u64,
+    updates: u64,
+    used_nan_payload: bool,
+}
+
+fn fault(side: Side) -> impl Fn(Box<Fault>) -> UpdateRejection {
+    move |fault| UpdateRejection::Fault(side, fault)
+}
+
+/// Every division of the candidate must be one of the original, under conditions that the candidate's include.
+fn check_divisions<V: PartialEq>(
+    original: &Final<V>,
+    candidate: &Final<V>,
+    program: &Program,
+) -> Result<(), UpdateRejection> {
+    for division in &candidate.divisions {
+        let mut same = original.divisions.iter().filter(|d| d.divisor == division.divisor);
+        if !same.any(|d| d.path.iter().all(|step| division.path.contains(step))) {
+            let line = program.sites.get(division.site as usize).map_or(0, |s| s.line);
+            return Err(UpdateRejection::Division(line));
+        }
+    }
+    Ok(())
+}
+
+fn check_hashes(
+    original: &Program,
+    candidate: &Program,
+    pairing: &Pairing,
+    claim: Claim,
+    limits: Limits,
+) -> Result<Compared, UpdateRejection> {
+    let mut domain = Symbolic::new(Hashes, claim.mode);
+    let mut histories: [HashHistory; 2] = Default::default();
+    let (ours, theirs) = if claim.strict {
+        let ours = execute(original, &mut domain, &mut histories[0], limits, &[]).map_err(fault(Side::Original))?;
+        let extents = pairing.extents_for(&ours, candidate);
+        let theirs =
+            execute(candidate, &mut domain, &mut histories[1], limits, &extents).map_err(fault(Side::Candidate))?;
+        (ours, theirs)
+    } else {
+        let nobody = &mut ::updates::Nobody;
+        let ours = execute(original, &mut domain, nobody, limits, &[]).map_err(fault(Side::Original))?;
+        let extents = pairing.extents_for(&ours, candidate);
+        let theirs = execute(candidate, &mut domain, nobody, limits, &extents).map_err(fault(Side::Candidate))?;
+        (ours, theirs)
+    };
+    let strict = |pair: &CellPair| {
+        !claim.strict || {
+            let of = |side: usize, object: u32| histories[side].of(object, pair.cell);
+            of(0, pair.original) == of(1, pair.candidate)
+        }
+    };
+    let cells =
+        pairing.compare(&ours, &theirs, original, &mut domain, |a: Hashed, b: Hashed, pair| a == b && strict(pair))?;
+    check_divisions(&ours, &theirs, candidate)?;
+    pairing.check_lonely([(original, &ours), (candidate, &theirs)], &mut domain)?;
+    Ok(Compared { cells, updates: ours.updates + theirs.updates, used_nan_payload: domain.used_nan_payload })
+}
+
+fn check_terms(
+    original: &Program,
+    candidate: &Program,
+    pairing: &Pairing,
+    claim: Claim,
+    limits: Limits,
+) -> Result<Compared, UpdateRejection> {
+    let mut domain = Symbolic::new(Terms::new(MOST_TERMS), claim.mode);
+    let mut histories: [TermHistory; 2] = Default::default();
+    let ours = execute(original, &mut domain, &mut histories[0], limits, &[]).map_err(fault(Side::Original))?;
+    let extents = pairing.extents_for(&ours, candidate);
+    let theirs =
+        execute(candidate, &mut domain, &mut histories[1], limits, &extents).map_err(fault(Side::Candidate))?;
+    let mut pairs: Vec<(CellPair, TermRef, TermRef)> = Vec::new();
+    let cells = pairing.each(&ours, &theirs, original, &mut domain, |pair, a, b| pairs.push((pair, a, b)))?;
+    if claim.strict {
+        for (pair, ..) in pairs.clone() {
+            let (a, b) = (histories[0].of(pair.original, pair.cell), histories[1].of(pair.candidate, pair.cell));
+            if a.len() != b.len() {
+                return Err(UpdateRejection::Different { first: pair, count: 1 });
+            }
+            pairs.extend(a.iter().zip(b).map(|(a, b)| (pair.clone(), *a, *b)));
+        }
+    }
+    if claim.mode == Floating::Reassoc {
+        let mut regroup = Regroup::default();
+        for (_, a, b) in &mut pairs {
+            *a = regroup.normal(&mut domain.backing, *a);
+            *b = regroup.normal(&mut domain.backing, *b);
+        }
+    }
+    if domain.backing.exhausted() {
+        return Err(UpdateRejection::OutOfBudget);
+    }
+    let mut equality = Equality::new(&domain.backing, STEPS);
+    let mut different = BTreeSet::new();
+    let mut first = None;
+    for (pair, a, b) in pairs {
+        if limits.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            return Err(UpdateRejection::OutOfBudget);
+        }
+        if !equality.equal(a, b) && different.insert((pair.original, pair.cell)) && first.is_none() {
+            first = Some(pair);
+        }
+    }
+    if let Some(first) = first {
+        return Err(UpdateRejection::Different { first, count: different.len() as u64 });
+    }
+    check_divisions(&ours, &theirs, candidate)?;
+    pairing.check_lonely([(original, &ours), (candidate, &theirs)], &mut domain)?;
+    Ok(Compared { cells, updates: ours.updates + theirs.updates, used_nan_payload: domain.used_nan_payload })
+}

@@ -1,0 +1,229 @@
+//! Expressions to values.
+
+use super::values::{common, convert_data, convert_int};
+use super::{Lowerer, Lv, Val, constant};
+use crate::ast::{Binary, Expr, ExprKind, Unary};
+use crate::ctype::CType;
+use crate::error::Error;
+use crate::literals;
+use updates::{Cond, Constant, Data, Int, Scalar, Stmt};
+
+impl<'a> Lowerer<'a> {
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<Val, Error> {
+        self.line = expr.line;
+        self.count()?;
+        match &expr.kind {
+            ExprKind::Name(name) => match self.lookup(*name)?.0 {
+                super::Binding::Known(value, ty) => Ok(Val::Int(Int::Const(value), ty)),
+                _ => {
+                    let place = self.place(expr)?;
+                    self.content(place)
+                }
+            },
+            ExprKind::Index(..) | ExprKind::Member(..) | ExprKind::Arrow(..) | ExprKind::Unary(Unary::Deref, _) => {
+                let place = self.place(expr)?;
+                self.content(place)
+            }
+            ExprKind::Number(name) => {
+                let text = self.text(*name);
+                let parsed = literals::number(text);
+                let (value, ty) = parsed.ok_or_else(|| self.unsupported(format!("the number `{text}`")))?;
+                Ok(match value {
+                    Constant::Int(number) => Val::Int(Int::Const(number), ty),
+                    Constant::Big(number) => Val::Int(Int::Const(number as i64), ty),
+                    float => Val::Data(constant(float), ty),
+                })
+            }
+            ExprKind::Char(name) => {
+                let text = self.text(*name);
+                let value =
+                    literals::character(text).ok_or_else(|| self.unsupported(format!("the character {text}")))?;
+                Ok(Val::Int(Int::Const(value), Scalar::I32))
+            }
+            ExprKind::Text => Err(self.unsupported("a string")),
+            ExprKind::Unary(operator, inner) => self.unary(*operator, inner),
+            ExprKind::Binary(Binary::LogicalAnd, a, b) => self.logical(a, b, true),
+            ExprKind::Binary(Binary::LogicalOr, a, b) => self.logical(a, b, false),
+            ExprKind::Binary(operator, a, b) => {
+                let (left, right) = (self.value(a)?, self.value(b)?);
+                self.line = expr.line;
+                self.binary(*operator, left, right)
+            }
+            ExprKind::Assign(operator, left, right) => self.assignment(*operator, left, right, expr.line),
+            ExprKind::Choice(cond, yes, no) => self.choice(cond, yes, no),
+            ExprKind::Comma(a, b) => {
+                let mut stmts = Vec::new();
+                self.effect(a, &mut stmts)?;
+                let value = self.value(b)?;
+                self.after(stmts, value)
+            }
+            ExprKind::Call(callee, arguments) => self.call(callee, arguments, expr.line),
+            ExprKind::Cast(ty, inner) => {
+                let ty = self.ctype(ty)?;
+                let value = self.value(inner)?;
+                self.line = expr.line;
+                self.convert(value, &ty)
+            }
+            ExprKind::SizeofType(ty) => {
+                let ty = self.ctype(ty)?;
+                self.size_of(&ty)
+            }
+            ExprKind::SizeofExpr(inner) => {
+                let ty = match self.place(inner)? {
+                    Lv::Slot(_, ty, _) => CType::Scalar(ty),
+                    Lv::Pointer(_, target) => CType::Pointer(target),
+                    Lv::Memory(_, ty) => ty,
+                };
+                self.size_of(&ty)
+            }
+            ExprKind::Compound(..) => Err(self.unsupported("a compound literal")),
+        }
+    }
+
+    fn size_of(&mut self, ty: &CType) -> Result<Val, Error> {
+        let size = ty.size().ok_or_else(|| self.unsupported(format!("the size of `{}`", ty.name())))?;
+        Ok(Val::Int(Int::Const(size as i64), Scalar::U64))
+    }
+
+    fn unary(&mut self, operator: Unary, inner: &Expr) -> Result<Val, Error> {
+        match operator {
+            Unary::Plus => {
+                let value = self.value(inner)?;
+                let zero = Val::Int(Int::Const(0), Scalar::I32);
+                match value {
+                    Val::Int(..) => self.binary(Binary::Add, value, zero),
+                    other => Ok(other),
+                }
+            }
+            Unary::Minus => {
+                let value = self.value(inner)?;
+                self.negate(value)
+            }
+            Unary::Complement => {
+                let value = self.value(inner)?;
+                self.complement(value)
+            }
+            Unary::Not => {
+                let value = self.value(inner)?;
+                Ok(match self.to_cond(value)? {
+                    Cond::Int(value) => Val::Int(Int::Not(Box::new(value)), Scalar::I32),
+                    Cond::Data(data) => Val::Data(Data::Not(Box::new(data)), Scalar::I32),
+                })
+            }
+            Unary::Address => self.address(inner),
+            Unary::Deref => Err(self.malformed("`*` in the wrong place")),
+            Unary::PreIncrement => self.step(inner, 1, false),
+            Unary::PreDecrement => self.step(inner, -1, false),
+            Unary::PostIncrement => self.step(inner, 1, true),
+            Unary::PostDecrement => self.step(inner, -1, true),
+        }
+    }
+
+    /// Runs `lower` for a place that is reached only if data says so.
+    pub(super) fn under<T>(
+        &mut self,
+        cond: &Cond,
+        lower: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let data = u32::from(matches!(cond, Cond::Data(_)));
+        self.uncertain += data;
+        let result = lower(self);
+        self.uncertain -= data;
+        result
+    }
+
+    fn logical(&mut self, a: &Expr, b: &Expr, and: bool) -> Result<Val, Error> {
+        let left = self.value(a)?;
+        let left = self.to_cond(left)?;
+        let right = self.under(&left, |l| {
+            let value = l.value(b)?;
+            l.to_cond(value)
+        })?;
+        Ok(match (left, right) {
+            (Cond::Int(a), Cond::Int(b)) => {
+                let pair = Box::new((a, b));
+                Val::Int(if and { Int::And(pair) } else { Int::Or(pair) }, Scalar::I32)
+            }
+            (a, b) => {
+                let pair = Box::new((a, b));
+                Val::Data(if and { Data::And(pair) } else { Data::Or(pair) }, Scalar::I32)
+            }
+        })
+    }
+
+    fn choice(&mut self, cond: &Expr, yes: &Expr, no: &Expr) -> Result<Val, Error> {
+        let cond = self.value(cond)?;
+        let cond = self.to_cond(cond)?;
+        let yes = self.under(&cond, |l| l.value(yes))?;
+        let no = self.under(&cond, |l| l.value(no))?;
+        match (cond, yes, no) {
+            (Cond::Int(cond), Val::Int(a, left), Val::Int(b, right)) => {
+                let ty = common(left, right);
+                let (a, b) = (convert_int(a, left, ty), convert_int(b, right, ty));
+                Ok(Val::Int(Int::Choice(Box::new((cond, a, b))), ty))
+            }
+            (Cond::Int(cond), Val::Pointer(a, target), Val::Pointer(b, _)) => {
+                Ok(Val::Pointer(Int::Choice(Box::new((cond, a, b))), target))
+            }
+            (cond, yes, no) => {
+                let ty = |value: &Val| match value {
+                    Val::Int(_, ty) | Val::Data(_, ty) => Some(*ty),
+                    _ => None,
+                };
+                let (Some(left), Some(right)) = (ty(&yes), ty(&no)) else {
+                    return Err(self.unsupported("a data-dependent choice of pointers or structures"));
+                };
+                let ty = common(left, right);
+                let (a, b) = (self.to_data(yes, left)?, self.to_data(no, right)?);
+                let (a, b) = (convert_data(a, left, ty), convert_data(b, right, ty));
+                Ok(Val::Data(Data::Choice(Box::new((cond, a, b))), ty))
+            }
+        }
+    }
+
+    /// Statements, then the value.
+    pub(super) fn after(&mut self, stmts: Vec<Stmt>, value: Val) -> Result<Val, Error> {
+        if stmts.is_empty() {
+            return Ok(value);
+        }
+        Ok(match value {
+            Val::Int(value, ty) => Val::Int(Int::Sequence(stmts, Box::new(value)), ty),
+            Val::Data(value, ty) => Val::Data(Data::Sequence(stmts, Box::new(value)), ty),
+            Val::Pointer(value, target) => Val::Pointer(Int::Sequence(stmts, Box::new(value)), target),
+            // Nothing to wait for; the number is not looked at.
+            Val::Void => Val::Int(Int::Sequence(stmts, Box::new(Int::Const(0))), Scalar::I32),
+            Val::Struct(..) | Val::Fresh(..) => return Err(self.unsupported("this value in an expression list")),
+        })
+    }
+
+    /// An expression for its effect.
+    pub(super) fn effect(&mut self, expr: &Expr, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        if let ExprKind::Comma(a, b) = &expr.kind {
+            self.effect(a, out)?;
+            return self.effect(b, out);
+        }
+        if let ExprKind::Assign(operator, left, right) = &expr.kind
+            && self.store(*operator, left, right, expr.line, out)?
+        {
+            return Ok(());
+        }
+        if let ExprKind::Cast(ty, inner) = &expr.kind
+            && matches!(**ty, crate::ast::Type::Void)
+        {
+            return self.effect(inner, out);
+        }
+        if let ExprKind::Call(callee, arguments) = &expr.kind
+            && let Some(stmts) = self.call_for_effect(callee, arguments, expr.line)?
+        {
+            out.extend(stmts);
+            return Ok(());
+        }
+        let site = self.site(expr.line);
+        match self.value(expr)? {
+            Val::Int(value, _) | Val::Pointer(value, _) => out.push(Stmt::Int(site, value)),
+            Val::Data(data, _) => out.push(Stmt::Data(site, data)),
+            Val::Struct(..) | Val::Fresh(..) | Val::Void => {}
+        }
+        Ok(())
+    }
+}

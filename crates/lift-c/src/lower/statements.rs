@@ -1,0 +1,340 @@
+//! Statements.
+
+use super::values::{Access, Lv};
+use super::{Binding, Lowerer, Val, nothing};
+use crate::ast::{self, Expr, ExprKind, For, StmtKind};
+use crate::ctype::CType;
+use crate::error::Error;
+use crate::lexer::Name;
+use rustc_hash::FxHashMap;
+use updates::{Base, Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
+
+/// Does control leave the enclosing list from inside the statement, other than at its end?
+fn has_exit(stmt: &ast::Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Continue | StmtKind::Break => true,
+        StmtKind::Block(list) => list.iter().any(has_exit),
+        StmtKind::If(_, yes, no) => has_exit(yes) || no.as_deref().is_some_and(has_exit),
+        _ => false,
+    }
+}
+
+/// Does the statement never reach what follows it?
+fn always_exits(stmt: &ast::Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Continue | StmtKind::Break => true,
+        StmtKind::Block(list) => list.iter().any(always_exits),
+        StmtKind::If(_, yes, Some(no)) => always_exits(yes) && always_exits(no),
+        _ => false,
+    }
+}
+
+impl<'a> Lowerer<'a> {
+    /// A list of statements in the current scope.
+    pub(super) fn list(&mut self, stmts: &'a [ast::Stmt]) -> Result<Vec<Stmt>, Error> {
+        let mut out = Vec::new();
+        for (index, stmt) in stmts.iter().enumerate() {
+            if let StmtKind::If(cond, yes, no) = &stmt.kind
+                && has_exit(stmt)
+                && self.split_list(stmt, cond, (yes, no.as_deref()), &stmts[index + 1..], &mut out)?
+            {
+                return Ok(out);
+            }
+            self.statement(stmt, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// `if (data) return a; rest` is `if (data) return a; else rest`: both sides then end alike.
+    fn split_list(
+        &mut self,
+        stmt: &'a ast::Stmt,
+        cond: &'a Expr,
+        (yes, no): (&'a ast::Stmt, Option<&'a ast::Stmt>),
+        rest: &'a [ast::Stmt],
+        out: &mut Vec<Stmt>,
+    ) -> Result<bool, Error> {
+        let value = self.value(cond)?;
+        let cond = self.to_cond(value)?;
+        if matches!(cond, Cond::Int(_)) || self.loops.is_empty() && rest.is_empty() {
+            return Ok(false);
+        }
+        let site = self.site(stmt.line);
+        self.uncertain += 1;
+        let mut sides = Vec::new();
+        for side in [Some(yes), no] {
+            let mut list = Vec::new();
+            self.scopes.push(FxHashMap::default());
+            if let Some(side) = side {
+                self.statement(side, &mut list)?;
+            }
+            self.scopes.pop();
+            if side.is_none_or(|s| !always_exits(s)) {
+                self.scopes.push(FxHashMap::default());
+                list.extend(self.list(rest)?);
+                self.scopes.pop();
+            }
+            // The end of a loop's body is where `continue` goes; the end of a void function where `return` does.
+            sides.push(list);
+        }
+        self.uncertain -= 1;
+        let (Some(no), Some(yes)) = (sides.pop(), sides.pop()) else { return Ok(false) };
+        let (yes, no) = self.same_end(yes, no, site);
+        out.push(Stmt::If(site, Box::new((cond, yes, no))));
+        Ok(true)
+    }
+
+    /// If one side ends in `continue` or a return and the other falls off the end, let both do it.
+    fn same_end(&mut self, mut yes: Vec<Stmt>, mut no: Vec<Stmt>, site: u32) -> (Vec<Stmt>, Vec<Stmt>) {
+        let void = self.results.last().is_some_and(Option::is_none);
+        let jump = |list: &[Stmt]| match list.last() {
+            Some(Stmt::Continue) => Some(Stmt::Continue),
+            Some(Stmt::Return(_)) if void => Some(Stmt::Return(site)),
+            _ => None,
+        };
+        let (first, second) = (jump(&yes), jump(&no));
+        let open = |list: &[Stmt]| !matches!(list.last(), Some(Stmt::Continue | Stmt::Return(_) | Stmt::Break));
+        if let Some(stmt) = first.filter(|_| open(&no)) {
+            no.push(stmt);
+        } else if let Some(stmt) = second.filter(|_| open(&yes)) {
+            yes.push(stmt);
+        }
+        (yes, no)
+    }
+
+    fn scoped(&mut self, stmt: &'a ast::Stmt) -> Result<Vec<Stmt>, Error> {
+        self.scopes.push(FxHashMap::default());
+        let mut out = Vec::new();
+        let result = match &stmt.kind {
+            StmtKind::Block(list) => self.list(list).map(|list| out = list),
+            _ => self.statement(stmt, &mut out),
+        };
+        self.scopes.pop();
+        result.map(|()| out)
+    }
+
+    pub(super) fn statement(&mut self, stmt: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        self.line = stmt.line;
+        self.count()?;
+        let pragma = self.pragma.take();
+        match &stmt.kind {
+            StmtKind::Empty => {}
+            StmtKind::Pragma(name) => self.pragma = Some(*name),
+            StmtKind::Declare(variables) => {
+                for variable in variables {
+                    self.declare(variable, out)?;
+                }
+            }
+            StmtKind::Expr(expr) => self.effect(expr, out)?,
+            StmtKind::Block(list) => {
+                // `omp parallel` around a block says nothing by itself; the loops inside carry their own.
+                self.scopes.push(FxHashMap::default());
+                let list = self.list(list)?;
+                self.scopes.pop();
+                match list.len() {
+                    1 => out.extend(list),
+                    _ => out.push(Stmt::Block(list)),
+                }
+            }
+            StmtKind::If(cond, yes, no) => {
+                let site = self.site(stmt.line);
+                let value = self.value(cond)?;
+                let cond = self.to_cond(value)?;
+                let yes = self.under(&cond, |l| l.scoped(yes))?;
+                let no = match no {
+                    Some(no) => self.under(&cond, |l| l.scoped(no))?,
+                    None => Vec::new(),
+                };
+                out.push(Stmt::If(site, Box::new((cond, yes, no))));
+            }
+            StmtKind::For(parts) => self.for_loop(stmt.line, parts, pragma, out)?,
+            StmtKind::While(cond, body) => self.while_loop(stmt.line, cond, body, true, out)?,
+            StmtKind::DoWhile(body, cond) => self.while_loop(stmt.line, cond, body, false, out)?,
+            StmtKind::Switch(value, body) => self.switch(stmt.line, value, body, out)?,
+            StmtKind::Case(_) | StmtKind::Default => {
+                return Err(self.unsupported("a case outside the switch's own block"));
+            }
+            StmtKind::Break => out.push(Stmt::Break),
+            StmtKind::Continue => out.push(Stmt::Continue),
+            StmtKind::Return(value) => self.return_value(value.as_ref(), stmt.line, out)?,
+            StmtKind::Unsupported(what) => return Err(self.unsupported(what.clone())),
+        }
+        Ok(())
+    }
+
+    fn return_value(&mut self, value: Option<&'a Expr>, line: u32, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        let result = self.results.last().cloned().flatten();
+        let site = self.site(line);
+        match (result, value) {
+            (None, None) => {}
+            (None, Some(expr)) => self.effect(expr, out)?,
+            (Some(_), None) => {}
+            (Some((binding, key)), Some(expr)) => {
+                let value = self.value(expr)?;
+                match binding {
+                    Binding::Slot(slot, ty) => {
+                        let value = self.convert(value, &CType::Scalar(ty))?;
+                        if let Val::Int(value, _) = self.write_slot(slot, ty, key, value)? {
+                            out.push(Stmt::Int(site, value));
+                        }
+                    }
+                    Binding::Pointer(slot, target) => {
+                        let Val::Pointer(value, _) = self.convert(value, &CType::Pointer(target))? else {
+                            return Err(self.malformed("a result that is no pointer"));
+                        };
+                        out.push(Stmt::Int(site, Int::Assign(slot, Box::new(value))));
+                    }
+                    Binding::Object(object, ty) => {
+                        let CType::Scalar(scalar) = ty else { return Err(self.unsupported("a structure as a result")) };
+                        let value = self.convert(value, &ty)?;
+                        let data = self.to_data(value, scalar)?;
+                        out.push(Stmt::Store(site, Place::Cell(object), data));
+                    }
+                    Binding::Known(..) => {}
+                }
+            }
+        }
+        out.push(Stmt::Return(site));
+        Ok(())
+    }
+
+    /// The variable that a loop counts with: the one its step changes, else the one its start sets.
+    fn iterator(&mut self, parts: &For) -> Option<Name> {
+        let by_step = parts.step.as_ref().and_then(step_target);
+        by_step.or_else(|| match &parts.init.as_ref()?.kind {
+            StmtKind::Expr(expr) => step_target(expr),
+            StmtKind::Declare(variables) => variables.first().map(|v| v.name),
+            _ => None,
+        })
+    }
+
+    fn for_loop(&mut self, line: u32, parts: &'a For, pragma: Option<Name>, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        self.scopes.push(FxHashMap::default());
+        let mut list = Vec::new();
+        if let Some(init) = &parts.init {
+            self.statement(init, &mut list)?;
+        }
+        let name = self.iterator(parts);
+        let variable = match name.map(|name| self.lookup(name)) {
+            Some(Ok((Binding::Slot(slot, _), _))) => Some(Variable::Slot(slot)),
+            Some(Ok((Binding::Object(object, CType::Scalar(_)), _))) => Some(Variable::Cell(object)),
+            _ => None,
+        };
+        let iterator = name.filter(|_| variable.is_some()).map(|name| self.text(name).to_string());
+        let number = self.program.loops.len() as u32;
+        self.program.loops.push(Loop { line, iterator, variable });
+        let mut parallel = self.directive(pragma)?;
+        let (objects, slots) = (self.program.objects.len() as u32, self.program.slots as u32);
+        self.loops.push(number);
+        let site = self.site(line);
+        let cond = match &parts.cond {
+            Some(cond) => {
+                let value = self.value(cond)?;
+                Some(self.to_cond(value)?)
+            }
+            None => None,
+        };
+        let body = self.scoped(&parts.body)?;
+        let mut step = Vec::new();
+        if let Some(expr) = &parts.step {
+            self.effect(expr, &mut step)?;
+        }
+        self.loops.pop();
+        self.scopes.pop();
+        if let Some(parallel) = &mut parallel {
+            // What is declared inside belongs to the turn, and so does the iterator.
+            parallel.inner_objects = (objects, self.program.objects.len() as u32);
+            parallel.private_slots.extend(slots..self.program.slots as u32);
+            match variable {
+                Some(Variable::Slot(slot)) => parallel.private_slots.push(slot),
+                Some(Variable::Cell(object)) => parallel.iterator = Some(object),
+                None => {}
+            }
+        }
+        list.push(Stmt::Loop(Box::new(LoopStmt { site, number, cond, step, body, test_first: true, parallel })));
+        match list.len() {
+            1 => out.extend(list),
+            _ => out.push(Stmt::Block(list)),
+        }
+        Ok(())
+    }
+
+    fn while_loop(
+        &mut self,
+        line: u32,
+        cond: &'a Expr,
+        body: &'a ast::Stmt,
+        test_first: bool,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Error> {
+        let number = self.program.loops.len() as u32;
+        self.program.loops.push(Loop { line, iterator: None, variable: None });
+        self.loops.push(number);
+        let site = self.site(line);
+        let value = self.value(cond)?;
+        let cond = Some(self.to_cond(value)?);
+        let body = self.scoped(body)?;
+        self.loops.pop();
+        let step = Vec::new();
+        out.push(Stmt::Loop(Box::new(LoopStmt { site, number, cond, step, body, test_first, parallel: None })));
+        Ok(())
+    }
+
+    fn switch(&mut self, line: u32, value: &'a Expr, body: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        let site = self.site(line);
+        let value = self.value(value)?;
+        let (value, _) = self.to_int(value)?;
+        let StmtKind::Block(list) = &body.kind else { return Err(self.unsupported("a switch without a block")) };
+        let (mut cases, mut default, mut stmts) = (Vec::new(), None, Vec::new());
+        self.scopes.push(FxHashMap::default());
+        for stmt in list {
+            match &stmt.kind {
+                StmtKind::Case(expr) => {
+                    self.line = stmt.line;
+                    match self.value(expr)? {
+                        Val::Int(Int::Const(case), _) => cases.push((case, stmts.len())),
+                        _ => return Err(self.malformed("a case that is not a constant")),
+                    }
+                }
+                StmtKind::Default => default = Some(stmts.len()),
+                _ => {
+                    // One entry per statement, so that cases find their place.
+                    let mut part = Vec::new();
+                    self.statement(stmt, &mut part)?;
+                    stmts.push(match part.len() {
+                        0 => nothing(),
+                        1 => part.remove(0),
+                        _ => Stmt::Block(part),
+                    });
+                }
+            }
+        }
+        self.scopes.pop();
+        out.push(Stmt::Switch(site, Box::new(SwitchStmt { value, cases, default, body: stmts })));
+        Ok(())
+    }
+
+    /// The cell or slot of a name in a directive.
+    pub(super) fn variable(&mut self, name: Name) -> Result<Lv, Error> {
+        let (binding, key) = self.lookup(name)?;
+        Ok(match binding {
+            Binding::Slot(slot, ty) => Lv::Slot(slot, ty, key),
+            Binding::Pointer(slot, target) => Lv::Pointer(slot, target),
+            Binding::Object(object, ty) => {
+                Lv::Memory(Access { base: Base::Object(object), index: Vec::new(), offset: 0 }, ty)
+            }
+            Binding::Known(value, _) => return Err(self.malformed(format!("{value} is no variable"))),
+        })
+    }
+}
+
+fn step_target(expr: &Expr) -> Option<Name> {
+    match &expr.kind {
+        ExprKind::Assign(_, left, _) | ExprKind::Unary(_, left) => match left.kind {
+            ExprKind::Name(name) => Some(name),
+            _ => None,
+        },
+        ExprKind::Comma(first, _) => step_target(first),
+        _ => None,
+    }
+}

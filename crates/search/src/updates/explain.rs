@@ -1,0 +1,354 @@
+//! Which dependence broke: the first statement instance of the original whose counterpart computes something else.
+//!
+//! Both programs are traced over one arena of terms. Instances correspond by cell and version: the k-th update of a
+//! cell in the one is the k-th in the other. Among the updates that a wrong final value depends on, the first in the
+//! original's order that has no equal counterpart is the one to name: everything it reads was still right in the
+//! original, so its counterpart read another version, read another cell, or computes something else.
+
+use super::trace::{Read, Trace, Update};
+use ::updates::{Equality, Fault, Final, Floating, Limits, Origin, Program, Symbolic, TermRef, Terms, execute};
+use kernel::updates::{CellPair, Claim, Pairing};
+
+/// A statement instance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instance {
+    /// Line.
+    pub line: u32,
+    /// Iterators and their values, the outermost first.
+    pub iterators: Vec<(String, i64)>,
+}
+
+/// What kind of mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A read comes before the write that it needs.
+    Flow,
+    /// A read comes after the cell was overwritten.
+    Anti,
+    /// Two writes of a cell changed places.
+    Output,
+    /// The candidate does not make this update.
+    Missing,
+    /// The candidate makes an update too many.
+    Extra,
+    /// The counterpart reads another cell.
+    OtherCell,
+    /// The counterpart computes something else from the same values.
+    Computation,
+    /// The candidate does something undefined.
+    Undefined,
+}
+
+impl Kind {
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Flow => "flow",
+            Kind::Anti => "anti",
+            Kind::Output => "output",
+            Kind::Missing => "missing-update",
+            Kind::Extra => "extra-update",
+            Kind::OtherCell => "other-cell",
+            Kind::Computation => "computation",
+            Kind::Undefined => "undefined",
+        }
+    }
+}
+
+/// A read that went wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// The cell that the original reads.
+    pub cell: String,
+    /// Who wrote what the original reads; nothing for the input.
+    pub expected: Option<Instance>,
+    /// The cell that the candidate reads.
+    pub found_cell: String,
+    /// Who wrote what the candidate reads.
+    pub found: Option<Instance>,
+}
+
+/// The first broken instance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// Kind.
+    pub kind: Kind,
+    /// The cell that is written.
+    pub cell: String,
+    /// The instance in the original.
+    pub original: Option<Instance>,
+    /// Its counterpart in the candidate.
+    pub candidate: Option<Instance>,
+    /// The read that makes the difference.
+    pub reading: Option<Reading>,
+    /// Further words, such as what is undefined.
+    pub note: Option<String>,
+}
+
+impl Broken {
+    /// A candidate that does something undefined.
+    pub(super) fn undefined(candidate: &Program, fault: &Fault) -> Broken {
+        let line = candidate.sites.get(fault.site as usize).map_or(0, |s| s.line);
+        let pairs = fault.instance.split(", ").filter_map(|pair| pair.split_once('='));
+        let iterators = pairs.filter_map(|(name, value)| Some((name.to_string(), value.parse().ok()?))).collect();
+        Broken {
+            kind: Kind::Undefined,
+            cell: String::new(),
+            original: None,
+            candidate: Some(Instance { line, iterators }),
+            reading: None,
+            note: Some(fault.detail.clone()),
+        }
+    }
+}
+
+struct Side<'a> {
+    program: &'a Program,
+    trace: Trace,
+    versions: Vec<Vec<Vec<u32>>>,
+}
+
+impl Side<'_> {
+    fn update(&self, number: u32) -> &Update {
+        &self.trace.updates[number as usize]
+    }
+
+    fn versions_of(&self, object: u32, cell: u64) -> &[u32] {
+        let cells = self.versions.get(object as usize);
+        cells.and_then(|cells| cells.get(cell as usize)).map_or(&[], Vec::as_slice)
+    }
+
+    fn instance(&self, number: u32) -> Instance {
+        let update = self.update(number);
+        let site = &self.program.sites[update.site as usize];
+        let names = site.loops.iter().map(|l| self.program.loops[*l as usize].iterator.clone());
+        let values = self.trace.iterators(update);
+        let iterators = names.zip(values).filter_map(|(name, value)| Some((name?, *value))).collect();
+        Instance { line: site.line, iterators }
+    }
+
+    /// Who made the value of a read; nothing for the input.
+    fn writer(&self, read: &Read) -> Option<Instance> {
+        read.writer.checked_sub(1).map(|number| self.instance(number))
+    }
+
+    fn cell_name(&self, object: u32, cell: u64) -> String {
+        self.program.objects[object as usize].cell_name(cell)
+    }
+}
+
+/// Most terms kept for an explanation.
+const MOST_TERMS: usize = 12_000_000;
+
+/// Finds the first broken instance, if the programs are small enough to trace.
+pub(super) fn explain(
+    original: &Program,
+    candidate: &Program,
+    pairing: &Pairing,
+    claim: Claim,
+    limits: Limits,
+) -> Option<Broken> {
+    let mode = if claim.mode == Floating::Reassoc { Floating::Ieee } else { claim.mode };
+    let mut domain = Symbolic::new(Terms::new(MOST_TERMS), mode);
+    let mut traces = [Trace::default(), Trace::default()];
+    let ours = execute(original, &mut domain, &mut traces[0], limits, &[]).ok()?;
+    let extents = pairing.extents_for(&ours, candidate);
+    let theirs = execute(candidate, &mut domain, &mut traces[1], limits, &extents).ok()?;
+    if traces.iter().any(|t| t.overflow) || domain.backing.exhausted() {
+        return None;
+    }
+    let wrong = wrong_cells(&ours, &theirs, original, pairing, &mut domain);
+    let [first, second] = traces.map(|trace| {
+        let versions = trace.versions();
+        (trace, versions)
+    });
+    let ours = Side { program: original, trace: first.0, versions: first.1 };
+    let theirs = Side { program: candidate, trace: second.0, versions: second.1 };
+    Search { ours, theirs, pairing, terms: &domain.backing }.find(&wrong)
+}
+
+fn wrong_cells(
+    ours: &Final<TermRef>,
+    theirs: &Final<TermRef>,
+    original: &Program,
+    pairing: &Pairing,
+    domain: &mut Symbolic<Terms>,
+) -> Vec<CellPair> {
+    let mut pairs = Vec::new();
+    let visited = pairing.each(ours, theirs, original, domain, |pair, a, b| {
+        if a != b {
+            pairs.push((pair, a, b));
+        }
+    });
+    if visited.is_err() {
+        return Vec::new();
+    }
+    let mut equality = Equality::new(&domain.backing, 2_000_000);
+    pairs.into_iter().filter(|(_, a, b)| !equality.equal(*a, *b)).map(|(pair, ..)| pair).collect()
+}
+
+struct Search<'a> {
+    ours: Side<'a>,
+    theirs: Side<'a>,
+    pairing: &'a Pairing,
+    terms: &'a Terms,
+}
+
+impl Search<'_> {
+    fn find(&self, wrong: &[CellPair]) -> Option<Broken> {
+        let needed = self.needed(wrong);
+        let mut first: Option<(u32, Option<u32>)> = None;
+        let mut extra: Option<(u32, CellPair)> = None;
+        let mut equality = Equality::new(self.terms, 2_000_000);
+        for (object, other) in &self.pairing.outputs {
+            let cells = self.ours.versions.get(*object as usize).map_or(0, Vec::len);
+            let other_cells = self.theirs.versions.get(*other as usize).map_or(0, Vec::len);
+            for cell in 0..cells.max(other_cells) as u64 {
+                let a = self.ours.versions_of(*object, cell);
+                let b = self.theirs.versions_of(*other, cell);
+                let mut same = |k: &usize| {
+                    let other = b.get(*k).map(|v| self.theirs.update(*v).value);
+                    other.is_some_and(|other| equality.equal(self.ours.update(a[*k]).value, other))
+                };
+                let diverging = (0..a.len()).find(|k| !same(k));
+                match diverging {
+                    Some(k) if needed[a[k] as usize] => {
+                        // A different number of versions from the start: the candidate gathers elsewhere.
+                        let regrouped = a.len() != b.len() && k == 0 && a.len() > 1 && b.len() == 1;
+                        let (number, counterpart) =
+                            if regrouped { (a[a.len() - 1], b.last()) } else { (a[k], b.get(k)) };
+                        if first.is_none_or(|(known, _)| number < known) {
+                            first = Some((number, counterpart.copied()));
+                        }
+                    }
+                    None if b.len() > a.len() => {
+                        let pair = CellPair { original: *object, candidate: *other, cell };
+                        if wrong.contains(&pair) && extra.is_none() {
+                            extra = Some((b[a.len()], pair));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        match (first, extra) {
+            (Some((number, counterpart)), _) => Some(self.describe(number, counterpart)),
+            (None, Some((number, pair))) => Some(Broken {
+                kind: Kind::Extra,
+                cell: self.theirs.cell_name(pair.candidate, pair.cell),
+                original: None,
+                candidate: Some(self.theirs.instance(number)),
+                reading: None,
+                note: None,
+            }),
+            (None, None) => None,
+        }
+    }
+
+    /// Updates of the original that some wrong final value depends on.
+    fn needed(&self, wrong: &[CellPair]) -> Vec<bool> {
+        let mut needed = vec![false; self.ours.trace.updates.len()];
+        let mut stack: Vec<u32> = Vec::new();
+        for pair in wrong {
+            // Also the updates that were overwritten: one of them may be the write that came too late.
+            stack.extend(self.ours.versions_of(pair.original, pair.cell));
+        }
+        while let Some(number) = stack.pop() {
+            if std::mem::replace(&mut needed[number as usize], true) {
+                continue;
+            }
+            let reads = self.ours.trace.reads(self.ours.update(number));
+            stack.extend(reads.iter().filter_map(|read| read.writer.checked_sub(1)));
+        }
+        needed
+    }
+
+    fn describe(&self, number: u32, counterpart: Option<u32>) -> Broken {
+        let update = self.ours.update(number);
+        let cell = self.ours.cell_name(update.object, update.cell);
+        let original = Some(self.ours.instance(number));
+        let Some(other) = counterpart else {
+            return Broken { kind: Kind::Missing, cell, original, candidate: None, reading: None, note: None };
+        };
+        let candidate = Some(self.theirs.instance(other));
+        let theirs = self.theirs.update(other);
+        let (ours_reads, their_reads) = (self.ours.trace.reads(update), self.theirs.trace.reads(theirs));
+        if let Some((kind, reading)) = self.wrong_version(ours_reads, their_reads) {
+            return Broken { kind, cell, original, candidate, reading: Some(reading), note: None };
+        }
+        // What the counterpart writes is written by the original, too, at another time.
+        let versions = self.ours.versions_of(update.object, update.cell);
+        if let Some(moved) = versions.iter().find(|v| **v != number && self.ours.update(**v).value == theirs.value) {
+            let from = self.ours.instance(*moved);
+            let note = Some(format!("the candidate writes here what the original writes at {}", text(&from)));
+            let kind =
+                if moved > &number && self.missing_in_candidate(update, other) { Kind::Missing } else { Kind::Output };
+            return Broken { kind, cell, original, candidate, reading: None, note };
+        }
+        if let Some(reading) = self.other_cell(ours_reads, their_reads) {
+            return Broken { kind: Kind::OtherCell, cell, original, candidate, reading: Some(reading), note: None };
+        }
+        Broken { kind: Kind::Computation, cell, original, candidate, reading: None, note: None }
+    }
+
+    /// Does the candidate never write this value to the cell?
+    fn missing_in_candidate(&self, update: &Update, other: u32) -> bool {
+        let theirs = self.theirs.update(other);
+        let versions = self.theirs.versions_of(theirs.object, theirs.cell);
+        !versions.iter().any(|v| self.theirs.update(*v).value == update.value)
+    }
+
+    /// Is it the same cell? Locals are matched by name.
+    fn same_cell(&self, a: &Read, b: &Read) -> bool {
+        let (x, y) = (&self.ours.program.objects[a.object as usize], &self.theirs.program.objects[b.object as usize]);
+        let paired = self.pairing.outputs.contains(&(a.object, b.object));
+        let local = x.origin == Origin::Local && y.origin == Origin::Local && x.name == y.name;
+        a.cell == b.cell && (paired || local)
+    }
+
+    /// A read of the same cell that got another version.
+    fn wrong_version(&self, ours: &[Read], theirs: &[Read]) -> Option<(Kind, Reading)> {
+        let aligned = ours.iter().zip(theirs).filter(|(a, b)| self.same_cell(a, b));
+        let by_cell =
+            ours.iter().flat_map(|a| theirs.iter().filter(move |b| self.same_cell(a, b)).map(move |b| (a, b)));
+        let (a, b) = aligned.chain(by_cell).find(|(a, b)| a.value != b.value)?;
+        let position = |side: &Side<'_>, read: &Read| {
+            let versions = side.versions_of(read.object, read.cell);
+            read.writer.checked_sub(1).map_or(0, |w| versions.iter().position(|v| *v == w).map_or(0, |p| p + 1))
+        };
+        let (expected, found) = (position(&self.ours, a), position(&self.theirs, b));
+        // Where the value that was read stands in the original's own history says more than its number.
+        let versions = self.ours.versions_of(a.object, a.cell);
+        let known = versions.iter().position(|v| self.ours.update(*v).value == b.value).map(|p| p + 1);
+        let found = known.unwrap_or(found);
+        let kind = if found > expected { Kind::Anti } else { Kind::Flow };
+        let reading = Reading {
+            cell: self.ours.cell_name(a.object, a.cell),
+            expected: self.ours.writer(a),
+            found_cell: self.theirs.cell_name(b.object, b.cell),
+            found: self.theirs.writer(b),
+        };
+        Some((kind, reading))
+    }
+
+    fn other_cell(&self, ours: &[Read], theirs: &[Read]) -> Option<Reading> {
+        let differs = |(a, b): &(&Read, &Read)| a.value != b.value;
+        let (a, b) = ours.iter().zip(theirs).find(differs)?;
+        Some(Reading {
+            cell: self.ours.cell_name(a.object, a.cell),
+            expected: self.ours.writer(a),
+            found_cell: self.theirs.cell_name(b.object, b.cell),
+            found: self.theirs.writer(b),
+        })
+    }
+}
+
+/// An instance in words: `line 9 at t=0, i=2`.
+pub(super) fn text(instance: &Instance) -> String {
+    let pairs: Vec<String> = instance.iterators.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if pairs.is_empty() {
+        format!("line {}", instance.line)
+    } else {
+        format!("line {} at {}", instance.line, pairs.join(", "))
+    }
+}

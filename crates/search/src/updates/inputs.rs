@@ -1,0 +1,74 @@
+//! Concrete inputs for two kernels.
+//!
+//! Floating-point numbers of mixed magnitude make rounding visible, so that a wrong order of a sum shows; other
+//! patterns keep square roots and divisions defined. Integers are small, so that sums do not overflow.
+
+use ::updates::{Constant, Origin, Program, Scalar, input_key};
+
+/// A way to fill the inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inputs {
+    /// Seed.
+    pub seed: u64,
+    /// Which pattern.
+    pub pattern: u32,
+}
+
+/// Number of patterns.
+pub(crate) const PATTERNS: u32 = 6;
+
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+impl Inputs {
+    /// The start value of a cell. `dims` are the dimensions of its object.
+    pub fn value(self, key: u64, cell: u64, ty: Scalar, dims: &[u64]) -> Constant {
+        let random = mix(mix(self.seed ^ u64::from(self.pattern) << 48)
+            ^ mix(key.wrapping_add(0x9e37_79b9))
+            ^ mix(cell << 1 | 1));
+        if !ty.is_float() {
+            return integer(self.pattern, random, ty);
+        }
+        let unit = (random >> 11) as f64 / (1u64 << 53) as f64;
+        let sign = if random & 1 == 1 { -1.0 } else { 1.0 };
+        let value = match self.pattern {
+            0 => sign * (0.5 + unit) * 2f64.powi((random >> 1 & 7) as i32 - 4),
+            1 => 1.0 + unit,
+            2 => {
+                // Heavy diagonal: factorisations stay defined.
+                let diagonal = dims.len() == 2 && dims[1] > 0 && cell / dims[1] == cell % dims[1];
+                if diagonal { 64.0 + unit } else { unit / 4.0 }
+            }
+            3 => sign * (0.5 + unit) * 2f64.powi((random >> 1 & 31) as i32 - 16),
+            4 => (random >> 1 & 15) as f64 - 7.0,
+            _ => sign * unit,
+        };
+        Constant::float(ty, value)
+    }
+
+    /// A function for the machine: start values by key and cell, for objects of a program.
+    pub fn for_program(self, program: &Program) -> impl FnMut(u64, u64, Scalar) -> Constant + use<> {
+        let dims: Vec<(u64, Vec<u64>)> =
+            program.objects.iter().filter_map(|o| Some((input_key(&o.origin)?, o.dims.clone()))).collect();
+        move |key, cell, ty| {
+            let known = dims.iter().find(|(k, _)| *k == key).map_or(&[][..], |(_, d)| d.as_slice());
+            self.value(key, cell, ty, known)
+        }
+    }
+}
+
+fn integer(pattern: u32, random: u64, ty: Scalar) -> Constant {
+    let spread = [8, 3, 100, 2, 20, 1000][pattern as usize % 6];
+    let (low, high) = ty.range();
+    let value = (random % (2 * spread + 1)) as i128 - i128::from(spread);
+    let value = if ty.is_signed() { value } else { value.abs() };
+    Constant::integer(value.clamp(low, high))
+}
+
+/// Is the object filled from the inputs?
+pub(crate) fn is_input(origin: &Origin) -> bool {
+    input_key(origin).is_some()
+}

@@ -1,0 +1,225 @@
+//! Inputs on which two kernels give different numbers.
+
+use super::explain::{self, Broken};
+use super::inputs::{Inputs, PATTERNS, is_input};
+use super::{KernelOptions, place};
+use ::updates::{
+    Constant, Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Overflow, Program, execute,
+};
+use kernel::updates::{CellPair, Claim, Method, Pairing, check_updates};
+use std::time::Instant;
+
+/// Start value of one object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WitnessInput {
+    /// Name of the object in the original.
+    pub name: String,
+    /// Position of the parameter, if it is one.
+    pub position: Option<u32>,
+    /// All its cells.
+    pub cells: Vec<Constant>,
+}
+
+/// Why two kernels are different.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelWitness {
+    /// `input`, `undefined` or `race`.
+    pub kind: &'static str,
+    /// How the inputs were made, to make them again.
+    pub inputs: Inputs,
+    /// The start values.
+    pub memory: Vec<WitnessInput>,
+    /// The first cell that differs on this input, with its values.
+    pub cell: String,
+    /// What the original leaves there, or does.
+    pub original: String,
+    /// What the candidate leaves there, or does.
+    pub candidate: String,
+    /// Place of the candidate's undefined behaviour or of the writes: file and line on both sides.
+    pub lines: [Option<String>; 2],
+    /// Cells whose expression differs.
+    pub wrong_cells: u64,
+    /// Which dependence broke.
+    pub broken: Option<Broken>,
+    /// A weaker floating-point mode in which the kernels are equivalent.
+    pub weaker: Option<Floating>,
+    /// Who replayed it.
+    pub replayed: Vec<&'static str>,
+}
+
+/// Runs on numbers that are tried.
+const MOST_TRIES: u64 = 60;
+
+struct Runs {
+    original: Final<Number>,
+    candidate: Result<Final<Number>, Box<Fault>>,
+}
+
+/// Both programs on one input; nothing if the original's run does not count.
+fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairing, limits: Limits) -> Option<Runs> {
+    let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
+    let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
+    let extents = pairing.extents_for(&ours, candidate);
+    numbers.overflow = Overflow::Wraps;
+    let theirs = execute(candidate, &mut numbers, &mut Nobody, limits, &extents);
+    if let Err(fault) = &theirs
+        && fault.kind != FaultKind::Undefined
+    {
+        return None;
+    }
+    Some(Runs { original: ours, candidate: theirs })
+}
+
+/// Are the numbers the same, up to the payload of a NaN?
+fn same(a: Number, b: Number) -> bool {
+    match (a, b) {
+        (Number::Value(x), Number::Value(y)) => {
+            let nan = |c: Constant| c.as_float().is_some_and(f64::is_nan);
+            x == y || nan(x) && nan(y)
+        }
+        _ => a == b,
+    }
+}
+
+fn attempts(options: KernelOptions, deadline: Instant) -> impl Iterator<Item = Inputs> {
+    let tries = (0..MOST_TRIES).take_while(move |i| *i < 2 || Instant::now() < deadline);
+    tries.map(move |i| Inputs {
+        seed: options.seed.wrapping_add(i / u64::from(PATTERNS)),
+        pattern: (i % u64::from(PATTERNS)) as u32,
+    })
+}
+
+/// The first output cell in which two runs differ.
+fn first_difference(
+    runs: &Runs,
+    theirs: &Final<Number>,
+    original: &Program,
+    pairing: &Pairing,
+    inputs: Inputs,
+) -> Option<(CellPair, Number, Number)> {
+    let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Wraps };
+    let mut found = None;
+    let compared = pairing.each(&runs.original, theirs, original, &mut numbers, |pair, a, b| {
+        if !same(a, b) && found.is_none() {
+            found = Some((pair, a, b));
+        }
+    });
+    compared.ok()?;
+    found
+}
+
+fn show(value: Number) -> String {
+    match value {
+        Number::Value(constant) => constant.to_string(),
+        Number::Unwritten => "nothing".to_string(),
+    }
+}
+
+fn memory(original: &Program, runs: &Final<Number>, inputs: Inputs) -> Vec<WitnessInput> {
+    let mut fill = inputs.for_program(original);
+    let mut list = Vec::new();
+    for (number, object) in original.objects.iter().enumerate() {
+        let Some(key) = ::updates::input_key(&object.origin).filter(|_| is_input(&object.origin)) else { continue };
+        let cells = runs.objects[number].len() as u64;
+        let position = match object.origin {
+            ::updates::Origin::Parameter(position) | ::updates::Origin::Value(position) => Some(position),
+            _ => None,
+        };
+        let cells = (0..cells).map(|cell| fill(key, cell, object.cell_type(cell))).collect();
+        list.push(WitnessInput { name: object.name.clone(), position, cells });
+    }
+    list
+}
+
+/// A witness for two programs whose final expressions differ.
+pub(super) fn differing(
+    original: &Program,
+    candidate: &Program,
+    claim: Claim,
+    (_, count): (&CellPair, u64),
+    options: KernelOptions,
+    deadline: Instant,
+) -> Option<Box<KernelWitness>> {
+    let pairing = Pairing::of(original, candidate).ok()?;
+    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    for inputs in attempts(options, deadline) {
+        let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
+        let Ok(theirs) = &runs.candidate else { continue };
+        let Some((pair, a, b)) = first_difference(&runs, theirs, original, &pairing, inputs) else { continue };
+        let broken = explain::explain(original, candidate, &pairing, claim, limits);
+        let cell = original.objects[pair.original as usize].cell_name(pair.cell);
+        let line =
+            |file: &str, line: u32| (line > 0).then(|| format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)));
+        let lines = match &broken {
+            Some(found) => [
+                found.original.as_ref().and_then(|i| line(&original.file, i.line)),
+                found.candidate.as_ref().and_then(|i| line(&candidate.file, i.line)),
+            ],
+            None => [None, None],
+        };
+        return Some(Box::new(KernelWitness {
+            kind: "input",
+            inputs,
+            memory: memory(original, &runs.original, inputs),
+            original: format!("leaves {} in {cell}", show(a)),
+            candidate: format!("leaves {} in {cell}", show(b)),
+            cell,
+            lines,
+            wrong_cells: count,
+            broken,
+            weaker: weaker(original, candidate, claim, deadline),
+            replayed: vec!["interpreter"],
+        }));
+    }
+    None
+}
+
+/// The strictest weaker mode in which the kernels are equivalent.
+fn weaker(original: &Program, candidate: &Program, claim: Claim, deadline: Instant) -> Option<Floating> {
+    let modes: &[Floating] = match claim.mode {
+        Floating::Ordered => &[Floating::Ieee, Floating::Contract, Floating::Reassoc],
+        Floating::Ieee => &[Floating::Contract, Floating::Reassoc],
+        Floating::Contract => &[Floating::Reassoc],
+        Floating::Reassoc => &[],
+    };
+    // Without such calls contraction changes nothing.
+    let fma = |p: &Program| p.functions.iter().any(|f| f.starts_with("fma"));
+    let useful = |mode: &Floating| *mode != Floating::Contract || fma(original) || fma(candidate);
+    modes.iter().copied().filter(useful).find(|mode| {
+        let claim = Claim { mode: *mode, method: Method::Terms, ..claim };
+        check_updates(original, candidate, claim, Some(deadline)).is_ok()
+    })
+}
+
+/// A witness for a candidate that does something undefined where the original does not.
+pub(super) fn undefined_candidate(
+    original: &Program,
+    candidate: &Program,
+    fault: &Fault,
+    options: KernelOptions,
+    deadline: Instant,
+) -> Option<Box<KernelWitness>> {
+    let pairing = Pairing::of(original, candidate).ok()?;
+    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    for inputs in attempts(options, deadline) {
+        let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
+        let Err(found) = &runs.candidate else { continue };
+        let where_ = place(candidate, found);
+        let line = candidate.sites.get(found.site as usize).map_or(0, |s| s.line);
+        let file = candidate.file.rsplit('/').next().unwrap_or(&candidate.file);
+        return Some(Box::new(KernelWitness {
+            kind: "undefined",
+            inputs,
+            memory: memory(original, &runs.original, inputs),
+            cell: String::new(),
+            original: "is defined".to_string(),
+            candidate: format!("{}: {}", where_, found.detail),
+            lines: [None, Some(format!("{file}:{line}"))],
+            wrong_cells: 0,
+            broken: Some(Broken::undefined(candidate, if fault.conditional { found } else { fault })),
+            weaker: None,
+            replayed: vec!["interpreter"],
+        }));
+    }
+    None
+}

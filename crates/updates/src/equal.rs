@@ -1,0 +1,167 @@
+//! Are two terms equal whatever the data? By structure, and by cases where choices are nested differently.
+//!
+//! A choice whose condition is settled by an assumed case is replaced by its side. Where the terms meet a condition
+//! that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
+
+use crate::scalar::{Cmp, Op};
+use crate::symbolic::Backing;
+use crate::terms::{Shape, TermRef, Terms};
+use rustc_hash::FxHashMap;
+
+/// Decides equality of terms of one arena.
+#[derive(Debug)]
+pub struct Equality<'a> {
+    terms: &'a Terms,
+    steps: u64,
+    /// Pairs already decided without any assumed case.
+    settled: FxHashMap<(TermRef, TermRef), bool>,
+}
+
+/// Assumed truth of conditions.
+type Cases = Vec<(TermRef, bool)>;
+
+/// Most cases assumed at the same time.
+const DEEPEST: usize = 24;
+/// Most operators between the root and a difference that is followed.
+const LONGEST: usize = 4000;
+
+impl<'a> Equality<'a> {
+    /// With a bound on the steps of all questions together.
+    pub fn new(terms: &'a Terms, steps: u64) -> Equality<'a> {
+        Equality { terms, steps, settled: FxHashMap::default() }
+    }
+
+    /// Are they equal?
+    pub fn equal(&mut self, a: TermRef, b: TermRef) -> bool {
+        self.under(a, b, &mut Vec::new(), 0)
+    }
+
+    fn under(&mut self, a: TermRef, b: TermRef, cases: &mut Cases, depth: usize) -> bool {
+        if a == b {
+            return true;
+        }
+        if cases.is_empty()
+            && let Some(known) = self.settled.get(&(a, b))
+        {
+            return *known;
+        }
+        if self.steps == 0 || depth > LONGEST {
+            return false;
+        }
+        self.steps -= 1;
+        let result = self.decide(a, b, cases, depth);
+        if cases.is_empty() {
+            self.settled.insert((a, b), result);
+        }
+        result
+    }
+
+    fn decide(&mut self, a: TermRef, b: TermRef, cases: &mut Cases, depth: usize) -> bool {
+        let (a, b) = (self.reduce(a, cases), self.reduce(b, cases));
+        if a == b {
+            return true;
+        }
+        if let Some(cond) = self.open_condition(a, cases).or_else(|| self.open_condition(b, cases)) {
+            if cases.len() >= DEEPEST {
+                return false;
+            }
+            for side in [true, false] {
+                cases.push((cond, side));
+                let same = self.under(a, b, cases, depth + 1);
+                cases.pop();
+                if !same {
+                    return false;
+                }
+            }
+            return true;
+        }
+        if a.flag() != b.flag() || self.terms.shape(a) != self.terms.shape(b) {
+            return false;
+        }
+        let (left, right) = (self.terms.operands(a), self.terms.operands(b));
+        if left.is_empty() || left.len() != right.len() {
+            return false;
+        }
+        let commutes = matches!(self.terms.shape(a), Shape::Binary(Op::Add | Op::Mul, _));
+        let (left, right) = (left.to_vec(), right.to_vec());
+        let straight = left.iter().zip(&right).all(|(x, y)| self.under(*x, *y, cases, depth + 1));
+        straight
+            || commutes
+                && left.len() == 2
+                && self.under(left[0], right[1], cases, depth + 1)
+                && self.under(left[1], right[0], cases, depth + 1)
+    }
+
+    /// The term with settled choices at its root replaced; a truth value that is settled becomes its choice's side.
+    fn reduce(&self, mut term: TermRef, cases: &Cases) -> TermRef {
+        while let Shape::Choice = self.terms.shape(term) {
+            let [cond, yes, no] = *self.terms.operands(term) else { return term };
+            match self.truth(cond, cases) {
+                Some(true) => term = yes.turn(term.flag()),
+                Some(false) => term = no.turn(term.flag()),
+                None => return term,
+            }
+        }
+        term
+    }
+
+    /// Is the truth value settled?
+    fn truth(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
+        let flag = cond.flag();
+        let plain = self.reduce(cond.plain(), cases);
+        if let Some(constant) = self.terms.known(plain) {
+            return Some(constant.is_true() != flag);
+        }
+        let flag = flag != plain.flag();
+        let plain = plain.plain();
+        let found = cases.iter().find(|(known, _)| *known == plain).map(|(_, side)| *side);
+        found.or_else(|| self.implied(plain, cases)).map(|holds| holds != flag)
+    }
+
+    /// What the assumed comparisons say about another one of the same operands.
+    fn implied(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
+        let Shape::Compare(cmp, ty) = self.terms.shape(cond) else { return None };
+        let [a, b] = *self.terms.operands(cond) else { return None };
+        for (known, side) in cases {
+            let Shape::Compare(other, of) = self.terms.shape(*known) else { continue };
+            let [x, y] = *self.terms.operands(*known) else { continue };
+            if of != ty {
+                continue;
+            }
+            let (same, swapped) = ((x, y) == (a, b), (x, y) == (b, a));
+            // A comparison that holds rules out NaN; one that fails says nothing about floats.
+            let says = match (other, *side, cmp) {
+                (Cmp::Lt, true, Cmp::Lt) if swapped => Some(false),
+                (Cmp::Lt, true, Cmp::Le) if same => Some(true),
+                (Cmp::Lt, true, Cmp::Le) if swapped => Some(false),
+                (Cmp::Lt, true, Cmp::Eq) if same || swapped => Some(false),
+                (Cmp::Le, true, Cmp::Lt) if swapped => Some(false),
+                (Cmp::Le, false, Cmp::Lt) if same => Some(false),
+                (Cmp::Eq, true, Cmp::Lt) if same || swapped => Some(false),
+                (Cmp::Eq, true, Cmp::Le) if same || swapped => Some(true),
+                _ => None,
+            };
+            if says.is_some() {
+                return says;
+            }
+        }
+        None
+    }
+
+    /// A condition at the root of the term that is not settled, without its own choices.
+    fn open_condition(&self, term: TermRef, cases: &Cases) -> Option<TermRef> {
+        match self.terms.shape(term) {
+            Shape::Choice => {
+                let mut cond = self.reduce(self.terms.operands(term)[0].plain(), cases).plain();
+                while let Shape::Choice = self.terms.shape(cond) {
+                    cond = self.reduce(self.terms.operands(cond)[0].plain(), cases).plain();
+                }
+                Some(cond)
+            }
+            // A comparison is itself a choice of one and zero.
+            Shape::Compare(..) => Some(term.plain()),
+            _ => None,
+        }
+        .filter(|cond| self.truth(*cond, cases).is_none())
+    }
+}

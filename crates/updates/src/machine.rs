@@ -1,0 +1,607 @@
+//! Executes a program over any domain.
+//!
+//! Control is concrete: the machine walks the statements as C would. A condition on data that is not known splits
+//! the execution: both sides run on the same state, one after the other, and every cell that either wrote becomes a
+//! choice. A slot that the sides leave with different values depends on data from then on and may not be read.
+
+use crate::domain::Domain;
+use crate::fault::{Fault, FaultKind};
+use crate::observe::Observer;
+use crate::program::{
+    Base, Cond, Data, Element, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
+};
+use crate::scalar::{self, Cmp, Op, Scalar};
+use rustc_hash::FxHashMap;
+use std::time::Instant;
+
+mod branch;
+mod control;
+
+use branch::Branch;
+
+/// Content of a slot that depends on data.
+const DEPENDS: i64 = UNWRITTEN + 1;
+
+/// Limits and rules of an execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// When to give up.
+    pub deadline: Option<Instant>,
+    /// Most cells of all objects together.
+    pub cells: u64,
+    /// Most turns of loops.
+    pub turns: u64,
+    /// May a subscript leave its row inside the array?
+    pub flat: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { deadline: None, cells: 60_000_000, turns: 20_000_000_000, flat: false }
+    }
+}
+
+/// The state at the end.
+#[derive(Clone, Debug)]
+pub struct Final<V> {
+    /// Cells of every object, by object.
+    pub objects: Vec<Vec<V>>,
+    /// Number of updates: writes of cells.
+    pub updates: u64,
+    /// Integer divisions by a value that is not known, each once: they trap if it is zero.
+    pub divisions: Vec<Division<V>>,
+}
+
+/// A division that may trap.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Division<V> {
+    /// The divisor.
+    pub divisor: V,
+    /// The conditions on data under which it happens, and their sides.
+    pub path: Vec<(V, bool)>,
+    /// Where.
+    pub site: u32,
+}
+
+pub(crate) type Run<T> = Result<T, Box<Fault>>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return,
+}
+
+/// A program in execution.
+pub struct Machine<'p, D: Domain, O> {
+    program: &'p Program,
+    /// The values.
+    pub domain: &'p mut D,
+    observer: &'p mut O,
+    limits: Limits,
+    slots: Vec<i64>,
+    objects: Vec<Vec<D::Value>>,
+    /// Objects without a stated extent grow up to this.
+    extents: &'p [Option<u64>],
+    branches: Vec<Branch<D::Value>>,
+    divisions: FxHashMap<D::Value, Vec<Division<D::Value>>>,
+    total: u64,
+    updates: u64,
+    turns: u64,
+    site: u32,
+}
+
+/// Number that names an input on both sides.
+pub fn input_key(origin: &Origin) -> Option<u64> {
+    match origin {
+        Origin::Parameter(position) => Some(u64::from(*position) << 1),
+        Origin::Value(position) => Some(u64::from(*position) << 1 | 1),
+        Origin::Global(name) => Some(crate::hash::name_key(name) | 1 << 63),
+        Origin::Table(_) | Origin::Local => None,
+    }
+}
+
+/// Executes a program to its end. `extents` bounds objects whose extent the program does not state, by object; an
+/// empty slice means that they grow as they are used.
+pub fn execute<D: Domain, O: Observer<D::Value>>(
+    program: &Program,
+    domain: &mut D,
+    observer: &mut O,
+    limits: Limits,
+    extents: &[Option<u64>],
+) -> Run<Final<D::Value>> {
+    let mut machine = Machine {
+        program,
+        domain,
+        observer,
+        limits,
+        slots: vec![UNWRITTEN; program.slots],
+        objects: Vec::with_capacity(program.objects.len()),
+        extents,
+        branches: Vec::new(),
+        divisions: FxHashMap::default(),
+        total: 0,
+        updates: 0,
+        turns: 0,
+        site: 0,
+    };
+    for (number, object) in program.objects.iter().enumerate() {
+        machine.start(number, object)?;
+    }
+    let body: &[Stmt] = &program.body;
+    machine.list(body)?;
+    let mut divisions: Vec<Division<D::Value>> = machine.divisions.into_values().flatten().collect();
+    divisions.sort_by_key(|d| d.site);
+    Ok(Final { objects: machine.objects, updates: machine.updates, divisions })
+}
+
+impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
+    fn start(&mut self, number: usize, object: &Object) -> Run<()> {
+        let cells = object.cells.or(self.extents.get(number).copied().flatten()).unwrap_or(0);
+        self.total = self.total.saturating_add(cells);
+        if self.total > self.limits.cells {
+            return Err(
+                self.fault(FaultKind::Memory, format!("the objects have more than {} cells", self.limits.cells))
+            );
+        }
+        let values = match (&object.origin, input_key(&object.origin)) {
+            (Origin::Table(known), _) => known.iter().map(|c| self.domain.constant(*c)).collect(),
+            (_, Some(key)) => (0..cells).map(|cell| self.domain.input(key, cell, object.cell_type(cell))).collect(),
+            (_, None) => vec![self.domain.unwritten(); cells as usize],
+        };
+        self.objects.push(values);
+        Ok(())
+    }
+
+    #[cold]
+    fn fault(&self, kind: FaultKind, detail: impl Into<String>) -> Box<Fault> {
+        let conditional = !self.branches.is_empty();
+        let names = self.loop_names();
+        let values = self.iterators();
+        let pairs = names.into_iter().zip(values).filter_map(|(name, value)| name.map(|n| format!("{n}={value}")));
+        let instance = pairs.collect::<Vec<_>>().join(", ");
+        Box::new(Fault { kind, site: self.site, detail: detail.into(), instance, conditional })
+    }
+
+    #[cold]
+    fn undefined(&self, what: impl Into<String>) -> Box<Fault> {
+        self.fault(FaultKind::Undefined, what)
+    }
+
+    #[cold]
+    fn unsupported(&self, what: impl Into<String>) -> Box<Fault> {
+        self.fault(FaultKind::Unsupported, what)
+    }
+
+    fn loop_names(&self) -> Vec<Option<String>> {
+        let Some(site) = self.program.sites.get(self.site as usize) else { return Vec::new() };
+        site.loops.iter().map(|l| self.program.loops[*l as usize].iterator.clone()).collect()
+    }
+
+    /// Values of the enclosing loops' variables, the outermost first.
+    fn iterators(&self) -> Vec<i64> {
+        let Some(site) = self.program.sites.get(self.site as usize) else { return Vec::new() };
+        let value = |number: &u32| match self.program.loops[*number as usize].variable {
+            Some(Variable::Slot(slot)) => self.slots[slot as usize],
+            Some(Variable::Cell(object)) => {
+                let cell = self.objects[object as usize].first().copied();
+                let known = cell.and_then(|value| self.domain.known(value)).and_then(|c| c.as_integer());
+                known.map_or(0, |v| v as i64)
+            }
+            None => 0,
+        };
+        site.loops.iter().map(value).collect()
+    }
+
+    fn locate(&mut self, place: &'p Place) -> Run<(u32, u64)> {
+        match place {
+            Place::Cell(object) => Ok((*object, 0)),
+            Place::Element(element) => self.locate_element(element),
+        }
+    }
+
+    #[inline]
+    fn locate_element(&mut self, element: &'p Element) -> Run<(u32, u64)> {
+        let (object, start) = match &element.base {
+            Base::Object(object) => (*object, 0),
+            Base::Pointer(pointer) => {
+                let value = self.int(pointer)?;
+                self.pointer_parts(value)?
+            }
+        };
+        let mut cell = start + element.offset;
+        for index in &element.index {
+            let value = self.int(&index.value)?;
+            match index.extent {
+                Some(extent) if value as u64 >= extent as u64 && !self.limits.flat => {
+                    let name = &self.program.objects[object as usize].name;
+                    let detail = format!("subscript {value} of `{name}` is outside 0..{extent}");
+                    return Err(self.undefined(detail));
+                }
+                _ => {}
+            }
+            let step = value.checked_mul(index.stride).and_then(|step| cell.checked_add(step));
+            cell = step.ok_or_else(|| self.undefined("subscript overflows"))?;
+        }
+        let length = self.objects[object as usize].len() as u64;
+        if cell as u64 >= length {
+            self.grow(object, cell)?;
+        }
+        Ok((object, cell as u64))
+    }
+
+    /// An access past the cells there are: only objects whose extent nobody states may grow.
+    #[cold]
+    fn grow(&mut self, object: u32, cell: i64) -> Run<()> {
+        let program = self.program;
+        let what = &program.objects[object as usize];
+        let bounded = what.cells.is_some() || self.extents.get(object as usize).copied().flatten().is_some();
+        if cell < 0 || bounded {
+            let per = what.fields.len() as i64;
+            let length = self.objects[object as usize].len() as i64 / per;
+            let detail = format!("access to element {} of `{}`, which has {length}", cell.div_euclid(per), what.name);
+            return Err(self.undefined(detail));
+        }
+        let key = input_key(&what.origin);
+        let (old, new) = (self.objects[object as usize].len() as u64, cell as u64 + 1);
+        self.total = self.total.saturating_add(new - old);
+        if self.total > self.limits.cells {
+            return Err(
+                self.fault(FaultKind::Memory, format!("the objects have more than {} cells", self.limits.cells))
+            );
+        }
+        for cell in old..new {
+            let value = match key {
+                Some(key) => self.domain.input(key, cell, what.cell_type(cell)),
+                None => self.domain.unwritten(),
+            };
+            self.objects[object as usize].push(value);
+        }
+        Ok(())
+    }
+
+    fn pointer_parts(&self, pointer: i64) -> Run<(u32, i64)> {
+        match control::split_pointer(pointer) {
+            Some((object, cell)) if (object as usize) < self.objects.len() => Ok((object, cell)),
+            _ => Err(self.undefined("use of a null or invalid pointer")),
+        }
+    }
+
+    #[inline]
+    fn load(&mut self, place: &'p Place) -> Run<D::Value> {
+        let (object, cell) = self.locate(place)?;
+        self.load_cell(object, cell)
+    }
+
+    #[inline]
+    fn load_cell(&mut self, object: u32, cell: u64) -> Run<D::Value> {
+        let Some(value) = self.objects[object as usize].get(cell as usize).copied() else {
+            return Err(self.undefined(format!(
+                "access to `{}`, which has no such cell",
+                self.program.objects[object as usize].name
+            )));
+        };
+        if self.domain.is_unwritten(value) {
+            let name = self.program.objects[object as usize].cell_name(cell);
+            return Err(self.undefined(format!("`{name}` is read before it is written")));
+        }
+        if O::ACTIVE {
+            self.observer.load(object, cell, value);
+        }
+        Ok(value)
+    }
+
+    #[inline]
+    fn store(&mut self, object: u32, cell: u64, value: D::Value) -> Run<()> {
+        if !self.branches.is_empty() {
+            self.log_cell(object, cell);
+        }
+        if matches!(self.program.objects[object as usize].origin, Origin::Table(_)) {
+            let detail = format!("write to the constant `{}`", self.program.objects[object as usize].name);
+            return Err(self.undefined(detail));
+        }
+        let Some(place) = self.objects[object as usize].get_mut(cell as usize) else {
+            return Err(self.undefined("write to an object without cells"));
+        };
+        *place = value;
+        self.updates += 1;
+        if O::ACTIVE {
+            self.tell_store(object, cell, value);
+        }
+        Ok(())
+    }
+
+    fn tell_store(&mut self, object: u32, cell: u64, value: D::Value) {
+        let iterators = self.iterators();
+        self.observer.store(object, cell, value, self.site, &|| iterators.clone());
+    }
+
+    fn data(&mut self, data: &'p Data) -> Run<D::Value> {
+        match data {
+            Data::Const(constant) => Ok(self.domain.constant(*constant)),
+            Data::Load(place) => self.load(place),
+            Data::FromInt(ty, value) => {
+                let value = self.int(value)?;
+                let constant = scalar::Constant::integer(control::number(*ty, value));
+                Ok(self.domain.constant(constant))
+            }
+            Data::Binary(op, ty, operands) => {
+                let a = self.data(&operands.0)?;
+                let b = self.data(&operands.1)?;
+                if matches!(op, Op::Div | Op::Rem) && !ty.is_float() {
+                    self.note_division(b);
+                }
+                self.domain.binary(*op, *ty, a, b).map_err(|why| self.undefined(why.to_string()))
+            }
+            Data::Neg(ty, value) => {
+                let value = self.data(value)?;
+                self.domain.negate(*ty, value).map_err(|why| self.undefined(why.to_string()))
+            }
+            Data::Compare(cmp, ty, operands) => {
+                let a = self.data(&operands.0)?;
+                let b = self.data(&operands.1)?;
+                Ok(self.domain.compare(*cmp, *ty, a, b))
+            }
+            Data::Not(value) => {
+                let value = self.data(value)?;
+                Ok(self.domain.not(value))
+            }
+            Data::Convert(from, to, value) => {
+                let value = self.data(value)?;
+                self.domain.convert(*from, *to, value).map_err(|why| self.undefined(why.to_string()))
+            }
+            Data::Choice(parts) => {
+                let (cond, yes, no) = &**parts;
+                self.choose(cond, |m| m.data(yes), |m| m.data(no))
+            }
+            Data::And(parts) => {
+                let (left, right) = &**parts;
+                self.choose(left, |m| m.truth(right), |m| Ok(m.domain.constant(scalar::Constant::Int(0))))
+            }
+            Data::Or(parts) => {
+                let (left, right) = &**parts;
+                self.choose(left, |m| Ok(m.domain.constant(scalar::Constant::Int(1))), |m| m.truth(right))
+            }
+            Data::Call(ty, function, arguments) => {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.data(argument)?);
+                }
+                let name = &self.program.functions[*function as usize];
+                Ok(self.domain.call(name, *ty, &values))
+            }
+            Data::Assign(site, parts) => {
+                let value = self.data(&parts.1)?;
+                let (object, cell) = self.locate(&parts.0)?;
+                self.site = *site;
+                self.store(object, cell, value)?;
+                Ok(value)
+            }
+            Data::PostStep(site, ty, place, by) => {
+                let (object, cell) = self.locate(place)?;
+                let old = self.load_cell(object, cell)?;
+                let by = self.domain.constant(*by);
+                let new = self.domain.binary(Op::Add, *ty, old, by).map_err(|why| self.undefined(why.to_string()))?;
+                self.site = *site;
+                self.store(object, cell, new)?;
+                Ok(old)
+            }
+            Data::Sequence(stmts, value) => {
+                self.sequence(stmts)?;
+                self.data(value)
+            }
+        }
+    }
+
+    fn note_division(&mut self, divisor: D::Value) {
+        if self.domain.known(divisor).is_some() {
+            return;
+        }
+        let path: Vec<(D::Value, bool)> = self.branches.iter().map(|b| (b.cond, b.side)).collect();
+        let known = self.divisions.entry(divisor).or_default();
+        let covered = |d: &Division<D::Value>| d.path.iter().all(|step| path.contains(step));
+        if !known.iter().any(covered) {
+            known.push(Division { divisor, path, site: self.site });
+        }
+    }
+
+    /// Statements inside an expression; none of them leaves it.
+    fn sequence(&mut self, stmts: &'p [Stmt]) -> Run<()> {
+        let outer = self.site;
+        let flow = self.list(stmts)?;
+        self.site = outer;
+        match flow {
+            Flow::Next => Ok(()),
+            _ => Err(self.unsupported("a jump out of an expression")),
+        }
+    }
+
+    /// A condition as a truth value.
+    fn truth(&mut self, cond: &'p Cond) -> Run<D::Value> {
+        match cond {
+            Cond::Int(value) => {
+                let value = self.int(value)?;
+                Ok(self.domain.constant(scalar::Constant::Int(i64::from(value != 0))))
+            }
+            Cond::Data(data) => self.data(data),
+        }
+    }
+
+    fn list(&mut self, stmts: &'p [Stmt]) -> Run<Flow> {
+        for stmt in stmts {
+            let flow = self.statement(stmt)?;
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, stmt: &'p Stmt) -> Run<Flow> {
+        match stmt {
+            Stmt::Store(site, place, data) => {
+                self.site = *site;
+                if O::ACTIVE {
+                    self.observer.statement();
+                }
+                let value = self.data(data)?;
+                let (object, cell) = self.locate(place)?;
+                self.store(object, cell, value)?;
+            }
+            Stmt::Data(site, data) => {
+                self.site = *site;
+                if O::ACTIVE {
+                    self.observer.statement();
+                }
+                self.data(data)?;
+            }
+            Stmt::Int(site, value) => {
+                self.site = *site;
+                self.int(value)?;
+            }
+            Stmt::Enter(objects) => {
+                for object in objects {
+                    let unwritten = self.domain.unwritten();
+                    for cell in 0..self.objects[*object as usize].len() {
+                        if !self.branches.is_empty() {
+                            self.log_cell(*object, cell as u64);
+                        }
+                        self.objects[*object as usize][cell] = unwritten;
+                    }
+                }
+            }
+            Stmt::Forget(slots) => {
+                for slot in slots {
+                    self.write_slot(*slot, UNWRITTEN);
+                }
+            }
+            Stmt::If(site, parts) => {
+                self.site = *site;
+                let (cond, yes, no) = &**parts;
+                return self.conditional(*site, cond, yes, no);
+            }
+            Stmt::Loop(body) => return self.turns(body),
+            Stmt::Block(stmts) => return self.list(stmts),
+            Stmt::Call(stmts) => {
+                return Ok(match self.list(stmts)? {
+                    Flow::Return => Flow::Next,
+                    other => other,
+                });
+            }
+            Stmt::Switch(site, switch) => {
+                self.site = *site;
+                return self.switch(switch);
+            }
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Return(site) => {
+                self.site = *site;
+                return Ok(Flow::Return);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn switch(&mut self, switch: &'p SwitchStmt) -> Run<Flow> {
+        let value = self.int(&switch.value)?;
+        let chosen = switch.cases.iter().find(|(case, _)| *case == value).map(|(_, at)| *at).or(switch.default);
+        let Some(start) = chosen else { return Ok(Flow::Next) };
+        let body: &'p [Stmt] = &switch.body;
+        Ok(match self.list(&body[start.min(body.len())..])? {
+            Flow::Break => Flow::Next,
+            other => other,
+        })
+    }
+
+    /// A condition that decides whether a loop goes on: it must be known.
+    fn decide(&mut self, cond: &'p Cond) -> Run<bool> {
+        match cond {
+            Cond::Int(value) => Ok(self.int(value)? != 0),
+            Cond::Data(data) => {
+                let value = self.data(data)?;
+                match self.domain.known(value) {
+                    Some(constant) => Ok(constant.is_true()),
+                    None => Err(self.data_dependent(data, "loop bound")),
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn data_dependent(&self, data: &Data, what: &str) -> Box<Fault> {
+        match control::needed_parameter(self.program, data) {
+            Some(name) => self.fault(FaultKind::Parameter(name.clone()), format!("{what} depends on `{name}`")),
+            None => self.unsupported(format!("data-dependent {what}")),
+        }
+    }
+
+    fn turns(&mut self, body: &'p LoopStmt) -> Run<Flow> {
+        let parallel = body.parallel.as_ref().filter(|p| O::ACTIVE || !p.simd);
+        if let Some(parallel) = parallel {
+            self.observer.enter(body.number, parallel);
+        }
+        let mut first = true;
+        loop {
+            self.site = body.site;
+            if let (Some(cond), true) = (&body.cond, body.test_first || !first)
+                && !self.decide(cond)?
+            {
+                break;
+            }
+            first = false;
+            self.turns += 1;
+            if self.turns & 0x3fff == 0 {
+                self.check_time()?;
+            }
+            if let Some(parallel) = parallel {
+                if O::ACTIVE {
+                    let iterators = self.iterators();
+                    self.observer.turn(iterators);
+                }
+                self.forget_private(parallel);
+            }
+            match self.list(&body.body)? {
+                Flow::Break => break,
+                Flow::Return => return Ok(Flow::Return),
+                Flow::Next | Flow::Continue => {}
+            }
+            self.list(&body.step)?;
+        }
+        if parallel.is_some() {
+            self.observer.leave();
+        }
+        Ok(Flow::Next)
+    }
+
+    fn forget_private(&mut self, parallel: &'p crate::program::Parallel) {
+        for object in &parallel.private_objects {
+            let unwritten = self.domain.unwritten();
+            self.objects[*object as usize].fill(unwritten);
+        }
+    }
+
+    #[cold]
+    fn check_time(&self) -> Run<()> {
+        if self.turns > self.limits.turns {
+            return Err(self.fault(FaultKind::Time, format!("more than {} turns of loops", self.limits.turns)));
+        }
+        match self.limits.deadline {
+            Some(deadline) if Instant::now() > deadline => {
+                Err(self.fault(FaultKind::Time, format!("the time limit ended the loop after {} turns", self.turns)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn compare_control(cmp: Cmp, ty: Scalar, a: i64, b: i64) -> bool {
+    match (cmp, ty) {
+        (Cmp::Eq, _) => a == b,
+        (Cmp::Ne, _) => a != b,
+        (Cmp::Lt, Scalar::U64) => (a as u64) < b as u64,
+        (Cmp::Le, Scalar::U64) => a as u64 <= b as u64,
+        (Cmp::Lt, _) => a < b,
+        (Cmp::Le, _) => a <= b,
+    }
+}

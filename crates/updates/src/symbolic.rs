@@ -1,0 +1,349 @@
+//! Symbolic values in normal form, over hashes or over terms.
+//!
+//! The rules here are exact: IEEE identities that hold for every operand up to the payload and sign of a NaN (the
+//! assumption `nan-payload`), and integer identities without overflow conditions. A value carries one flag: of a
+//! floating-point value its arithmetic negation, of a truth value its logical one; so `x - y` is `x + (-y)`, double
+//! negation is free, and signs move out of products.
+
+use crate::domain::{Domain, Floating};
+use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
+
+/// Where symbolic values are kept.
+pub trait Backing {
+    /// A value with a flag.
+    type Value: Copy + Eq + Ord + std::hash::Hash + std::fmt::Debug;
+
+    /// What a cell holds that nobody wrote.
+    fn unwritten(&self) -> Self::Value;
+    /// A known value.
+    fn constant(&mut self, constant: Constant) -> Self::Value;
+    /// The value if it is known.
+    fn known(&self, value: Self::Value) -> Option<Constant>;
+    /// An input.
+    fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> Self::Value;
+    /// An application.
+    fn apply(&mut self, tag: Tag<'_>, arguments: &[Self::Value]) -> Self::Value;
+    /// The value with its flag turned; never of a constant.
+    fn turned(&self, value: Self::Value) -> Self::Value;
+    /// The value without its flag, and the flag.
+    fn split(&self, value: Self::Value) -> (Self::Value, bool);
+}
+
+/// What is applied.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Tag<'a> {
+    /// An operation of a type.
+    Binary(Op, Scalar),
+    /// A comparison of a type.
+    Compare(Cmp, Scalar),
+    /// A conversion, from and to.
+    Convert(Scalar, Scalar),
+    /// A choice by a truth value.
+    Choice,
+    /// A library function with its result type.
+    Call(&'a str, Scalar),
+}
+
+/// Symbolic values.
+#[derive(Debug)]
+pub struct Symbolic<B> {
+    /// The values.
+    pub backing: B,
+    /// Which floating-point rules apply.
+    pub mode: Floating,
+    /// Were floating-point identities used that may change a NaN?
+    pub used_nan_payload: bool,
+}
+
+impl<B: Backing> Symbolic<B> {
+    /// An empty domain.
+    pub fn new(backing: B, mode: Floating) -> Symbolic<B> {
+        Symbolic { backing, mode, used_nan_payload: false }
+    }
+
+    fn ordered_pair(&mut self, a: B::Value, b: B::Value, float: bool) -> [B::Value; 2] {
+        if float {
+            if self.mode == Floating::Ordered {
+                return [a, b];
+            }
+            self.used_nan_payload = true;
+        }
+        if a <= b { [a, b] } else { [b, a] }
+    }
+
+    /// Value without sign, and whether it had one; signs of constants count.
+    fn magnitude(&mut self, value: B::Value) -> (B::Value, bool) {
+        match self.backing.known(value) {
+            Some(Constant::F64(bits)) if bits >> 63 == 1 => {
+                (self.backing.constant(Constant::F64(bits & !(1 << 63))), true)
+            }
+            Some(Constant::F32(bits)) if bits >> 31 == 1 => {
+                (self.backing.constant(Constant::F32(bits & !(1 << 31))), true)
+            }
+            Some(_) => (value, false),
+            None => self.backing.split(value),
+        }
+    }
+
+    fn float_negate(&mut self, value: B::Value) -> B::Value {
+        match self.backing.known(value) {
+            Some(Constant::F64(bits)) => self.backing.constant(Constant::F64(bits ^ (1 << 63))),
+            Some(Constant::F32(bits)) => self.backing.constant(Constant::F32(bits ^ (1 << 31))),
+            _ => self.backing.turned(value),
+        }
+    }
+
+    fn float_binary(&mut self, op: Op, ty: Scalar, a: B::Value, b: B::Value) -> B::Value {
+        match op {
+            Op::Add => {
+                for (x, other) in [(a, b), (b, a)] {
+                    // x + (-0.0) is x for every x.
+                    if matches!(
+                        self.backing.known(other),
+                        Some(Constant::F64(0x8000_0000_0000_0000) | Constant::F32(0x8000_0000))
+                    ) {
+                        return x;
+                    }
+                }
+                let pair = self.ordered_pair(a, b, true);
+                self.backing.apply(Tag::Binary(Op::Add, ty), &pair)
+            }
+            Op::Sub => {
+                let negated = self.float_negate(b);
+                self.float_binary(Op::Add, ty, a, negated)
+            }
+            Op::Mul => {
+                let ((a, first), (b, second)) = (self.magnitude(a), self.magnitude(b));
+                for (x, other) in [(a, b), (b, a)] {
+                    match self.backing.known(other).and_then(Constant::as_float) {
+                        Some(1.0) => return self.signed(x, first != second),
+                        Some(2.0) => {
+                            let sum = self.backing.apply(Tag::Binary(Op::Add, ty), &[x, x]);
+                            return self.signed(sum, first != second);
+                        }
+                        _ => {}
+                    }
+                }
+                let pair = self.ordered_pair(a, b, true);
+                let product = self.backing.apply(Tag::Binary(Op::Mul, ty), &pair);
+                self.signed(product, first != second)
+            }
+            Op::Div => {
+                let ((a, first), (b, second)) = (self.magnitude(a), self.magnitude(b));
+                if let Some(inverse) = self.backing.known(b).and_then(exact_inverse) {
+                    let inverse = self.backing.constant(inverse);
+                    let product = self.float_binary(Op::Mul, ty, a, inverse);
+                    return self.signed(product, first != second);
+                }
+                let quotient = self.backing.apply(Tag::Binary(Op::Div, ty), &[a, b]);
+                self.signed(quotient, first != second)
+            }
+            _ => self.backing.apply(Tag::Binary(op, ty), &[a, b]),
+        }
+    }
+
+    fn signed(&mut self, value: B::Value, negative: bool) -> B::Value {
+        self.used_nan_payload = true;
+        if negative { self.float_negate(value) } else { value }
+    }
+
+    fn int_binary(&mut self, op: Op, ty: Scalar, a: B::Value, b: B::Value) -> B::Value {
+        let (left, right) = (self.backing.known(a), self.backing.known(b));
+        let zero = Some(Constant::Int(0));
+        let one = Some(Constant::Int(1));
+        match op {
+            Op::Add | Op::Or | Op::Xor if right == zero => a,
+            Op::Add | Op::Or | Op::Xor if left == zero => b,
+            Op::Sub | Op::Shl | Op::Shr if right == zero => a,
+            Op::Mul | Op::Div if right == one => a,
+            Op::Mul if left == one => b,
+            Op::Mul | Op::And if left == zero || right == zero => self.backing.constant(Constant::Int(0)),
+            Op::Sub if a == b => self.backing.constant(Constant::Int(0)),
+            Op::Sub => match right.and_then(Constant::as_integer) {
+                // x - c is x + (-c): the same number, so the same overflow. The lowest value has no negation.
+                Some(c) if ty.is_signed() && c != ty.range().0 => {
+                    let negated = self.backing.constant(Constant::integer(-c));
+                    self.int_binary(Op::Add, ty, a, negated)
+                }
+                _ => self.backing.apply(Tag::Binary(op, ty), &[a, b]),
+            },
+            Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor => {
+                let pair = self.ordered_pair(a, b, false);
+                self.backing.apply(Tag::Binary(op, ty), &pair)
+            }
+            _ => self.backing.apply(Tag::Binary(op, ty), &[a, b]),
+        }
+    }
+}
+
+/// `1 / c` where that is exact and neither is subnormal: `c` is a power of two.
+fn exact_inverse(c: Constant) -> Option<Constant> {
+    match c {
+        Constant::F64(bits) => {
+            let inverse = 1.0 / f64::from_bits(bits);
+            let power = bits & ((1 << 52) - 1) == 0 && inverse.is_normal() && f64::from_bits(bits).is_normal();
+            power.then_some(Constant::F64(inverse.to_bits()))
+        }
+        Constant::F32(bits) => {
+            let inverse = 1.0 / f32::from_bits(bits);
+            let power = bits & ((1 << 23) - 1) == 0 && inverse.is_normal() && f32::from_bits(bits).is_normal();
+            power.then_some(Constant::F32(inverse.to_bits()))
+        }
+        _ => None,
+    }
+}
+
+impl<B: Backing> Domain for Symbolic<B> {
+    type Value = B::Value;
+
+    fn unwritten(&self) -> B::Value {
+        self.backing.unwritten()
+    }
+
+    #[inline]
+    fn is_unwritten(&self, value: B::Value) -> bool {
+        value == self.backing.unwritten()
+    }
+
+    fn constant(&mut self, constant: Constant) -> B::Value {
+        self.backing.constant(constant)
+    }
+
+    #[inline]
+    fn known(&self, value: B::Value) -> Option<Constant> {
+        self.backing.known(value)
+    }
+
+    fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> B::Value {
+        self.backing.input(key, cell, ty)
+    }
+
+    #[inline]
+    fn binary(&mut self, op: Op, ty: Scalar, a: B::Value, b: B::Value) -> Result<B::Value, Undefined> {
+        if let (Some(left), Some(right)) = (self.backing.known(a), self.backing.known(b)) {
+            let folded = scalar::fold(op, ty, left, right)?;
+            return Ok(self.backing.constant(folded));
+        }
+        Ok(if ty.is_float() { self.float_binary(op, ty, a, b) } else { self.int_binary(op, ty, a, b) })
+    }
+
+    fn negate(&mut self, ty: Scalar, value: B::Value) -> Result<B::Value, Undefined> {
+        if ty.is_float() {
+            self.used_nan_payload = true;
+            return Ok(self.float_negate(value));
+        }
+        let zero = self.backing.constant(Constant::Int(0));
+        self.binary(Op::Sub, ty, zero, value)
+    }
+
+    fn compare(&mut self, cmp: Cmp, ty: Scalar, a: B::Value, b: B::Value) -> B::Value {
+        if let (Some(left), Some(right)) = (self.backing.known(a), self.backing.known(b)) {
+            let holds = scalar::compare(cmp, left, right);
+            return self.backing.constant(Constant::Int(i64::from(holds)));
+        }
+        if a == b && !ty.is_float() {
+            return self.backing.constant(Constant::Int(i64::from(matches!(cmp, Cmp::Le | Cmp::Eq))));
+        }
+        match cmp {
+            Cmp::Ne => {
+                let equal = self.compare(Cmp::Eq, ty, a, b);
+                self.not(equal)
+            }
+            // Of integers one of `a <= b` and `b < a` holds; of floating-point numbers neither may.
+            Cmp::Le if !ty.is_float() => {
+                let above = self.compare(Cmp::Lt, ty, b, a);
+                self.not(above)
+            }
+            Cmp::Eq => {
+                let pair = if a <= b { [a, b] } else { [b, a] };
+                self.backing.apply(Tag::Compare(Cmp::Eq, class(ty)), &pair)
+            }
+            _ => self.backing.apply(Tag::Compare(cmp, class(ty)), &[a, b]),
+        }
+    }
+
+    fn not(&mut self, value: B::Value) -> B::Value {
+        match self.backing.known(value) {
+            Some(constant) => self.backing.constant(Constant::Int(i64::from(!constant.is_true()))),
+            None => self.backing.turned(value),
+        }
+    }
+
+    fn convert(&mut self, from: Scalar, to: Scalar, value: B::Value) -> Result<B::Value, Undefined> {
+        if let Some(constant) = self.backing.known(value) {
+            let converted = scalar::convert(constant, to)?;
+            return Ok(self.backing.constant(converted));
+        }
+        if to == Scalar::Bool && from != Scalar::Bool {
+            let zero =
+                self.backing.constant(if from.is_float() { Constant::float(from, 0.0) } else { Constant::Int(0) });
+            return Ok(self.compare(Cmp::Ne, from, value, zero));
+        }
+        if from == to {
+            return Ok(value);
+        }
+        if !from.is_float() && !to.is_float() {
+            let ((low, high), (least, most)) = (from.range(), to.range());
+            if least <= low && high <= most {
+                return Ok(value);
+            }
+        }
+        // Integers are numbers whatever their type, so the source type matters for floats only.
+        let source = if from.is_float() { from } else { Scalar::I64 };
+        Ok(self.backing.apply(Tag::Convert(source, to), &[value]))
+    }
+
+    fn choice(&mut self, cond: B::Value, yes: B::Value, no: B::Value) -> B::Value {
+        if let Some(constant) = self.backing.known(cond) {
+            return if constant.is_true() { yes } else { no };
+        }
+        if yes == no {
+            return yes;
+        }
+        let (cond, negated) = self.backing.split(cond);
+        let (yes, no) = if negated { (no, yes) } else { (yes, no) };
+        match (self.backing.known(yes), self.backing.known(no)) {
+            (Some(Constant::Int(1)), Some(Constant::Int(0))) => cond,
+            (Some(Constant::Int(0)), Some(Constant::Int(1))) => self.backing.turned(cond),
+            _ => self.backing.apply(Tag::Choice, &[cond, yes, no]),
+        }
+    }
+
+    fn call(&mut self, name: &str, ty: Scalar, arguments: &[B::Value]) -> B::Value {
+        if EXACT.contains(&name.trim_end_matches('f'))
+            && let Some(known) = arguments.iter().map(|a| self.backing.known(*a)).collect::<Option<Vec<_>>>()
+        {
+            let value = crate::number::eval_call(name, ty, &known);
+            return self.backing.constant(value);
+        }
+        match (name, arguments) {
+            ("fabs" | "fabsf", [x]) => {
+                let (x, _) = self.magnitude(*x);
+                self.used_nan_payload = true;
+                match self.backing.known(x) {
+                    Some(_) => x,
+                    None => self.backing.apply(Tag::Call("fabs", ty), &[x]),
+                }
+            }
+            ("fma" | "fmaf", [a, b, c]) if self.mode == Floating::Contract => {
+                let product = self.float_binary(Op::Mul, ty, *a, *b);
+                self.float_binary(Op::Add, ty, product, *c)
+            }
+            ("fma" | "fmaf", [a, b, c]) => {
+                let ((a, first), (b, second)) = (self.magnitude(*a), self.magnitude(*b));
+                let [a, b] = self.ordered_pair(a, b, true);
+                let a = self.signed(a, first != second);
+                self.backing.apply(Tag::Call("fma", ty), &[a, b, *c])
+            }
+            _ => self.backing.apply(Tag::Call(name, ty), arguments),
+        }
+    }
+}
+
+/// Functions whose result on constants every library agrees on.
+const EXACT: [&str; 10] = ["floor", "ceil", "trunc", "round", "fabs", "sqrt", "fmin", "fmax", "abs", "labs"];
+
+/// Comparisons of integers do not depend on their width.
+fn class(ty: Scalar) -> Scalar {
+    if ty.is_float() { ty } else { Scalar::I64 }
+}

@@ -1,0 +1,189 @@
+//! Values as hash-consed terms: exact, for explaining a difference and for certificates.
+
+use crate::scalar::{Cmp, Constant, Op, Scalar};
+use crate::symbolic::{Backing, Tag};
+use rustc_hash::FxHashMap;
+
+/// A term and its flag: arithmetic negation of a float, logical negation of a truth value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct TermRef(u32);
+
+impl TermRef {
+    /// Does it carry the flag?
+    pub fn flag(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// Without the flag.
+    pub fn plain(self) -> TermRef {
+        TermRef(self.0 & !1)
+    }
+
+    /// With the flag turned if asked.
+    pub fn turn(self, turn: bool) -> TermRef {
+        TermRef(self.0 ^ u32::from(turn))
+    }
+
+    fn index(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+}
+
+/// The shape of a term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Shape {
+    Unwritten,
+    Constant(Constant),
+    Input {
+        key: u64,
+        cell: u64,
+        ty: Scalar,
+    },
+    Binary(Op, Scalar),
+    Compare(Cmp, Scalar),
+    Convert(Scalar, Scalar),
+    Choice,
+    /// A function by its number, with its result type.
+    Call(u32, Scalar),
+    /// A multiset of summands or factors, in the mode that forgets their order.
+    Multiset(Op, Scalar),
+}
+
+/// The terms of a pair.
+#[derive(Debug, Default)]
+pub struct Terms {
+    shapes: Vec<Shape>,
+    /// Start of the operands of each term; the end is the next one's start.
+    starts: Vec<u32>,
+    operands: Vec<TermRef>,
+    index: FxHashMap<u64, Vec<u32>>,
+    functions: Vec<String>,
+    /// No more terms than this; past it, `exhausted` is set and results mean nothing.
+    limit: usize,
+    exhausted: bool,
+}
+
+impl Terms {
+    /// An arena that holds at most so many terms.
+    pub fn new(limit: usize) -> Terms {
+        let mut terms = Terms { limit, ..Terms::default() };
+        terms.make(Shape::Unwritten, &[]);
+        terms
+    }
+
+    /// Was the limit reached? Then no result counts.
+    pub fn exhausted(&self) -> bool {
+        self.exhausted
+    }
+
+    /// Number of terms.
+    pub fn len(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// Is there no term? Never: the unwritten one is always there.
+    pub fn is_empty(&self) -> bool {
+        self.shapes.is_empty()
+    }
+
+    /// The shape of a term.
+    pub fn shape(&self, term: TermRef) -> Shape {
+        self.shapes[term.index()]
+    }
+
+    /// The operands of a term.
+    pub fn operands(&self, term: TermRef) -> &[TermRef] {
+        let index = term.index();
+        let end = self.starts.get(index + 1).map_or(self.operands.len(), |end| *end as usize);
+        &self.operands[self.starts[index] as usize..end]
+    }
+
+    /// Name of a function.
+    pub fn function(&self, number: u32) -> &str {
+        &self.functions[number as usize]
+    }
+
+    fn function_number(&mut self, name: &str) -> u32 {
+        let known = self.functions.iter().position(|f| f == name);
+        known.unwrap_or_else(|| {
+            self.functions.push(name.to_string());
+            self.functions.len() - 1
+        }) as u32
+    }
+
+    /// The term of a shape and operands.
+    pub fn make(&mut self, shape: Shape, operands: &[TermRef]) -> TermRef {
+        let key = rustc_hash::FxBuildHasher;
+        let hash = std::hash::BuildHasher::hash_one(&key, (shape, operands));
+        if let Some(found) = self.index.get(&hash) {
+            for index in found {
+                let term = TermRef(index << 1);
+                if self.shapes[*index as usize] == shape && self.operands(term) == operands {
+                    return term;
+                }
+            }
+        }
+        if self.shapes.len() >= self.limit {
+            self.exhausted = true;
+            return TermRef(0);
+        }
+        let index = self.shapes.len() as u32;
+        self.shapes.push(shape);
+        self.starts.push(self.operands.len() as u32);
+        self.operands.extend_from_slice(operands);
+        self.index.entry(hash).or_default().push(index);
+        TermRef(index << 1)
+    }
+}
+
+impl Backing for Terms {
+    type Value = TermRef;
+
+    fn unwritten(&self) -> TermRef {
+        TermRef(0)
+    }
+
+    fn constant(&mut self, constant: Constant) -> TermRef {
+        self.make(Shape::Constant(constant), &[])
+    }
+
+    fn known(&self, value: TermRef) -> Option<Constant> {
+        match self.shape(value) {
+            Shape::Constant(constant) => Some(constant),
+            _ => None,
+        }
+    }
+
+    fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> TermRef {
+        self.make(Shape::Input { key, cell, ty }, &[])
+    }
+
+    fn apply(&mut self, tag: Tag<'_>, arguments: &[TermRef]) -> TermRef {
+        let shape = match tag {
+            Tag::Binary(op, ty) => Shape::Binary(op, ty),
+            Tag::Compare(cmp, ty) => Shape::Compare(cmp, ty),
+            Tag::Convert(from, to) => {
+                // A float survives the way to double and back.
+                if let (Scalar::F64, Scalar::F32, Shape::Convert(Scalar::F32, Scalar::F64)) =
+                    (from, to, self.shape(arguments[0]))
+                {
+                    let inner = self.operands(arguments[0])[0];
+                    return inner.turn(arguments[0].flag());
+                }
+                Shape::Convert(from, to)
+            }
+            Tag::Choice => Shape::Choice,
+            Tag::Call(name, ty) => Shape::Call(self.function_number(name), ty),
+        };
+        self.make(shape, arguments)
+    }
+
+    fn turned(&self, value: TermRef) -> TermRef {
+        value.turn(true)
+    }
+
+    fn split(&self, value: TermRef) -> (TermRef, bool) {
+        (value.plain(), value.flag())
+    }
+}
