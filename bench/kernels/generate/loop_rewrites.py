@@ -7,16 +7,13 @@ import copy
 
 from pycparser import c_ast
 
-from places import assigned_in, at_value, body_of, copies_of, expr, is_innermost, is_stable, pick_loop
+from places import assigned_in, at_value, body_of, copies_of, expr, is_innermost, is_stable, on_loop
 from program import (as_loop, block, identifiers, items_of, parse_statements, plus, replace, show, show_loop,
                      substitute, walk)
 
 
-def unroll(program, rng):
-    site = pick_loop(program, rng, lambda h, n, loop, node, a: len(list(walk(node))) < 500, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@on_loop(lambda h, n, loop, node, a: len(list(walk(node))) < 500, step=1)
+def unroll(program, rng, holder, n, loop, node):
     factor = rng.choice([2, 3, 4])
     var, body = loop.var, body_of(node)
     main = copies_of(body, var, var, factor)
@@ -31,12 +28,9 @@ def unroll(program, rng):
     return f"{var} unrolled by {factor} with remainder"
 
 
-def unroll_switch(program, rng):
+@on_loop(lambda h, n, loop, node, a: is_innermost(node), step=1)
+def unroll_switch(program, rng, holder, n, loop, node):
     """The remainder first, through a switch that falls through."""
-    site = pick_loop(program, rng, lambda h, n, loop, node, a: is_innermost(node), step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     var, q = loop.var, program.name("q")
     low, high = show(loop.lower), show(loop.upper)
     text = f"int {q} = {low}; if ({q} <= {high}) switch (({high} - ({low}) + 1) % 3) {{ case 2: B2; {q}++; case 1: B1; {q}++; default: break; }} " \
@@ -55,11 +49,8 @@ def unroll_switch(program, rng):
     return f"{var} unrolled by 3, remainder by a switch"
 
 
-def peel(program, rng):
-    site = pick_loop(program, rng, lambda h, n, loop, node, a: len(list(walk(node))) < 600, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@on_loop(lambda h, n, loop, node, a: len(list(walk(node))) < 600, step=1)
+def peel(program, rng, holder, n, loop, node):
     var, low, high = loop.var, loop.lower, loop.upper
     guard = f"if ({show(low)} <= {show(high)}) {{}}"
     once = parse_statements(guard)[0]
@@ -74,11 +65,8 @@ def peel(program, rng):
     return f"last iteration of {var} peeled"
 
 
-def split(program, rng):
-    site = pick_loop(program, rng, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@on_loop(step=1)
+def split(program, rng, holder, n, loop, node):
     cut = rng.choice([2, 3, 5])
     middle = f"min({show(loop.upper)}, {show(plus(copy.deepcopy(loop.lower), cut))})"
     begin = f"max({show(loop.lower)}, {middle} + 1)"
@@ -88,11 +76,8 @@ def split(program, rng):
     return f"{loop.var} split after {cut + 1} iterations"
 
 
-def strip_mine(program, rng):
-    site = pick_loop(program, rng, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@on_loop(step=1)
+def strip_mine(program, rng, holder, n, loop, node):
     size, outer = rng.choice([2, 3, 4, 5, 8]), program.name("strip")
     inner = show_loop(loop.var, expr(outer), expr(f"min({show(loop.upper)}, {outer} + {size - 1})"), 1,
                       block(body_of(node)), loop.declared)
@@ -100,12 +85,9 @@ def strip_mine(program, rng):
     return f"{loop.var} in strips of {size}"
 
 
-def pluto_tile(program, rng):
+@on_loop(step=1)
+def pluto_tile(program, rng, holder, n, loop, node):
     """Strips numbered from floord(lower, size), the way Pluto and CLooG print them."""
-    site = pick_loop(program, rng, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     size, outer = rng.choice([3, 4, 8, 16, 32]), program.name("t")
     low, high = show(loop.lower), show(loop.upper)
     inner = show_loop(loop.var, expr(f"max({low}, {size} * {outer})"), expr(f"min({high}, {size} * {outer} + {size - 1})"),
@@ -125,11 +107,8 @@ def pluto_tile(program, rng):
     return f"{loop.var} tiled by {size} with floord"
 
 
-def index_shift(program, rng):
-    site = pick_loop(program, rng, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@on_loop(step=1)
+def index_shift(program, rng, holder, n, loop, node):
     by = rng.choice([1, 2, -1, 7])
     new = f"{loop.var}s{abs(by)}"
     if new in identifiers(node):
@@ -139,12 +118,9 @@ def index_shift(program, rng):
     return f"{loop.var} shifted by {by}"
 
 
-def count_down(program, rng):
+@on_loop(step=1)
+def count_down(program, rng, holder, n, loop, node):
     """The same order, counted by a variable that goes down."""
-    site = pick_loop(program, rng, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     left = program.name("left")
     low, high = show(loop.lower), show(loop.upper)
     value = expr(f"{high} - {left}")
@@ -152,11 +128,8 @@ def count_down(program, rng):
     return f"{loop.var} counted down"
 
 
-def while_loop(program, rng):
-    site = pick_loop(program, rng)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@on_loop()
+def while_loop(program, rng, holder, n, loop, node):
     var, form = loop.var, rng.choice(["while", "do", "break", "for"])
     step = f"{var} += {loop.step};" if loop.step != -1 else f"{var}--;"
     rel, out = ("<=", ">") if loop.step > 0 else (">=", "<")
@@ -179,17 +152,15 @@ def while_loop(program, rng):
     return f"{var} as {form} loop"
 
 
-def collapse(program, rng):
-    """Two rectangular loops as one, by division and remainder."""
-    def fits(h, n, loop, node, around):
-        inner = as_loop(body_of(node)[0]) if len(body_of(node)) == 1 else None
-        return inner and inner.step == 1 and loop.var not in identifiers(inner.lower) | identifiers(inner.upper) \
-            and is_stable(inner, body_of(node)[0]) and not (identifiers(inner.lower) | identifiers(inner.upper)) & assigned_in(node)
+def _rectangular(h, n, loop, node, around):
+    inner = as_loop(body_of(node)[0]) if len(body_of(node)) == 1 else None
+    return inner and inner.step == 1 and loop.var not in identifiers(inner.lower) | identifiers(inner.upper) \
+        and is_stable(inner, body_of(node)[0]) and not (identifiers(inner.lower) | identifiers(inner.upper)) & assigned_in(node)
 
-    site = pick_loop(program, rng, fits, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+
+@on_loop(_rectangular, step=1)
+def collapse(program, rng, holder, n, loop, node):
+    """Two rectangular loops as one, by division and remainder."""
     inner_node = body_of(node)[0]
     inner = as_loop(inner_node)
     q, width = program.name("both"), program.name("width")
@@ -204,12 +175,9 @@ def collapse(program, rng):
     return f"{loop.var} and {inner.var} collapsed"
 
 
-def guards(program, rng):
+@on_loop(step=1)
+def guards(program, rng, holder, n, loop, node):
     """A test that always holds, or a block that never runs."""
-    site = pick_loop(program, rng, step=1)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     if rng.random() < 0.5:
         extra = parse_statements(f"if (!({loop.var} >= {show(loop.lower)})) continue;")
         node.stmt = c_ast.Compound(extra + body_of(node))
@@ -220,12 +188,9 @@ def guards(program, rng):
     return f"needless test in the loop of {loop.var}"
 
 
-def pragma(program, rng):
+@on_loop(lambda h, n, loop, node, a: is_innermost(node))
+def pragma(program, rng, holder, n, loop, node):
     """A hint to the compiler, without meaning."""
-    site = pick_loop(program, rng, lambda h, n, loop, node, a: is_innermost(node))
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     text = rng.choice(["ivdep", "vector always", "unroll(4)", "simd"])
     holder.insert(n, c_ast.Pragma(text))
     return f"#pragma {text} at the loop of {loop.var}"

@@ -22,20 +22,13 @@ def _line(node):
     return {}
 
 
-def _loop(program, rng, test=lambda *site: True):
-    return places.pick_loop(program, rng, test, step=1)
-
-
 def _statement(program, rng):
     found = places.assignments_of(program)
     return rng.choice(found) if found else None
 
 
-def loop_bound(program, rng):
-    site = _loop(program, rng)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@places.on_loop(step=1)
+def loop_bound(program, rng, holder, n, loop, node):
     low, high = rng.choice([(1, 0), (0, -1), (0, -1), (0, 1), (-1, 0)])
     holder[n] = show_loop(loop.var, plus(copy.deepcopy(loop.lower), low), plus(copy.deepcopy(loop.upper), high), 1,
                           node.stmt, loop.declared)
@@ -251,24 +244,18 @@ def _reads(node, text, name):
     return replace(node, test)
 
 
-def missing_tile(program, rng):
+@places.on_loop(step=1)
+def missing_tile(program, rng, holder, n, loop, node):
     """Full tiles only: the rest at the end is forgotten."""
-    site = _loop(program, rng)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     size, outer = rng.choice([3, 4, 5, 7]), program.name("strip")
     inner = show_loop(loop.var, parse_expression(outer), parse_expression(f"{outer} + {size - 1}"), 1, node.stmt)
     holder[n] = show_loop(outer, loop.lower, plus(copy.deepcopy(loop.upper), 1 - size), size, inner)
     return f"last tile of {size} of {loop.var} missing", _line(node)
 
 
-def tile_bound(program, rng):
+@places.on_loop(step=1)
+def tile_bound(program, rng, holder, n, loop, node):
     """Tiles that overlap, leave a gap, or run over the end."""
-    site = _loop(program, rng)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     size, outer = rng.choice([3, 4, 5, 8]), program.name("strip")
     end = rng.choice([f"min({show(loop.upper)}, {outer} + {size})", f"min({show(loop.upper)}, {outer} + {size - 2})",
                       f"{outer} + {size - 1}"])
@@ -277,12 +264,9 @@ def tile_bound(program, rng):
     return f"tile of {loop.var} ends at {end}", _line(node)
 
 
-def bad_unroll(program, rng):
+@places.on_loop(step=1, test=lambda h, n, loop, node, a: len(list(walk(node))) < 500)
+def bad_unroll(program, rng, holder, n, loop, node):
     """Unrolled without the remainder, or with one index twice."""
-    site = _loop(program, rng, lambda h, n, loop, node, a: len(list(walk(node))) < 500)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
     factor, twice = rng.choice([2, 3, 4, 5]), rng.random() < 0.4
     var, body, line = loop.var, items_of(node.stmt), _line(node)
     offsets = list(range(factor))
@@ -294,11 +278,8 @@ def bad_unroll(program, rng):
     return f"{var} unrolled by {factor}, " + ("one index twice" if twice else "no remainder"), line
 
 
-def peeled_twice(program, rng):
-    site = _loop(program, rng, lambda h, n, loop, node, a: len(list(walk(node))) < 600)
-    if not site:
-        return None
-    holder, n, loop, node, _ = site
+@places.on_loop(step=1, test=lambda h, n, loop, node, a: len(list(walk(node))) < 600)
+def peeled_twice(program, rng, holder, n, loop, node):
     once = parse_statements(f"if ({places.runs(loop)}) {{}}")[0]
     once.iftrue = c_ast.Compound(places.at_value(items_of(node.stmt), loop.var, loop.lower))
     holder[n] = c_ast.Compound([once, node])

@@ -77,6 +77,19 @@ def pick_loop(program, rng, test=lambda *site: True, step=None):
     return rng.choice(found) if found else None
 
 
+def on_loop(test=lambda *site: True, step=None):
+    """Makes a rewrite of one loop a rewrite of the program: it is given a random loop that fits."""
+
+    def decorate(rewrite):
+        def wrapper(program, rng):
+            site = pick_loop(program, rng, test, step)
+            return rewrite(program, rng, *site[:4]) if site else None
+
+        return wrapper
+
+    return decorate
+
+
 def body_of(node):
     return items_of(node.stmt)
 

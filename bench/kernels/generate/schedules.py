@@ -72,27 +72,25 @@ def skew(table, rng, factor=None):
     return table, f"skew of loop {b // 2} by {factor} times loop {a // 2} of {' '.join(group)}"
 
 
-def shift(table, rng):
+def _one_loop(table, rng, change):
+    """The time of one loop of a group changed; returns the table, the loop's number and the group's names."""
     group = _scope(table, rng, 1)
     if not group:
         return None
     table = _copy(table)
     place = rng.choice(min((_loops_of(table, n) for n in group), key=len))
-    amount = rng.choice([1, 2, 3, -1, -2])
+    by = change(rng)
     for n in group:
-        table[n][place] = f"({table[n][place]}) + {amount}"
-    return table, f"shift of loop {place // 2} of {' '.join(group)} by {amount}"
+        table[n][place] = by.format(table[n][place])
+    return table, f"loop {place // 2} of {' '.join(group)}: {by.format('time')}"
+
+
+def shift(table, rng):
+    return _one_loop(table, rng, lambda rng: f"({{}}) + {rng.choice([1, 2, 3, -1, -2])}")
 
 
 def reverse(table, rng):
-    group = _scope(table, rng, 1)
-    if not group:
-        return None
-    table = _copy(table)
-    place = rng.choice(min((_loops_of(table, n) for n in group), key=len))
-    for n in group:
-        table[n][place] = f"-({table[n][place]})"
-    return table, f"reversal of loop {place // 2} of {' '.join(group)}"
+    return _one_loop(table, rng, lambda rng: "-({})")
 
 
 def _siblings(table, rng):
