@@ -1,0 +1,25 @@
+#ifndef M
+#define M 14
+#endif
+#ifndef N
+#define N 18
+#endif
+
+void atax(double A[M][N], double x[N], double y[N], double tmp[M])
+{
+#pragma scop
+  for (int i = 0; i < N; i++)
+    y[i] = 0;
+  {
+    int i = 0;
+    for (; i <= M - 1;) {
+      tmp[i] = 0.0;
+      for (int j = 0; j < N; j++)
+        tmp[i] = tmp[i] + A[i][j] * x[j];
+      for (int j = 0; j < N; j++)
+        y[j] = y[j] + A[i][j] * tmp[i];
+      i += 1;
+    }
+  }
+#pragma endscop
+}
