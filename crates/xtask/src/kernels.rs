@@ -202,12 +202,13 @@ fn named_place(case: &Case, function: &Value) -> Named {
     }
     if place["lines"].is_array() {
         let lines = place["lines"].as_array().map_or(&[][..], Vec::as_slice);
-        return if !named.is_null() && (*named == place["first"] || *named == place["first_end"]) {
+        let first = if place["first"].is_null() { &place["first_end"] } else { &place["first"] };
+        return if named == first {
             Named::Exactly
         } else if lines.contains(&named["line"]) {
             Named::Nearly
         } else {
-            Named::Otherwise(format!("{named} instead of {}", place["first"]))
+            Named::Otherwise(format!("{named} instead of {first}"))
         };
     }
     if IN_STATEMENT.contains(&case.kind.as_str()) && !place["original_line"].is_null() {
