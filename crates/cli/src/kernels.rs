@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use updates::Floating;
 
+mod replay;
 mod sweep;
 mod verify;
 
@@ -193,7 +194,7 @@ impl Job {
             Err(error @ Error::Unsupported { .. }) => {
                 Ok(Err(unknown(Reason::new(ReasonKind::Unsupported, error.to_string()))))
             }
-            Err(error) => Err(Failure(format!("{}: {error}", source.path()))),
+            Err(error) => Err(Failure(error.to_string())),
         };
         let ours = match lower(&original, &names.original)? {
             Ok(program) => program,
@@ -209,9 +210,22 @@ impl Job {
         }
         kernel::updates::Pairing::of(&ours, &theirs)
             .map_err(|what| Failure(format!("{} and {}: {what}", original.path(), candidate.path())))?;
-        let outcome = check_kernels(&ours, &theirs, self.options);
-        match &outcome.verdict {
+        let mut outcome = check_kernels(&ours, &theirs, self.options);
+        let side = |source, program, name| replay::Side { source, program, name };
+        let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
+        match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
+            KernelVerdict::Different(witness) if witness.kind == "input" => match replay::replay(sides, witness) {
+                replay::Result::Differs => {
+                    witness.replayed.push("cpu");
+                    Ok(outcome)
+                }
+                replay::Result::NotRun => Ok(outcome),
+                replay::Result::Agrees => {
+                    let what = "the interpreter finds a difference that the compiled programs do not show";
+                    Ok(unknown(Reason::new(ReasonKind::Internal, what)))
+                }
+            },
             _ => Ok(outcome),
         }
     }

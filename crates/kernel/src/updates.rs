@@ -58,6 +58,8 @@ pub enum UpdateRejection {
         first: CellPair,
         /// Number of differing cells.
         count: u64,
+        /// Were there choices or conversions, which terms understand better than hashes?
+        cases: bool,
     },
     /// The candidate divides by a value by which the original does not: it may trap. Line of the division.
     Division(u32),
@@ -172,7 +174,14 @@ fn check_hashes(
         }
     };
     let cells =
-        pairing.compare(&ours, &theirs, original, &mut domain, |a: Hashed, b: Hashed, pair| a == b && strict(pair))?;
+        pairing.compare(&ours, &theirs, original, &mut domain, |a: Hashed, b: Hashed, pair| a == b && strict(pair));
+    let used_cases = domain.used_cases;
+    let cells = cells.map_err(|rejection| match rejection {
+        UpdateRejection::Different { first, count, .. } => {
+            UpdateRejection::Different { first, count, cases: used_cases }
+        }
+        other => other,
+    })?;
     check_divisions(&ours, &theirs, candidate)?;
     pairing.check_lonely([(original, &ours), (candidate, &theirs)], &mut domain)?;
     Ok(Compared { cells, updates: ours.updates + theirs.updates, used_nan_payload: domain.used_nan_payload })
@@ -197,7 +206,7 @@ fn check_terms(
         for (pair, ..) in pairs.clone() {
             let (a, b) = (histories[0].of(pair.original, pair.cell), histories[1].of(pair.candidate, pair.cell));
             if a.len() != b.len() {
-                return Err(UpdateRejection::Different { first: pair, count: 1 });
+                return Err(UpdateRejection::Different { first: pair, count: 1, cases: false });
             }
             pairs.extend(a.iter().zip(b).map(|(a, b)| (pair.clone(), *a, *b)));
         }
@@ -224,7 +233,7 @@ fn check_terms(
         }
     }
     if let Some(first) = first {
-        return Err(UpdateRejection::Different { first, count: different.len() as u64 });
+        return Err(UpdateRejection::Different { first, count: different.len() as u64, cases: false });
     }
     check_divisions(&ours, &theirs, candidate)?;
     pairing.check_lonely([(original, &ours), (candidate, &theirs)], &mut domain)?;

@@ -35,7 +35,8 @@ pub enum ExprKind {
     Cast(Box<Type>, Box<Expr>),
     SizeofType(Box<Type>),
     SizeofExpr(Box<Expr>),
-    Compound(Box<Type>, Vec<Initializer>),
+    /// `(type){…}`, which is not supported.
+    Compound,
 }
 
 /// Operators with one operand.

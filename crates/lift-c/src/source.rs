@@ -2,10 +2,11 @@
 
 use crate::ast::File;
 use crate::error::Error;
-use crate::lexer::{Kind, Names};
+use crate::lexer::{Kind, Name, Names, Token};
 use crate::lower::lower;
 use crate::parser::parse;
 use crate::preprocess::{Settings, preprocess, preprocess_text};
+use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use updates::Program;
@@ -16,8 +17,7 @@ pub struct Source {
     file: File,
     names: Names,
     path: String,
-    /// The preprocessed text, one line a line.
-    text: String,
+    tokens: Vec<Token>,
     /// Macros that parameters replaced.
     replaced: Vec<String>,
     /// Identity of the text.
@@ -50,9 +50,27 @@ impl Source {
 
     fn parse(path: &Path, unit: crate::preprocess::Unit, names: Names) -> Result<Source, Error> {
         let file = parse(&unit, &names)?;
+        let mut source = Source {
+            file,
+            names,
+            path: path.display().to_string(),
+            tokens: unit.tokens,
+            replaced: unit.replaced,
+            hash: String::new(),
+        };
+        let text = source.renamed("");
+        let digest = Sha256::digest(text.as_bytes());
+        source.hash = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(source)
+    }
+
+    /// The preprocessed text, with this suffix on every name that the file defines outside functions; so two files fit
+    /// into one.
+    pub fn renamed(&self, suffix: &str) -> String {
+        let own: FxHashSet<Name> = self.file.file_names.iter().copied().collect();
         let mut text = String::new();
         let mut line = (0, 0);
-        for token in &unit.tokens {
+        for token in &self.tokens {
             if line != (token.file, token.line) || token.kind == Kind::Pragma {
                 text.push('\n');
                 line = (token.file, token.line);
@@ -62,17 +80,25 @@ impl Source {
                 Kind::End => continue,
                 _ => {}
             }
-            text.push_str(names.text(token.name));
+            text.push_str(self.names.text(token.name));
+            if token.kind == Kind::Word && own.contains(&token.name) {
+                text.push_str(suffix);
+            }
             text.push(if token.kind == Kind::Pragma { '\n' } else { ' ' });
         }
-        let digest = Sha256::digest(text.as_bytes());
-        let hash = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Source { file, names, path: path.display().to_string(), text, replaced: unit.replaced, hash })
+        text
     }
 
-    /// The preprocessed text.
-    pub fn text(&self) -> &str {
-        &self.text
+    /// Parameters that nobody declares: a program that compiles needs them as macros.
+    pub fn undeclared(&self, function: &str, parameters: &[(String, i64)]) -> Vec<(String, i64)> {
+        let found = self.file.functions.iter().find(|f| self.names.text(f.name) == function);
+        let declared = |name: &str| {
+            let own = self.file.file_names.iter().any(|n| self.names.text(*n) == name);
+            let argument =
+                found.is_some_and(|f| f.parameters.iter().filter_map(|p| p.name).any(|n| self.names.text(n) == name));
+            own || argument || self.replaced.iter().any(|r| r == name)
+        };
+        parameters.iter().filter(|(name, _)| !declared(name)).cloned().collect()
     }
 
     /// Identity of the preprocessed text.

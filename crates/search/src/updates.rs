@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 mod explain;
 mod inputs;
+mod instances;
 mod race;
 mod trace;
 mod witness;
@@ -92,7 +93,7 @@ fn decide(
     };
     // Terms know more than hashes: choices by cases, conversions there and back.
     let rejection = match (&first, claim.method) {
-        (UpdateRejection::Different { .. }, Method::Hashes) => {
+        (UpdateRejection::Different { cases: true, .. }, Method::Hashes) => {
             let exact = Claim { method: Method::Terms, ..claim };
             match check_updates(original, candidate, exact, Some(deadline)) {
                 Ok(proof) => return KernelVerdict::Equivalent(proof),
@@ -118,7 +119,7 @@ fn decide(
                 .map_or_else(|| unknown_fault(candidate, &fault, Side::Candidate), KernelVerdict::Different),
             _ => unknown_fault(candidate, &fault, Side::Candidate),
         },
-        UpdateRejection::Different { count, first } => {
+        UpdateRejection::Different { count, first, .. } => {
             match witness::differing(original, candidate, claim, (&first, count), options, deadline) {
                 Some(found) => KernelVerdict::Different(found),
                 None if options.strict => strict_only(original, &first, count),

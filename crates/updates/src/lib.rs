@@ -24,7 +24,7 @@ pub use domain::{Domain, Floating};
 pub use equal::Equality;
 pub use fault::{Fault, FaultKind};
 pub use hash::{Hashed, Hashes, chain, name_key};
-pub use machine::{Division, Final, Limits, execute, input_key};
+pub use machine::{Division, Final, Limits, Schedule, execute, input_key};
 pub use number::{Number, Numbers, Overflow};
 pub use observe::{Nobody, Observer};
 pub use program::*;

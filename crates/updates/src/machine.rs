@@ -8,7 +8,7 @@ use crate::domain::Domain;
 use crate::fault::{Fault, FaultKind};
 use crate::observe::Observer;
 use crate::program::{
-    Base, Cond, Data, Element, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
+    Base, Cond, Data, Element, Int, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
 };
 use crate::scalar::{self, Cmp, Op, Scalar};
 use rustc_hash::FxHashMap;
@@ -16,6 +16,7 @@ use std::time::Instant;
 
 mod branch;
 mod control;
+mod parallel;
 
 use branch::Branch;
 
@@ -33,11 +34,25 @@ pub struct Limits {
     pub turns: u64,
     /// May a subscript leave its row inside the array?
     pub flat: bool,
+    /// In which order the turns of parallel loops run.
+    pub schedule: Schedule,
+}
+
+/// An order of the turns of parallel loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Schedule {
+    /// One after the other, as without OpenMP.
+    #[default]
+    Forward,
+    /// The last turn first.
+    Reverse,
+    /// All at once: each turn starts from the state before the loop, their writes follow in order.
+    Together,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { deadline: None, cells: 60_000_000, turns: 20_000_000_000, flat: false }
+        Limits { deadline: None, cells: 60_000_000, turns: 20_000_000_000, flat: false, schedule: Schedule::Forward }
     }
 }
 
@@ -82,6 +97,8 @@ pub struct Machine<'p, D: Domain, O> {
     limits: Limits,
     slots: Vec<i64>,
     objects: Vec<Vec<D::Value>>,
+    /// Which objects may not be written.
+    constant: Vec<bool>,
     /// Objects without a stated extent grow up to this.
     extents: &'p [Option<u64>],
     branches: Vec<Branch<D::Value>>,
@@ -118,6 +135,7 @@ pub fn execute<D: Domain, O: Observer<D::Value>>(
         limits,
         slots: vec![UNWRITTEN; program.slots],
         objects: Vec::with_capacity(program.objects.len()),
+        constant: program.objects.iter().map(|o| matches!(o.origin, Origin::Table(_))).collect(),
         extents,
         branches: Vec::new(),
         divisions: FxHashMap::default(),
@@ -212,14 +230,19 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         };
         let mut cell = start + element.offset;
         for index in &element.index {
-            let value = self.int(&index.value)?;
-            match index.extent {
-                Some(extent) if value as u64 >= extent as u64 && !self.limits.flat => {
-                    let name = &self.program.objects[object as usize].name;
-                    let detail = format!("subscript {value} of `{name}` is outside 0..{extent}");
-                    return Err(self.undefined(detail));
+            let value = match &index.value {
+                Int::Slot(slot) => self.read_slot(*slot)?,
+                other => self.int(other)?,
+            };
+            if let Some(extent) = index.extent {
+                if (value as u64) < extent as u64 {
+                    // Both factors have at most 32 bits.
+                    cell += value * index.stride;
+                    continue;
                 }
-                _ => {}
+                if !self.limits.flat {
+                    return Err(self.outside(object, value, extent));
+                }
             }
             let step = value.checked_mul(index.stride).and_then(|step| cell.checked_add(step));
             cell = step.ok_or_else(|| self.undefined("subscript overflows"))?;
@@ -229,6 +252,12 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             self.grow(object, cell)?;
         }
         Ok((object, cell as u64))
+    }
+
+    #[cold]
+    fn outside(&self, object: u32, value: i64, extent: i64) -> Box<Fault> {
+        let name = &self.program.objects[object as usize].name;
+        self.undefined(format!("subscript {value} of `{name}` is outside 0..{extent}"))
     }
 
     /// An access past the cells there are: only objects whose extent nobody states may grow.
@@ -287,7 +316,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             return Err(self.undefined(format!("`{name}` is read before it is written")));
         }
         if O::ACTIVE {
-            self.observer.load(object, cell, value);
+            self.observer.load(object, cell, value, self.site);
         }
         Ok(value)
     }
@@ -297,7 +326,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if !self.branches.is_empty() {
             self.log_cell(object, cell);
         }
-        if matches!(self.program.objects[object as usize].origin, Origin::Table(_)) {
+        if self.constant[object as usize] {
             let detail = format!("write to the constant `{}`", self.program.objects[object as usize].name);
             return Err(self.undefined(detail));
         }
@@ -537,9 +566,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     }
 
     fn turns(&mut self, body: &'p LoopStmt) -> Run<Flow> {
-        let parallel = body.parallel.as_ref().filter(|p| O::ACTIVE || !p.simd);
-        if let Some(parallel) = parallel {
-            self.observer.enter(body.number, parallel);
+        if let Some(parallel) = body.parallel.as_ref().filter(|p| !p.simd) {
+            return self.parallel_turns(body, parallel);
         }
         let mut first = true;
         loop {
@@ -554,13 +582,6 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             if self.turns & 0x3fff == 0 {
                 self.check_time()?;
             }
-            if let Some(parallel) = parallel {
-                if O::ACTIVE {
-                    let iterators = self.iterators();
-                    self.observer.turn(iterators);
-                }
-                self.forget_private(parallel);
-            }
             match self.list(&body.body)? {
                 Flow::Break => break,
                 Flow::Return => return Ok(Flow::Return),
@@ -568,17 +589,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             }
             self.list(&body.step)?;
         }
-        if parallel.is_some() {
-            self.observer.leave();
-        }
         Ok(Flow::Next)
-    }
-
-    fn forget_private(&mut self, parallel: &'p crate::program::Parallel) {
-        for object in &parallel.private_objects {
-            let unwritten = self.domain.unwritten();
-            self.objects[*object as usize].fill(unwritten);
-        }
     }
 
     #[cold]

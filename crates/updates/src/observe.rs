@@ -8,7 +8,9 @@ pub trait Observer<V> {
     const ACTIVE: bool;
 
     /// A cell was read.
-    fn load(&mut self, _object: u32, _cell: u64, _value: V) {}
+    fn load(&mut self, _object: u32, _cell: u64, _value: V, _site: u32) {}
+    /// A control slot was written.
+    fn slot(&mut self, _slot: u32, _site: u32) {}
     /// A cell was written; `iterators` are the values of the enclosing loops' variables.
     fn store(&mut self, _object: u32, _cell: u64, _value: V, _site: u32, _iterators: &dyn Fn() -> Vec<i64>) {}
     /// Who wrote a cell last, as a token for [`Observer::restore`].

@@ -7,6 +7,7 @@
 
 use crate::domain::{Domain, Floating};
 use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
+use rustc_hash::FxHashMap;
 
 /// Where symbolic values are kept.
 pub trait Backing {
@@ -46,19 +47,23 @@ pub enum Tag<'a> {
 
 /// Symbolic values.
 #[derive(Debug)]
-pub struct Symbolic<B> {
+pub struct Symbolic<B: Backing> {
     /// The values.
     pub backing: B,
     /// Which floating-point rules apply.
     pub mode: Floating,
     /// Were floating-point identities used that may change a NaN?
     pub used_nan_payload: bool,
+    /// Were there choices or conversions, which terms understand better than hashes?
+    pub used_cases: bool,
+    /// Integers known to fit a type narrower than their operations: inputs and results of conversions.
+    narrow: FxHashMap<B::Value, Scalar>,
 }
 
 impl<B: Backing> Symbolic<B> {
     /// An empty domain.
     pub fn new(backing: B, mode: Floating) -> Symbolic<B> {
-        Symbolic { backing, mode, used_nan_payload: false }
+        Symbolic { backing, mode, used_nan_payload: false, used_cases: false, narrow: FxHashMap::default() }
     }
 
     fn ordered_pair(&mut self, a: B::Value, b: B::Value, float: bool) -> [B::Value; 2] {
@@ -215,7 +220,11 @@ impl<B: Backing> Domain for Symbolic<B> {
     }
 
     fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> B::Value {
-        self.backing.input(key, cell, ty)
+        let value = self.backing.input(key, cell, ty);
+        if !ty.is_float() && ty.bits() < 64 {
+            self.narrow.insert(value, ty);
+        }
+        value
     }
 
     #[inline]
@@ -282,11 +291,16 @@ impl<B: Backing> Domain for Symbolic<B> {
         if from == to {
             return Ok(value);
         }
+        self.used_cases = true;
         if !from.is_float() && !to.is_float() {
-            let ((low, high), (least, most)) = (from.range(), to.range());
-            if least <= low && high <= most {
+            let (least, most) = to.range();
+            let fits = |ty: Scalar| least <= ty.range().0 && ty.range().1 <= most;
+            if fits(from) || self.narrow.get(&value).copied().is_some_and(fits) {
                 return Ok(value);
             }
+            let converted = self.backing.apply(Tag::Convert(Scalar::I64, to), &[value]);
+            self.narrow.insert(converted, to);
+            return Ok(converted);
         }
         // Integers are numbers whatever their type, so the source type matters for floats only.
         let source = if from.is_float() { from } else { Scalar::I64 };
@@ -300,6 +314,7 @@ impl<B: Backing> Domain for Symbolic<B> {
         if yes == no {
             return yes;
         }
+        self.used_cases = true;
         let (cond, negated) = self.backing.split(cond);
         let (yes, no) = if negated { (no, yes) } else { (yes, no) };
         match (self.backing.known(yes), self.backing.known(no)) {

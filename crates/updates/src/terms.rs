@@ -2,7 +2,8 @@
 
 use crate::scalar::{Cmp, Constant, Op, Scalar};
 use crate::symbolic::{Backing, Tag};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 
 /// A term and its flag: arithmetic negation of a float, logical negation of a truth value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -57,7 +58,8 @@ pub struct Terms {
     /// Start of the operands of each term; the end is the next one's start.
     starts: Vec<u32>,
     operands: Vec<TermRef>,
-    index: FxHashMap<u64, Vec<u32>>,
+    /// Open addressing: term numbers plus one; zero is free.
+    index: Vec<u32>,
     functions: Vec<String>,
     /// No more terms than this; past it, `exhausted` is set and results mean nothing.
     limit: usize,
@@ -114,15 +116,17 @@ impl Terms {
 
     /// The term of a shape and operands.
     pub fn make(&mut self, shape: Shape, operands: &[TermRef]) -> TermRef {
-        let key = rustc_hash::FxBuildHasher;
-        let hash = std::hash::BuildHasher::hash_one(&key, (shape, operands));
-        if let Some(found) = self.index.get(&hash) {
-            for index in found {
-                let term = TermRef(index << 1);
-                if self.shapes[*index as usize] == shape && self.operands(term) == operands {
-                    return term;
-                }
+        if (self.shapes.len() + 1) * 2 > self.index.len() {
+            self.grow();
+        }
+        let mask = self.index.len() - 1;
+        let mut at = hash(shape, operands) as usize & mask;
+        while self.index[at] != 0 {
+            let term = TermRef((self.index[at] - 1) << 1);
+            if self.shapes[term.index()] == shape && self.operands(term) == operands {
+                return term;
             }
+            at = (at + 1) & mask;
         }
         if self.shapes.len() >= self.limit {
             self.exhausted = true;
@@ -132,9 +136,29 @@ impl Terms {
         self.shapes.push(shape);
         self.starts.push(self.operands.len() as u32);
         self.operands.extend_from_slice(operands);
-        self.index.entry(hash).or_default().push(index);
+        self.index[at] = index + 1;
         TermRef(index << 1)
     }
+
+    fn grow(&mut self) {
+        let size = (self.index.len() * 2).max(1024);
+        let mut index = vec![0; size];
+        for number in 0..self.shapes.len() as u32 {
+            let term = TermRef(number << 1);
+            let mut at = hash(self.shape(term), self.operands(term)) as usize & (size - 1);
+            while index[at] != 0 {
+                at = (at + 1) & (size - 1);
+            }
+            index[at] = number + 1;
+        }
+        self.index = index;
+    }
+}
+
+fn hash(shape: Shape, operands: &[TermRef]) -> u64 {
+    let hash = FxBuildHasher.hash_one((shape, operands));
+    // The low bits choose the place; let all bits reach them.
+    hash ^ (hash >> 32)
 }
 
 impl Backing for Terms {

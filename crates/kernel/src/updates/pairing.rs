@@ -192,7 +192,7 @@ impl Pairing {
             }
         })?;
         match first {
-            Some(first) => Err(UpdateRejection::Different { first, count }),
+            Some(first) => Err(UpdateRejection::Different { first, count, cases: false }),
             None => Ok(cells),
         }
     }

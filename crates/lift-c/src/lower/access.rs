@@ -54,7 +54,7 @@ impl<'a> Lowerer<'a> {
                 _ => Err(self.malformed("`->` of something that is no pointer")),
             },
             ExprKind::Cast(..) | ExprKind::Call(..) => Err(self.malformed("an assignment to a value")),
-            ExprKind::Compound(..) => Err(self.unsupported("a compound literal")),
+            ExprKind::Compound => Err(self.unsupported("a compound literal")),
             _ => Err(self.malformed("this is no place in memory")),
         }
     }

@@ -76,7 +76,7 @@ impl<'a> Lowerer<'a> {
                 };
                 self.size_of(&ty)
             }
-            ExprKind::Compound(..) => Err(self.unsupported("a compound literal")),
+            ExprKind::Compound => Err(self.unsupported("a compound literal")),
         }
     }
 

@@ -145,8 +145,8 @@ impl<'a> Parser<'a> {
         let ty = self.type_name()?;
         self.expect(")")?;
         if self.text() == "{" {
-            let list = self.initializer_list()?;
-            return self.with_depth(ExprKind::Compound(Box::new(ty), list), line, 0);
+            self.initializer_list()?;
+            return self.with_depth(ExprKind::Compound, line, 0);
         }
         let inner = self.unary()?;
         let depth = inner.depth;

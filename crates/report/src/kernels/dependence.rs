@@ -46,6 +46,7 @@ pub fn render_broken(broken: &Broken) -> Vec<String> {
             lines.push(format!("{theirs} writes {} where the original has {ours}", broken.cell));
         }
         (Kind::Undefined, _) => lines.push(theirs.clone()),
+        (Kind::Race, _) => {}
         _ => {
             lines.push(format!("{theirs} computes another value for {} than {ours} of the original", broken.cell));
         }

@@ -105,7 +105,8 @@ fn witness(witness: &KernelWitness) -> Value {
         .iter()
         .enumerate()
         .map(|(number, input)| {
-            let bytes: String = input.cells.iter().take(MOST_CELLS).map(bytes).collect();
+            let types = input.types.iter().copied().cycle();
+            let bytes: String = input.cells.iter().take(MOST_CELLS).zip(types).map(|(c, ty)| bytes(c, ty)).collect();
             // Addresses are symbolic: objects are apart from each other.
             json!({"address": format!("{:#x}", (number as u64 + 1) << 32), "object": input.name, "bytes": bytes})
         })
@@ -126,12 +127,12 @@ fn witness(witness: &KernelWitness) -> Value {
     })
 }
 
-fn bytes(constant: &updates::Constant) -> String {
-    let (value, size) = match constant {
-        updates::Constant::F64(bits) => (*bits, 8),
-        updates::Constant::F32(bits) => (u64::from(*bits), 4),
-        updates::Constant::Int(value) => (*value as u64, 8),
-        updates::Constant::Big(value) => (*value, 8),
+fn bytes(constant: &updates::Constant, ty: updates::Scalar) -> String {
+    let value = match constant {
+        updates::Constant::F64(bits) => *bits,
+        updates::Constant::F32(bits) => u64::from(*bits),
+        updates::Constant::Int(value) => *value as u64,
+        updates::Constant::Big(value) => *value,
     };
-    value.to_le_bytes()[..size].iter().map(|b| format!("{b:02x}")).collect()
+    value.to_le_bytes()[..ty.bytes() as usize].iter().map(|b| format!("{b:02x}")).collect()
 }

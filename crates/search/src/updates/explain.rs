@@ -1,10 +1,12 @@
 //! Which dependence broke: the first statement instance of the original whose counterpart computes something else.
 //!
-//! Both programs are traced over one arena of terms. Instances correspond by cell and version: the k-th update of a
-//! cell in the one is the k-th in the other. Among the updates that a wrong final value depends on, the first in the
-//! original's order that has no equal counterpart is the one to name: everything it reads was still right in the
-//! original, so its counterpart read another version, read another cell, or computes something else.
+//! Both programs are traced over one arena of terms. Instances correspond by the cells that they read and write
+//! ([`super::instances`]). The one to name is the first in the original's order whose counterpart reads a value that
+//! another instance wrote, or computes something else from the same values. If the programs do not consist of the
+//! same instances, updates of output cells correspond by cell and version: the k-th is the k-th; the first that
+//! differs and that a wrong final value depends on is named.
 
+use super::instances::Matching;
 use super::trace::{Read, Trace, Update};
 use ::updates::{Equality, Fault, Final, Floating, Limits, Origin, Program, Symbolic, TermRef, Terms, execute};
 use kernel::updates::{CellPair, Claim, Pairing};
@@ -37,6 +39,8 @@ pub enum Kind {
     Computation,
     /// The candidate does something undefined.
     Undefined,
+    /// Two turns of a parallel loop conflict.
+    Race,
 }
 
 impl Kind {
@@ -51,6 +55,7 @@ impl Kind {
             Kind::OtherCell => "other-cell",
             Kind::Computation => "computation",
             Kind::Undefined => "undefined",
+            Kind::Race => "race",
         }
     }
 }
@@ -102,9 +107,9 @@ impl Broken {
     }
 }
 
-struct Side<'a> {
-    program: &'a Program,
-    trace: Trace,
+pub(super) struct Side<'a> {
+    pub program: &'a Program,
+    pub trace: Trace,
     versions: Vec<Vec<Vec<u32>>>,
 }
 
@@ -197,6 +202,77 @@ struct Search<'a> {
 impl Search<'_> {
     fn find(&self, wrong: &[CellPair]) -> Option<Broken> {
         let needed = self.needed(wrong);
+        let matching = Matching::of(&self.ours, &self.theirs);
+        let by_instance = self.first_instance(&matching, &needed);
+        if let (Some((_, broken)), true) = (&by_instance, matching.complete) {
+            return Some(broken.clone());
+        }
+        let by_version = self.first_version(wrong, &needed);
+        match (by_instance, by_version) {
+            (Some((first, broken)), Some((Some(second), other))) => Some(if first <= second { broken } else { other }),
+            (Some((_, broken)), _) => Some(broken),
+            (None, found) => found.map(|(_, broken)| broken),
+        }
+    }
+
+    /// The first update whose counterpart read what another instance wrote, or made something else of it.
+    fn first_instance(&self, matching: &Matching, needed: &[bool]) -> Option<(u32, Broken)> {
+        let mut equality = Equality::new(self.terms, 2_000_000);
+        for (number, counterpart) in matching.candidate.iter().enumerate() {
+            let Some(other) = counterpart else { continue };
+            if !matching.complete && !needed[number] {
+                continue;
+            }
+            let (update, theirs) = (self.ours.update(number as u32), self.theirs.update(*other));
+            // Where all instances are there, the first that reads another write counts, even if it finds the same
+            // value: it is where the order broke.
+            let same = equality.equal(update.value, theirs.value);
+            if same && !matching.complete {
+                continue;
+            }
+            let mut reads: Vec<Read> = self.theirs.trace.reads(theirs).to_vec();
+            let mut same_values = true;
+            for read in self.ours.trace.reads(update) {
+                let Some(at) = reads.iter().position(|r| self.same_cell(read, r)) else { continue };
+                let found = reads.swap_remove(at);
+                let equal = equality.equal(read.value, found.value);
+                if equal && !matching.complete {
+                    continue;
+                }
+                same_values &= equal;
+                let expected = read.writer.checked_sub(1).map(|w| matching.candidate[w as usize]);
+                // The counterpart of the right write, which is wrong itself: look there, it comes first.
+                let right = match expected {
+                    None => found.writer == 0,
+                    Some(Some(writer)) => found.writer == writer + 1,
+                    Some(None) => true,
+                };
+                if !right {
+                    let (kind, reading) = self.reading(read, &found);
+                    return Some((number as u32, self.broken(number as u32, *other, kind, Some(reading))));
+                }
+            }
+            if same_values && !same {
+                return Some((number as u32, self.broken(number as u32, *other, Kind::Computation, None)));
+            }
+        }
+        None
+    }
+
+    fn broken(&self, number: u32, other: u32, kind: Kind, reading: Option<Reading>) -> Broken {
+        let update = self.ours.update(number);
+        Broken {
+            kind,
+            cell: self.ours.cell_name(update.object, update.cell),
+            original: Some(self.ours.instance(number)),
+            candidate: Some(self.theirs.instance(other)),
+            reading,
+            note: None,
+        }
+    }
+
+    /// The first output cell, by version, that differs; with the number of its update if it is one of the original.
+    fn first_version(&self, wrong: &[CellPair], needed: &[bool]) -> Option<(Option<u32>, Broken)> {
         let mut first: Option<(u32, Option<u32>)> = None;
         let mut extra: Option<(u32, CellPair)> = None;
         let mut equality = Equality::new(self.terms, 2_000_000);
@@ -232,15 +308,18 @@ impl Search<'_> {
             }
         }
         match (first, extra) {
-            (Some((number, counterpart)), _) => Some(self.describe(number, counterpart)),
-            (None, Some((number, pair))) => Some(Broken {
-                kind: Kind::Extra,
-                cell: self.theirs.cell_name(pair.candidate, pair.cell),
-                original: None,
-                candidate: Some(self.theirs.instance(number)),
-                reading: None,
-                note: None,
-            }),
+            (Some((number, counterpart)), _) => Some((Some(number), self.describe(number, counterpart))),
+            (None, Some((number, pair))) => {
+                let broken = Broken {
+                    kind: Kind::Extra,
+                    cell: self.theirs.cell_name(pair.candidate, pair.cell),
+                    original: None,
+                    candidate: Some(self.theirs.instance(number)),
+                    reading: None,
+                    note: None,
+                };
+                Some((None, broken))
+            }
             (None, None) => None,
         }
     }
@@ -301,9 +380,9 @@ impl Search<'_> {
     /// Is it the same cell? Locals are matched by name.
     fn same_cell(&self, a: &Read, b: &Read) -> bool {
         let (x, y) = (&self.ours.program.objects[a.object as usize], &self.theirs.program.objects[b.object as usize]);
-        let paired = self.pairing.outputs.contains(&(a.object, b.object));
+        let shared = ::updates::input_key(&x.origin).is_some() && x.origin == y.origin;
         let local = x.origin == Origin::Local && y.origin == Origin::Local && x.name == y.name;
-        a.cell == b.cell && (paired || local)
+        a.cell == b.cell && (shared || local)
     }
 
     /// A read of the same cell that got another version.
@@ -312,6 +391,11 @@ impl Search<'_> {
         let by_cell =
             ours.iter().flat_map(|a| theirs.iter().filter(move |b| self.same_cell(a, b)).map(move |b| (a, b)));
         let (a, b) = aligned.chain(by_cell).find(|(a, b)| a.value != b.value)?;
+        Some(self.reading(a, b))
+    }
+
+    /// A read of the right cell that got another version: too early or too late?
+    fn reading(&self, a: &Read, b: &Read) -> (Kind, Reading) {
         let position = |side: &Side<'_>, read: &Read| {
             let versions = side.versions_of(read.object, read.cell);
             read.writer.checked_sub(1).map_or(0, |w| versions.iter().position(|v| *v == w).map_or(0, |p| p + 1))
@@ -328,7 +412,7 @@ impl Search<'_> {
             found_cell: self.theirs.cell_name(b.object, b.cell),
             found: self.theirs.writer(b),
         };
-        Some((kind, reading))
+        (kind, reading)
     }
 
     fn other_cell(&self, ours: &[Read], theirs: &[Read]) -> Option<Reading> {

@@ -81,7 +81,7 @@ impl Observer<TermRef> for Trace {
         self.pending.clear();
     }
 
-    fn load(&mut self, object: u32, cell: u64, value: TermRef) {
+    fn load(&mut self, object: u32, cell: u64, value: TermRef, _site: u32) {
         let writer = self.writer(object, cell);
         self.pending.push(Read { object, cell, value, writer });
     }

@@ -4,7 +4,8 @@ use super::explain::{self, Broken};
 use super::inputs::{Inputs, PATTERNS, is_input};
 use super::{KernelOptions, place};
 use ::updates::{
-    Constant, Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Overflow, Program, execute,
+    Constant, Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Origin, Overflow, Program, Scalar,
+    execute,
 };
 use kernel::updates::{CellPair, Claim, Method, Pairing, check_updates};
 use std::time::Instant;
@@ -14,8 +15,10 @@ use std::time::Instant;
 pub struct WitnessInput {
     /// Name of the object in the original.
     pub name: String,
-    /// Position of the parameter, if it is one.
-    pub position: Option<u32>,
+    /// Which input it is.
+    pub origin: Origin,
+    /// Types of the cells of one element.
+    pub types: Vec<Scalar>,
     /// All its cells.
     pub cells: Vec<Constant>,
 }
@@ -108,27 +111,46 @@ fn first_difference(
     found
 }
 
-fn show(value: Number) -> String {
+pub(super) fn show(value: Number) -> String {
     match value {
         Number::Value(constant) => constant.to_string(),
         Number::Unwritten => "nothing".to_string(),
     }
 }
 
-fn memory(original: &Program, runs: &Final<Number>, inputs: Inputs) -> Vec<WitnessInput> {
+pub(super) fn memory(original: &Program, runs: &Final<Number>, inputs: Inputs) -> Vec<WitnessInput> {
     let mut fill = inputs.for_program(original);
     let mut list = Vec::new();
     for (number, object) in original.objects.iter().enumerate() {
         let Some(key) = ::updates::input_key(&object.origin).filter(|_| is_input(&object.origin)) else { continue };
         let cells = runs.objects[number].len() as u64;
-        let position = match object.origin {
-            ::updates::Origin::Parameter(position) | ::updates::Origin::Value(position) => Some(position),
-            _ => None,
-        };
+        let types = object.fields.iter().map(|f| f.ty).collect();
+        let origin = object.origin.clone();
         let cells = (0..cells).map(|cell| fill(key, cell, object.cell_type(cell))).collect();
-        list.push(WitnessInput { name: object.name.clone(), position, cells });
+        list.push(WitnessInput { name: object.name.clone(), origin, types, cells });
     }
     list
+}
+
+/// The original's run and the first difference to the candidate's run under other limits, if both are defined.
+pub(super) fn run_alone(
+    original: &Program,
+    candidate: &Program,
+    inputs: Inputs,
+    limits: Limits,
+    other: Limits,
+) -> Option<(Final<Number>, Option<(String, Number, Number)>)> {
+    let pairing = Pairing::of(original, candidate).ok()?;
+    let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
+    let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
+    let extents = pairing.extents_for(&ours, candidate);
+    numbers.overflow = Overflow::Wraps;
+    let theirs = execute(candidate, &mut numbers, &mut Nobody, other, &extents).ok()?;
+    let runs = Runs { original: ours, candidate: Ok(theirs) };
+    let Ok(theirs) = &runs.candidate else { return None };
+    let difference = first_difference(&runs, theirs, original, &pairing, inputs)
+        .map(|(pair, a, b)| (original.objects[pair.original as usize].cell_name(pair.cell), a, b));
+    Some((runs.original, difference))
 }
 
 /// A witness for two programs whose final expressions differ.

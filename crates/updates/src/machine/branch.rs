@@ -19,8 +19,8 @@ pub(super) struct Branch<V> {
 }
 
 /// New values of one side.
-struct Effects<V> {
-    cells: Vec<(u32, u64, V)>,
+pub(super) struct Effects<V> {
+    pub(super) cells: Vec<(u32, u64, V)>,
     slots: Vec<(u32, i64)>,
 }
 
@@ -33,7 +33,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
     }
 
-    fn begin(&mut self, cond: D::Value, side: bool) -> Run<()> {
+    pub(super) fn begin(&mut self, cond: D::Value, side: bool) -> Run<()> {
         if self.branches.len() >= DEEPEST {
             return Err(self.unsupported(format!("more than {DEEPEST} nested data-dependent conditions")));
         }
@@ -42,7 +42,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     }
 
     /// Takes back what the innermost side did and says what that was.
-    fn roll_back(&mut self) -> Effects<D::Value> {
+    pub(super) fn roll_back(&mut self) -> Effects<D::Value> {
         let Some(branch) = self.branches.pop() else { return Effects { cells: Vec::new(), slots: Vec::new() } };
         let mut cells: Vec<(u32, u64, D::Value)> = Vec::new();
         let mut seen: FxHashMap<(u32, u64), ()> = FxHashMap::default();

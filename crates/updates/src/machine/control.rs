@@ -65,6 +65,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             branch.slots.push((slot, self.slots[slot as usize]));
         }
         self.slots[slot as usize] = value;
+        if O::ACTIVE {
+            self.observer.slot(slot, self.site);
+        }
     }
 
     fn assign_slot(&mut self, slot: u32, value: i64) -> Run<()> {
@@ -76,7 +79,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     }
 
     #[inline]
-    fn read_slot(&self, slot: u32) -> Run<i64> {
+    pub(super) fn read_slot(&self, slot: u32) -> Run<i64> {
         let value = self.slots[slot as usize];
         if value == UNWRITTEN || value == DEPENDS { Err(self.bad_slot(value)) } else { Ok(value) }
     }

@@ -1,0 +1,266 @@
+//! Replays a witness on the CPU: both kernels and a small main program in one file, compiled without optimisation.
+//!
+//! One compilation unit, because starting the compiler is most of the cost: names that the files define get a suffix
+//! each. Inputs go in through a pipe, outputs come back the same way.
+
+use lift_c::Source;
+use search::updates::{KernelWitness, WitnessInput};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use updates::{Argument, Constant, Object, Origin, Program, Scalar};
+
+/// A kernel with its file.
+pub struct Side<'a> {
+    pub source: &'a Source,
+    pub program: &'a Program,
+    pub name: &'a str,
+}
+
+/// What the compiled programs say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Result {
+    /// Their outputs differ.
+    Differs,
+    /// Their outputs are the same.
+    Agrees,
+    /// No compiler, or something the harness cannot pass.
+    NotRun,
+}
+
+/// Longest time for compiling and for running.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Witnesses with more cells are not compiled.
+const MOST_CELLS: usize = 4_000_000;
+
+/// Compiles and runs both kernels on the witness.
+pub fn replay(sides: [Side<'_>; 2], witness: &KernelWitness) -> Result {
+    let cells: usize = witness.memory.iter().map(|m| m.cells.len()).sum();
+    if cells > MOST_CELLS {
+        return Result::NotRun;
+    }
+    let Some(text) = harness(&sides, witness) else { return Result::NotRun };
+    let Some(directory) = scratch() else { return Result::NotRun };
+    let outputs = compile_and_run(&directory, &text, witness);
+    // Scratch files that stay behind harm nobody.
+    let _ = std::fs::remove_dir_all(&directory);
+    let Some(bytes) = outputs else { return Result::NotRun };
+    compare(&bytes, sides[0].program, witness)
+}
+
+fn scratch() -> Option<PathBuf> {
+    let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
+    let path = std::env::temp_dir().join(format!("lockstep-{}-{stamp}", std::process::id()));
+    std::fs::create_dir(&path).ok()?;
+    Some(path)
+}
+
+fn compile_and_run(directory: &Path, text: &str, witness: &KernelWitness) -> Option<Vec<u8>> {
+    let (source, program) = (directory.join("replay.c"), directory.join("replay"));
+    std::fs::write(&source, text).ok()?;
+    let mut compiler = Command::new("cc");
+    compiler.args(["-w", "-O0", "-ffp-contract=off", "-fwrapv", "-pipe", "-o"]).arg(&program).arg(&source).arg("-lm");
+    compiler.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    run(compiler, Vec::new())?;
+    let input: Vec<u8> = witness.memory.iter().flat_map(|m| m.cells.iter().zip(types(m)).flat_map(bytes)).collect();
+    let mut command = Command::new(&program);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    run(command, input)
+}
+
+/// The output of a process that ends well and in time.
+fn run(mut command: Command, input: Vec<u8>) -> Option<Vec<u8>> {
+    let mut child = command.spawn().ok()?;
+    let feeder = child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input)));
+    let reader = child.stdout.take().map(|mut pipe| {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            pipe.read_to_end(&mut bytes).map(|_| bytes)
+        })
+    });
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if start.elapsed() < LIMIT => std::thread::sleep(pause),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+        pause = (pause * 2).min(Duration::from_millis(5));
+    };
+    let _ = feeder.map(std::thread::JoinHandle::join);
+    let output = reader.map_or(Some(Vec::new()), |reader| reader.join().ok()?.ok());
+    status.success().then_some(output?)
+}
+
+/// Types of a witness's cells: numbers carry their own unless they are integers, which the object names.
+fn types(input: &WitnessInput) -> impl Iterator<Item = Scalar> + '_ {
+    input.types.iter().copied().cycle()
+}
+
+fn bytes((constant, ty): (&Constant, Scalar)) -> Vec<u8> {
+    let value = match constant {
+        Constant::F64(bits) => *bits,
+        Constant::F32(bits) => u64::from(*bits),
+        Constant::Int(value) => *value as u64,
+        Constant::Big(value) => *value,
+    };
+    value.to_le_bytes()[..ty.bytes() as usize].to_vec()
+}
+
+/// Objects that the caller sees at the end, by number, without the result.
+fn outputs(program: &Program) -> impl Iterator<Item = (usize, &Object)> {
+    let visible = |o: &Object| match &o.origin {
+        Origin::Parameter(_) => true,
+        Origin::Global(name) => !name.starts_with("static "),
+        _ => false,
+    };
+    program.objects.iter().enumerate().filter(move |(_, o)| visible(o))
+}
+
+const PRELUDE: &str = "\
+typedef unsigned long size_t; typedef long ssize_t; typedef long ptrdiff_t; typedef unsigned long uintptr_t; typedef long intptr_t;
+typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long uint64_t;
+long read(int, void *, unsigned long); long write(int, const void *, unsigned long); void *malloc(unsigned long); void free(void *);
+static void take(void *p, unsigned long n) { char *c = p; while (n) { long k = read(0, c, n); if (k <= 0) __builtin_trap(); c += k; n -= k; } }
+static void give(const void *p, unsigned long n) { const char *c = p; while (n) { long k = write(1, c, n); if (k <= 0) __builtin_trap(); c += k; n -= k; } }
+static void copy(void *p, const void *q, unsigned long n) { char *a = p; const char *b = q; while (n--) *a++ = *b++; }
+";
+
+/// The text of the program that runs both kernels.
+fn harness(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Option<String> {
+    let mut text = PRELUDE.to_string();
+    for function in sides.iter().flat_map(|s| &s.program.functions) {
+        let (ty, base) = match function.strip_suffix('f') {
+            Some(base) if function != "erf" => ("float", base),
+            _ => ("double", function.as_str()),
+        };
+        let arguments = match base {
+            "pow" | "fmod" | "atan2" | "hypot" | "fmin" | "fmax" | "copysign" => 2,
+            "fma" => 3,
+            "abs" | "labs" | "llabs" => continue,
+            _ => 1,
+        };
+        text.push_str(&format!("{ty} {function}({});\n", vec![ty; arguments].join(", ")));
+    }
+    text.push_str("int abs(int); long labs(long);\n");
+    for (side, suffix) in sides.iter().zip(["__o", "__c"]) {
+        let undeclared = side.source.undeclared(side.name, &side.program.parameters);
+        for (name, value) in &undeclared {
+            text.push_str(&format!("#define {name} ({value})\n"));
+        }
+        text.push_str(&side.source.renamed(suffix));
+        text.push('\n');
+        for (name, _) in &undeclared {
+            text.push_str(&format!("#undef {name}\n"));
+        }
+    }
+    text.push_str("\nint main(void) {\n");
+    let original = sides[0].program;
+    let mut size_of: Vec<(Origin, usize)> = Vec::new();
+    for (number, input) in witness.memory.iter().enumerate() {
+        let [ty] = input.types.as_slice() else { return None };
+        let size = input.cells.len() * ty.bytes() as usize;
+        text.push_str(&format!(
+            "static {} in{number}[{}], o{number}[{1}], c{number}[{1}];\n",
+            ty.name(),
+            input.cells.len().max(1)
+        ));
+        text.push_str(&format!(
+            "take(in{number}, {size}); copy(o{number}, in{number}, {size}); copy(c{number}, in{number}, {size});\n"
+        ));
+        size_of.push((input.origin.clone(), size));
+    }
+    let place = |origin: &Origin| size_of.iter().position(|(o, _)| o == origin).map(|at| (at, size_of[at].1));
+    for (side, (letter, suffix)) in sides.iter().zip([("o", "__o"), ("c", "__c")]) {
+        let program = side.program;
+        // A global that only the candidate has would need inputs of its own.
+        for object in &program.objects {
+            if let Origin::Global(name) = &object.origin {
+                let (at, size) = place(&object.origin)?;
+                let name = name.strip_prefix("static ").unwrap_or(name);
+                if name.contains('.') {
+                    return None;
+                }
+                text.push_str(&format!("copy((void *)&{name}{suffix}, {letter}{at}, {size});\n"));
+            }
+        }
+        let mut arguments = Vec::new();
+        for argument in &program.arguments {
+            arguments.push(match argument {
+                Argument::Known(value, _) => format!("{value}"),
+                Argument::Unnamed => "0".to_string(),
+                Argument::Value(object) => {
+                    format!("{letter}{}[0]", place(&program.objects[*object as usize].origin)?.0)
+                }
+                Argument::Memory(object) => {
+                    format!("(void *){letter}{}", place(&program.objects[*object as usize].origin)?.0)
+                }
+            });
+        }
+        let call = format!("{}{suffix}({})", side.name, arguments.join(", "));
+        match program.result {
+            Some(object) => {
+                let ty = program.objects[object as usize].fields[0].ty;
+                text.push_str(&format!("{{ {0} r = {call}; give(&r, {1}); }}\n", ty.name(), ty.bytes()));
+            }
+            None => text.push_str(&format!("{call};\n")),
+        }
+        for (_, object) in outputs(original) {
+            let (at, size) = place(&object.origin)?;
+            if let Origin::Global(name) = &object.origin {
+                text.push_str(&format!("copy({letter}{at}, (void *)&{name}{suffix}, {size});\n"));
+            }
+            text.push_str(&format!("give({letter}{at}, {size});\n"));
+        }
+    }
+    text.push_str("return 0;\n}\n");
+    Some(text)
+}
+
+/// Do the two halves of the output differ in more than the payload of a NaN?
+fn compare(output: &[u8], original: &Program, witness: &KernelWitness) -> Result {
+    let half = output.len() / 2;
+    if output.len() % 2 == 1 {
+        return Result::NotRun;
+    }
+    let (ours, theirs) = output.split_at(half);
+    let mut layout: Vec<(Scalar, usize)> = Vec::new();
+    if let Some(object) = original.result {
+        layout.push((original.objects[object as usize].fields[0].ty, 1));
+    }
+    for (_, object) in outputs(original) {
+        let found = witness.memory.iter().find(|m| m.origin == object.origin);
+        if let Some(input) = found {
+            layout.push((object.fields[0].ty, input.cells.len()));
+        }
+    }
+    let mut at = 0;
+    for (ty, count) in layout {
+        let size = ty.bytes() as usize;
+        for _ in 0..count {
+            let (Some(a), Some(b)) = (ours.get(at..at + size), theirs.get(at..at + size)) else {
+                return Result::NotRun;
+            };
+            if a != b && !(is_nan(ty, a) && is_nan(ty, b)) {
+                return Result::Differs;
+            }
+            at += size;
+        }
+    }
+    if at == half { Result::Agrees } else { Result::NotRun }
+}
+
+fn is_nan(ty: Scalar, bytes: &[u8]) -> bool {
+    match ty {
+        Scalar::F64 => bytes.try_into().is_ok_and(|b| f64::from_le_bytes(b).is_nan()),
+        Scalar::F32 => bytes.try_into().is_ok_and(|b| f32::from_le_bytes(b).is_nan()),
+        _ => false,
+    }
+}
