@@ -6,20 +6,17 @@ void two_products(double alpha, double beta, double tmp[N][N], double A[N][N], d
                   double C[N][N], double D[N][N])
 {
 #pragma scop
-  for (int i = 0; i < N; i++) {
-    if (!(i >= 0))
-      continue;
+  for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       tmp[i][j] = 0.0;
       for (int k = 0; k < N; k++)
         tmp[i][j] += alpha * A[i][k] * B[k][j];
     }
-  }
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       D[i][j] *= beta;
-      for (int k = 0; k < N; k++)
-        D[i][j] += tmp[i][k] * C[k][j];
+      for (int ks7 = 7; ks7 < N + 7; ks7++)
+        D[i][j] += tmp[i][ks7 - 7] * C[ks7 - 7][j];
     }
 #pragma endscop
 }

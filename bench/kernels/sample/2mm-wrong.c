@@ -8,7 +8,7 @@ void two_products(double alpha, double beta, double tmp[N][N], double A[N][N], d
 #pragma scop
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
-      tmp[j][i] = 0.0;
+      tmp[i][j] = 0.0;
       for (int k = 0; k < N; k++)
         tmp[i][j] += alpha * A[i][k] * B[k][j];
     }
@@ -16,7 +16,7 @@ void two_products(double alpha, double beta, double tmp[N][N], double A[N][N], d
     for (int j = 0; j < N; j++) {
       D[i][j] *= beta;
       for (int k = 0; k < N; k++)
-        D[i][j] += tmp[i][k] * C[k][j];
+        ;
     }
 #pragma endscop
 }

@@ -10,19 +10,20 @@ void three_products(double E[N][N], double A[N][N], double B[N][N], double F[N][
     for (int j = 0; j < N; j++) {
       E[i][j] = 0.0;
       for (int k = 0; k < N; k++)
-        E[i][j] = A[i][k] * B[k][j] + E[i][j];
+        E[i][j] += A[i][k] * B[k][j];
     }
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       F[i][j] = 0.0;
+#pragma ivdep
       for (int k = 0; k < N; k++)
-        F[i][j] = F[i][j] + D[k][j] * C[i][k];
+        F[i][j] += C[i][k] * D[k][j];
     }
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       G[i][j] = 0.0;
       for (int k = 0; k < N; k++)
-        G[i][j] = E[i][k] * F[k][j] + G[i][j];
+        G[i][j] += E[i][k] * F[k][j];
     }
 #pragma endscop
 }

@@ -4,12 +4,12 @@
 #ifndef STEPS
 #define STEPS 3
 #endif
-static double part1(double v0) { return v0; }
 
 void adi(double u[N][N], double v[N][N], double p[N][N], double q[N][N], double a, double b, double d)
 {
 #pragma scop
   for (int t = 0; t < STEPS; t++) {
+#pragma omp parallel for
     for (int i = 1; i < N - 1; i++) {
       v[0][i] = 1.0;
       p[i][0] = 0.0;
@@ -25,7 +25,7 @@ void adi(double u[N][N], double v[N][N], double p[N][N], double q[N][N], double 
     for (int i = 1; i < N - 1; i++) {
       u[i][0] = 1.0;
       p[i][0] = 0.0;
-      q[i][0] = part1(u[i][0]);
+      q[i][0] = u[i][0];
       for (int j = 1; j < N - 1; j++) {
         p[i][j] = -d / (d * p[i][j - 1] + b);
         q[i][j] = (-a * v[i - 1][j] + (1.0 + 2.0 * a) * v[i][j] - a * v[i + 1][j] - d * q[i][j - 1]) / (d * p[i][j - 1] + b);

@@ -14,7 +14,7 @@ void adi(double u[N][N], double v[N][N], double p[N][N], double q[N][N], double 
       p[i][0] = 0.0;
       q[i][0] = v[0][i];
       for (int j = 1; j < N - 1; j++) {
-        p[i][j] = -a / (a * p[i][j - 1] + b);
+        p[j][i] = -a / (a * p[i][j - 1] + b);
         q[i][j] = (-d * u[j][i - 1] + (1.0 + 2.0 * d) * u[j][i] - d * u[j][i + 1] - a * q[i][j - 1]) / (a * p[i][j - 1] + b);
       }
       v[N - 1][i] = 1.0;
@@ -22,7 +22,7 @@ void adi(double u[N][N], double v[N][N], double p[N][N], double q[N][N], double 
         v[j][i] = p[i][j] * v[j + 1][i] + q[i][j];
     }
     for (int i = 1; i < N - 1; i++) {
-      ;
+      u[i][0] = 1.0;
       p[i][0] = 0.0;
       q[i][0] = u[i][0];
       for (int j = 1; j < N - 1; j++) {

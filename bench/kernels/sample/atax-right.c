@@ -8,18 +8,14 @@
 void atax(double A[M][N], double x[N], double y[N], double tmp[M])
 {
 #pragma scop
-  for (int i = 0; i < N; i++)
-    y[i] = 0;
-  {
-    int i = 0;
-    for (; i <= M - 1;) {
-      tmp[i] = 0.0;
-      for (int j = 0; j < N; j++)
-        tmp[i] = tmp[i] + A[i][j] * x[j];
-      for (int j = 0; j < N; j++)
-        y[j] = y[j] + A[i][j] * tmp[i];
-      i += 1;
-    }
+  for (int left1 = N - 1 - 0; left1 >= 0; left1--)
+    y[N - 1 - left1] = 0;
+  for (int i = 0; i < M; i++) {
+    tmp[i] = 0.0;
+    for (int j = 0; j < N; j++)
+      tmp[i] = tmp[i] + A[i][j] * x[j];
+    for (int j = 0; j < N; j++)
+      y[j] = y[j] + A[i][j] * tmp[i];
   }
 #pragma endscop
 }

@@ -6,15 +6,18 @@
 void cholesky(double A[N][N])
 {
 #pragma scop
-  for (int c0 = 0; c0 < N; c0 += 1) {
-    for (int c1 = 0; c1 < c0; c1 += 1) {
-      for (int c2 = 0; c2 < c1; c2 += 1)
-        A[c0][c1] -= A[c0][c2] * A[c1][c2];
-      A[c0][c1] /= A[c1][c1];
+  for (int i = 0; i < N; i++) {
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++)
+        A[i][j] -= A[i][k] * A[j][k];
+      A[i][j] /= A[j][j];
     }
-    for (int c2 = 0; c2 < c0; c2 += 1)
-      A[c0][c0] -= A[c0][c2] * A[c0][c2];
-    A[c0][c0] = sqrt(A[c0][c0]);
+    if (0 <= i - 1) {
+      double *row1 = A[i];
+      for (int k = 0; k < i; k++)
+        row1[i] -= row1[k] * row1[k];
+    }
+    A[i][i] = sqrt(A[i][i]);
   }
 #pragma endscop
 }

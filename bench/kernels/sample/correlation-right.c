@@ -20,7 +20,7 @@ void correlation(double count, double data[N][M], double corr[M][M], double mean
     for (int i = 0; i < N; i++)
       dev[j] += (data[i][j] - mean[j]) * (data[i][j] - mean[j]);
     dev[j] = sqrt(dev[j] / count);
-    dev[j] = (dev[j] <= 0.1) ? (1.0) : (dev[j]);
+    dev[j] = (0.1 >= dev[j]) ? (1.0) : (dev[j]);
   }
   for (int i = 0; i < N; i++)
     for (int j = 0; j < M; j++) {
@@ -31,8 +31,8 @@ void correlation(double count, double data[N][M], double corr[M][M], double mean
     corr[i][i] = 1.0;
     for (int j = i + 1; j < M; j++) {
       corr[i][j] = 0.0;
-      for (int ks2 = 2; ks2 < N + 2; ks2++)
-        corr[i][j] += data[ks2 - 2][i] * data[ks2 - 2][j];
+      for (int k = 0; k < N; k++)
+        corr[i][j] += data[k][i] * data[k][j];
       corr[j][i] = corr[i][j];
     }
   }

@@ -9,7 +9,7 @@ void covariance(double count, double data[N][M], double cov[M][M], double mean[M
 {
 #pragma scop
   for (int j = 0; j < M; j++) {
-    mean[j] = 0.25;
+    mean[j] = 0.0;
     for (int i = 0; i < N; i++)
       mean[j] += data[i][j];
     mean[j] /= count;
@@ -20,7 +20,7 @@ void covariance(double count, double data[N][M], double cov[M][M], double mean[M
   for (int i = 0; i < M; i++)
     for (int j = i; j < M; j++) {
       cov[i][j] = 0.0;
-      for (int k = 0; k < N; k++)
+      for (int k = -1; k < N; k++)
         cov[i][j] += data[k][i] * data[k][j];
       cov[i][j] /= count - 1.0;
       cov[j][i] = cov[i][j];

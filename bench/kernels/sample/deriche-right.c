@@ -12,35 +12,38 @@ void deriche(float a1, float a2, float b1, float b2, float in[W][H], float out[W
   float ym1;
   float ym2;
 #pragma scop
-  {
-    for (int c0 = 0; c0 < W; c0 += 1) {
-      xm = 0.0f;
-      ym2 = 0.0f;
-      ym1 = 0.0f;
-      for (int c1 = 0; c1 < H; c1 += 1) {
-        y1[c0][c1] = a1 * in[c0][c1] + a2 * xm + b1 * ym1 + b2 * ym2;
-        ym2 = ym1;
-        ym1 = y1[c0][c1];
-        xm = in[c0][c1];
-      }
+  for (int i = 0; i < W; i++) {
+    ym1 = 0.0f;
+    ym2 = 0.0f;
+    xm = 0.0f;
+    for (int j = 0; j < H; j++) {
+      y1[i][j] = a1 * in[i][j] + a2 * xm + b1 * ym1 + b2 * ym2;
+      xm = in[i][j];
+      ym2 = ym1;
+      ym1 = y1[i][j];
     }
-    for (int c0 = 0; c0 < W; c0 += 1) {
-      ym1 = 0.0f;
-      ym2 = 0.0f;
-      for (int c1 = 1; c1 <= H; c1 += 1) {
-        y2[c0][H - c1] = a2 * in[c0][H - c1] + b1 * ym1 + b2 * ym2;
-        ym2 = ym1;
-        ym1 = y2[c0][H - c1];
-      }
-      for (int c1 = 0; c1 < H; c1 += 1)
-        out[c0][c1] = 0.5f * (y1[c0][c1] + y2[c0][c1]);
+  }
+  for (int i = 0; i < W; i++) {
+    ym1 = 0.0f;
+    ym2 = 0.0f;
+    for (int j = H - 1; j >= 0; j--) {
+      y2[i][j] = a2 * in[i][j] + b1 * ym1 + b2 * ym2;
+      ym2 = ym1;
+      ym1 = y2[i][j];
     }
-    for (int c0 = 0; c0 < H; c0 += 1) {
-      ym1 = 0.0f;
-      for (int c1 = 0; c1 < W; c1 += 1) {
-        y1[c1][c0] = a1 * out[c1][c0] + b1 * ym1;
-        ym1 = y1[c1][c0];
-      }
+  }
+  for (int i = 0; i < W; i++) {
+    if (0 <= H - 1) {
+      float *walk1 = &y1[i][0];
+      for (int j = 0; j <= H - 1; j++, walk1++)
+        out[i][j] = 0.5f * (*walk1 + y2[i][j]);
+    }
+  }
+  for (int j = 0; j < H; j++) {
+    ym1 = 0.0f;
+    for (int i = 0; i < W; i++) {
+      y1[i][j] = a1 * out[i][j] + b1 * ym1;
+      ym1 = y1[i][j];
     }
   }
 #pragma endscop

@@ -18,15 +18,15 @@ void durbin(double r[N], double y[N])
     for (int i = 0; i < k; i++)
       sum += r[k - i - 1] * y[i];
     alpha = -(r[k] + sum) / beta;
-    for (int i = 0; i < k; i++)
-      z[i] = y[i] + alpha * y[k - i - 1];
     {
-      for (int i = 0; i < k - 1; i++)
-        y[i] = z[i];
-      if (0 <= k - 1) {
-        y[k - 1] = z[k - 1];
+      int i = 0;
+      for (; i <= k - 1;) {
+        z[i] = y[i] + alpha * y[k - i - 1];
+        i += 1;
       }
     }
+    for (int i = 0; i < k; i++)
+      y[i] = z[i];
     y[k] = alpha;
   }
 #pragma endscop

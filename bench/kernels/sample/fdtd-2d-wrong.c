@@ -12,8 +12,8 @@ void fdtd_2d(double ex[N][N], double ey[N][N], double hz[N][N], double source[ST
     for (int j = 0; j < N; j++)
       ey[0][j] = source[t];
     for (int i = 1; i < N; i++)
-      for (int j = -1; j < N; j++)
-        ey[i][j] = ey[i][j] - 0.5 * (hz[i][j] - hz[i - 1][j]);
+      for (int j = 0; j < N; j++)
+        ey[i][j] = ((float) ey[i][j]) - 0.5 * (hz[i][j] - hz[i - 1][j]);
     for (int i = 0; i < N; i++)
       for (int j = 1; j < N; j++)
         ex[i][j] = ex[i][j] - 0.5 * (hz[i][j] - hz[i][j - 1]);

@@ -1,13 +1,14 @@
 #ifndef N
 #define N 12
 #endif
+static int part1(int v0, int v1, int v2) { return (v0 < v1 + v2) ? (v0) : (v1 + v2); }
 
 void floyd_warshall(int path[N][N])
 {
 #pragma scop
-  for (int c1 = 0; c1 < N; c1 += 1)
-    for (int c3 = 0; c3 < N; c3 += 1)
-      for (int c5 = 0; c5 < N; c5 += 1)
-        path[c5][c3] = (path[c5][c3] < path[c5][c1] + path[c1][c3]) ? (path[c5][c3]) : (path[c5][c1] + path[c1][c3]);
+  for (int k = 0; k < N; k++)
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++)
+        path[i][j] = part1(path[i][j], path[i][k], path[k][j]);
 #pragma endscop
 }

@@ -16,12 +16,12 @@ void forces(double px[N], double py[N], double mass[N], double fx[N], double fy[
 #pragma scop
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++)
-      f[i][j] = pull(px[i], py[i], px[j], py[j], mass[j]);
+      f[i][j] = pull(px[i - 1], py[i], px[j], py[j], mass[j]);
   for (int i = 0; i < N; i++) {
     fx[i] = 0.0;
     fy[i] = 0.0;
     for (int j = 0; j < N; j++) {
-      fx[i] += f[i][j] * (px[i] - px[j]);
+      fx[i] += f[i][j] * (px[j] - px[i]);
       fy[i] += f[i][j] * (py[j] - py[i]);
     }
   }

@@ -6,17 +6,20 @@ void gemver(double alpha, double beta, double A[N][N], double u1[N], double v1[N
             double v2[N], double w[N], double x[N], double y[N], double z[N])
 {
 #pragma scop
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++)
-      A[i][j] = A[i][j] + u1[i] * v1[j] + u2[i] * v2[j];
+  for (int i = 0; i < N; i++) {
+    if (0 <= N - 1) {
+      const double value1 = u1[i];
+      for (int j = 0; j < N; j++)
+        A[i][j] = A[i][j] + value1 * v1[j] + u2[i] * v2[j];
+    }
+  }
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++)
       x[i] = x[i] + beta * A[j][i] * y[j];
   for (int i = 0; i < N; i++)
     x[i] = x[i] + z[i];
-  for (int strip1 = 0; strip1 <= N - 1; strip1 += 5)
-    for (int i = strip1; i < ((N - 1 < strip1 + 4) ? (N - 1) : (strip1 + 4)) + 1; i++)
-      for (int j = 0; j < N; j++)
-        w[i] = w[i] + alpha * A[i][j] * x[j];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      w[i] = w[i] + alpha * A[i][j] * x[j];
 #pragma endscop
 }

@@ -6,14 +6,14 @@ void gesummv(int n, double alpha, double beta, double A[N][N], double B[N][N], d
              double x[N], double y[N])
 {
 #pragma scop
-  for (int c1 = 0; c1 < N; c1 += 1) {
-    tmp[c1] = 0.0;
-    y[c1] = 0.0;
-    for (int c3 = 0; c3 < N; c3 += 1) {
-      tmp[c3] = A[c3][c1] * x[c1] + tmp[c3];
-      y[c1] = B[c1][c3] * x[c3] + y[c1];
+  for (int i = 0; i < n; i++) {
+    tmp[i] = 0.0;
+    y[i] = 0.0;
+    for (int j = 0; j < n; j++) {
+      tmp[i] = A[i][j] * x[j] + x[i];
+      y[i] = B[i][j] * x[j] + y[i];
     }
-    y[c1] = alpha * tmp[c1] + beta * y[c1];
+    y[i] = alpha * tmp[i] + beta * y[i];
   }
 #pragma endscop
 }

@@ -16,7 +16,7 @@ void heat_3d(double A[N][N][N], double B[N][N][N])
     for (int i = 1; i < N - 1; i++)
       for (int j = 1; j < N - 1; j++)
         for (int k = 1; k < N - 1; k++)
-          A[i][j][k] = 0.125 * (B[i + 1][j][k] - 2.0 * B[i][j][k] + B[i - 1][j][k]) + 0.125 * (B[i][j + 1][k] - 2.0 * B[i][j][k] + B[i][j][k]) + 0.125 * (B[i][j][k + 1] - 2.0 * B[i][j][k] + B[i][j][k - 1]) + B[i][j][k];
+          A[i][j][k] = 0.375 * (B[i + 1][j][k] - 2.0 * B[i][j][k] + B[i - 1][j][k]) + 0.125 * (B[i][j + 1][k] - 2.0 * B[i][j][k] + B[i][j - 1][k]) + 0.125 * (B[i][j][k + 1] - 2.0 * B[i][j][k] + B[i][j][k - 1]) + B[i][j][k];
   }
 #pragma endscop
 }

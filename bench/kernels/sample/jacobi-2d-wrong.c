@@ -5,13 +5,13 @@
 void jacobi_2d(int steps, int n, double A[N][N], double B[N][N])
 {
 #pragma scop
-  for (int t = 0; t < steps; t++) {
-    for (int i = 1; i < n - 1; i++)
-      for (int j = 1; j < n - 1; j++)
-        B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-    for (int i = 1; i < n - 1; i++)
-      for (int j = 1; j < n - 1; j++)
-        A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + (B[i][j + 1] + B[i + 1][j]) + B[i - 1][j]);
+  for (int c1 = 0; c1 < steps; c1 += 1) {
+    for (int c3 = 1; c3 < N - 1; c3 += 1)
+      for (int c5 = 1; c5 < N - 1; c5 += 1)
+        A[c3][c5] = 0.2 * (B[c3][c5] + B[c3][c5 - 1] + B[c3][c5 + 1] + B[c3 + 1][c5] + B[c3 - 1][c5]);
+    for (int c3 = 1; c3 < N - 1; c3 += 1)
+      for (int c5 = 1; c5 < N - 1; c5 += 1)
+        B[c3][c5] = 0.2 * (A[c3][c5] + A[c3][c5 - 1] + A[c3][c5 + 1] + A[c3 + 1][c5] + A[c3 - 1][c5]);
   }
 #pragma endscop
 }

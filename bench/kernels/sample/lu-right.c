@@ -5,16 +5,16 @@
 void lu(double A[N][N])
 {
 #pragma scop
-  for (int c1 = 1; c1 < N; c1 += 1) {
-    for (int c3 = 0; c3 < c1; c3 += 1) {
-      for (int c5 = 0; c5 < c3; c5 += 1)
-        A[c1][c3] -= A[c1][c5] * A[c5][c3];
-      A[c1][c3] /= A[c3][c3];
-    }
-    for (int c3 = c1 / 2; c3 < (N + 1) / 2; c3 += 1)
-      for (int c5 = 0; c5 < c1; c5 += 1)
-        for (int c7 = (0 > c1 - 2 * c3) ? (0) : (c1 - 2 * c3); c7 <= ((1 < N - 2 * c3 - 1) ? (1) : (N - 2 * c3 - 1)); c7 += 1)
-          A[c1][2 * c3 + c7] -= A[c1][c5] * A[c5][2 * c3 + c7];
+  for (int i = 0; i < N; i++) {
+    for (int strip1 = 0; strip1 <= i - 1; strip1 += 4)
+      for (int j = strip1; j < ((i - 1 < strip1 + 3) ? (i - 1) : (strip1 + 3)) + 1; j++) {
+        for (int k = 0; k < j; k++)
+          A[i][j] -= A[i][k] * A[k][j];
+        A[i][j] /= A[j][j];
+      }
+    for (int j = i; j < N; j++)
+      for (int k = 0; k < i; k++)
+        A[i][j] -= A[i][k] * A[k][j];
   }
 #pragma endscop
 }

@@ -5,15 +5,15 @@
 void lu(double A[N][N])
 {
 #pragma scop
-  for (int i = 0; i < N; i++) {
-    for (int j = 0; j < i; j++) {
-      for (int k = 0; k < j; k++)
-        A[i][j] -= A[i][k] * A[k][j];
-      A[i][j] /= (float) A[j][j];
+  for (int c1 = 1; c1 < N; c1 += 1) {
+    for (int c3 = -c1 + 1; c3 <= 0; c3 += 1) {
+      for (int c5 = 0; c5 < -c3; c5 += 1)
+        A[c1][-c3] -= A[c1][c5] * A[c5][-c3];
+      A[c1][-c3] /= A[-c3][-c3];
     }
-    for (int j = i; j < N; j++)
-      for (int k = 0; k < i; k++)
-        A[i][j] -= A[i][k] * A[k][j];
+    for (int c3 = c1; c3 < N; c3 += 1)
+      for (int c5 = 0; c5 < c1; c5 += 1)
+        A[c1][c3] -= A[c1][c5] * A[c5][c3];
   }
 #pragma endscop
 }

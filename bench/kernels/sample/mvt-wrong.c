@@ -5,13 +5,15 @@
 void mvt(int n, double x1[N], double x2[N], double y1[N], double y2[N], double A[N][N])
 {
 #pragma scop
-  {
-    for (int c1 = 0; c1 < N; c1 += 1)
-      for (int c3 = 0; c3 < N; c3 += 1)
-        x1[c1] = x1[c1] + A[c1][c3] * y1[c3];
-    for (int c1 = 0; c1 < N; c1 += 1)
-      for (int c3 = -N + 1; c3 <= 0; c3 += 1)
-        x2[c1] = x2[c1] + A[-c3][c1] * y2[-c3];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      x1[i] = x1[i] + A[i][j] * y1[j];
+  for (int i = 0; i < n; i++) {
+    if (0 <= n - 1) {
+      double keep1 = y2[0];
+      for (int j = 0; j < n; j++)
+        x2[i] = x2[i] + A[j][i] * keep1;
+    }
   }
 #pragma endscop
 }

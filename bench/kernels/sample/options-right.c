@@ -12,10 +12,16 @@ void options(double spot, double strike, double up, double prob, double rate, do
     value[i] = fmax(value[i] - strike, 0.0);
   }
   for (int t = N - 1; t >= 0; t--) {
-    for (int i = 0; i <= t; i++) {
-      if (!(i >= 0))
-        continue;
-      hold[i] = exp(-rate) * (prob * value[i + 1] + (1.0 - prob) * value[i]);
+    {
+      int i;
+      for (i = 0; i <= t - 3; i += 4) {
+        hold[i] = exp(-rate) * (prob * value[i + 1] + (1.0 - prob) * value[i]);
+        hold[i + 1] = exp(-rate) * (prob * value[i + 1 + 1] + (1.0 - prob) * value[i + 1]);
+        hold[i + 2] = exp(-rate) * (prob * value[i + 2 + 1] + (1.0 - prob) * value[i + 2]);
+        hold[i + 3] = exp(-rate) * (prob * value[i + 3 + 1] + (1.0 - prob) * value[i + 3]);
+      }
+      for (; i <= t; i++)
+        hold[i] = exp(-rate) * (prob * value[i + 1] + (1.0 - prob) * value[i]);
     }
     for (int i = 0; i <= t; i++)
       value[i] = hold[i];

@@ -7,23 +7,16 @@
 #ifndef STEPS
 #define STEPS 3
 #endif
-#define min(x, y) ((x) < (y) ? (x) : (y))
-#define max(x, y) ((x) > (y) ? (x) : (y))
-#define floord(n, d) (((n) < 0) ? -((-(n) + (d) - 1) / (d)) : (n) / (d))
-#define ceild(n, d) floord((n) + (d) - 1, d)
 
 void reg_detect(int sum[N][N], int mean[N][N], int path[N][N], int diff[N][N][L])
 {
 #pragma scop
   for (int t = 0; t < STEPS; t++) {
-    for (int j = 0; j < N; j++)
-      for (int i = j; i < N; i++) {
-        if (0 <= L - 1) {
-          const int value2 = sum[j][i];
-          for (int c = 0; c < L; c++)
-            diff[j][i][c] = value2 + c;
-        }
-      }
+    for (int j = 0; j < N; j++) {
+      int width2 = L - 1 - 0 + 1;
+      for (int both1 = 0; width2 > 0 && both1 < (N - 1 - j + 1) * width2; both1++)
+        diff[j][j + both1 / width2][0 + both1 % width2] = sum[j][j + both1 / width2] + (0 + both1 % width2);
+    }
     for (int j = 0; j < N; j++)
       for (int i = j; i < N; i++) {
         for (int c = 1; c < L; c++)
@@ -32,10 +25,9 @@ void reg_detect(int sum[N][N], int mean[N][N], int path[N][N], int diff[N][N][L]
       }
     for (int i = 0; i < N; i++)
       path[0][i] = mean[0][i];
-    for (int t1 = ceild(1 - 15, 16); t1 <= floord(N - 1, 16); t1++)
-      for (int j = max(1, 16 * t1); j < min(N - 1, 16 * t1 + 15) + 1; j++)
-        for (int i = j; i < N; i++)
-          path[j][i] = path[j - 1][i - 1] + mean[j][i];
+    for (int j = 1; j < N; j++)
+      for (int i = j; i < N; i++)
+        path[j][i] = path[j - 1][i - 1] + mean[j][i];
   }
 #pragma endscop
 }

@@ -15,7 +15,7 @@ void reg_detect(int sum[N][N], int mean[N][N], int path[N][N], int diff[N][N][L]
     for (int j = 0; j < N; j++)
       for (int i = j; i < N; i++)
         for (int c = 0; c < L; c++)
-          diff[j][i][c] = mean[j][i] + c;
+          diff[j][i][c] = sum[j][i] + c;
     for (int j = 0; j < N; j++)
       for (int i = j; i < N; i++) {
         for (int c = 1; c < L; c++)
@@ -25,8 +25,9 @@ void reg_detect(int sum[N][N], int mean[N][N], int path[N][N], int diff[N][N][L]
     for (int i = 0; i < N; i++)
       path[0][i] = mean[0][i];
     for (int j = 1; j < N; j++)
-      for (int i = j; i < N; i++)
-        path[j][i] = path[j - 1][i - 1] + mean[j][i];
+      for (int strip1 = j; strip1 <= N - 3; strip1 += 3)
+        for (int i = strip1; i < strip1 + 3; i++)
+          path[j][i] = path[j - 1][i - 1] + mean[j][i];
   }
 #pragma endscop
 }

@@ -8,13 +8,14 @@
 void scramble(unsigned key[STEPS], unsigned state[N], unsigned sum[N])
 {
 #pragma scop
-  for (int t = 0; t < STEPS; t++) {
-    for (int is7 = 7; is7 < N + 7; is7++)
-      state[is7 - 7] = (state[is7 - 7] ^ state[is7 - 7] >> 15) * 2246822519u + key[t];
-    for (int i = 1; i < N; i++)
-      state[i] += state[i - 1] << 3;
-    for (int i = 0; i < N; i++)
-      sum[i] = sum[i] * 31u ^ state[i];
+  for (int c1 = 1; c1 <= STEPS; c1 += 1) {
+    for (int c3 = 0; c3 < N; c3 += 1)
+      state[c3] = (state[c3] ^ state[c3] >> 15) * 2246822519u + key[c1 - 1];
+    for (int c3 = 0; c3 < N; c3 += 1) {
+      if (c3 >= 1)
+        state[c3] += state[c3 - 1] << 3;
+      sum[c3] = sum[c3] * 31u ^ state[c3];
+    }
   }
 #pragma endscop
 }

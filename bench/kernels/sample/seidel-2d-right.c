@@ -8,9 +8,9 @@
 void seidel_2d(double A[N][N])
 {
 #pragma scop
-  for (int c1 = 0; c1 < STEPS; c1 += 1)
-    for (int c3 = 1; c3 < N - 1; c3 += 1)
-      for (int c5 = -c1 + 1; c5 < N - c1 - 1; c5 += 1)
-        A[c3][c1 + c5] = (A[c3 - 1][c1 + c5 - 1] + A[c3 - 1][c1 + c5] + A[c3 - 1][c1 + c5 + 1] + A[c3][c1 + c5 - 1] + A[c3][c1 + c5] + A[c3][c1 + c5 + 1] + A[c3 + 1][c1 + c5 - 1] + A[c3 + 1][c1 + c5] + A[c3 + 1][c1 + c5 + 1]) / 9.0;
+  for (int ts1 = -1; ts1 < STEPS - 1; ts1++)
+    for (int i = 1; i <= N - 2; i++)
+      for (int j = 1; j <= N - 2; j++)
+        A[i][j] = (A[i - 1][j - 1] + A[i - 1][j] + A[i - 1][j + 1] + A[i][j - 1] + A[i][j] + A[i][j + 1] + A[i + 1][j - 1] + A[i + 1][j] + A[i + 1][j + 1]) / 9.0;
 #pragma endscop
 }

@@ -9,12 +9,9 @@ void symm(double alpha, double beta, double C[N][N], double A[N][N], double B[N]
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       acc = 0.0;
-      if (0 <= i - 1) {
-        double keep1 = B[0][j];
-        for (int k = 0; k < i; k++) {
-          C[k][j] += alpha * B[i][j] * A[i][k];
-          acc += keep1 * A[i][k];
-        }
+      for (int k = 0; k < i; k++) {
+        C[k][j] += alpha * (B[i][j] * A[i][k]);
+        acc += B[k][j] * A[i][k];
       }
       C[i][j] = beta * C[i][j] + alpha * B[i][j] * A[i][i] + alpha * acc;
     }

@@ -4,13 +4,16 @@
 
 void syr2k(int n, double alpha, double beta, double C[N][N], double A[N][N], double B[N][N])
 {
+  int i;
+  int j;
+  int k;
 #pragma scop
-  for (int c1 = -1; c1 < N - 1; c1 += 1) {
-    for (int c3 = 0; c3 <= c1 + 1; c3 += 1)
-      C[c1 + 1][c3] *= beta;
-    for (int c3 = 0; c3 < N; c3 += 1)
-      for (int c5 = 0; c5 <= c1 + 1; c5 += 1)
-        C[c1 + 1][c5] += A[c5][c3] * alpha * B[c1 + 1][c3] + B[c5][c3] * alpha * A[c1 + 1][c3];
+  for (i = 0; i < n; i++) {
+    for (j = 0; j <= i; j++)
+      C[i][j] = C[i][j] * beta;
+    for (k = 0; k < n; k++)
+      for (j = 0; j <= i; j++)
+        C[i][j] = C[i][j] + (A[j][k] * alpha * B[i][k] + B[j][k] * alpha * A[i][k]);
   }
 #pragma endscop
 }

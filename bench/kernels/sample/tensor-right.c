@@ -6,19 +6,16 @@ void tensor(double T[N][N][N][N], double M[N][N], double R[N][N])
 {
   double part[N];
 #pragma scop
-  for (int a = 0; a < N; a++)
-    for (int b = 0; b < N; b++) {
-      for (int c = 0; c < N; c++) {
-        part[c] = 0.0;
-        for (int d = 0; d < N; d++)
-          part[c] += T[a][b][c][d] * M[c][d];
+  for (int c1 = 0; c1 < N; c1 += 1)
+    for (int c3 = 0; c3 < N; c3 += 1) {
+      for (int c5 = 0; c5 < N; c5 += 1) {
+        part[c5] = 0.0;
+        for (int c7 = c1; c7 < N + c1; c7 += 1)
+          part[c5] += T[c1][c3][c5][-c1 + c7] * M[c5][-c1 + c7];
       }
-      R[a][b] = part[0];
-      if (1 <= N - 1) {
-        double *row1 = R[a];
-        for (int c = 1; c < N; c++)
-          row1[b] = row1[b] + part[c];
-      }
+      R[c1][c3] = part[0];
+      for (int c5 = 1; c5 < N; c5 += 1)
+        R[c1][c3] = R[c1][c3] + part[c5];
     }
 #pragma endscop
 }

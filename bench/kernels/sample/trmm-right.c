@@ -5,12 +5,13 @@
 void trmm(double alpha, double A[N][N], double B[N][N])
 {
 #pragma scop
-  for (int c1 = 0; c1 < N; c1 += 1)
-    for (int c3 = 0; c3 < N; c3 += 1) {
-      for (int c5 = 3 * c1 + 1; c5 < N; c5 += 1)
-        for (int c7 = 0; c7 <= ((2 < -3 * c1 + c5 - 1) ? (2) : (-3 * c1 + c5 - 1)); c7 += 1)
-          B[3 * c1 + c7][c3] += A[c5][3 * c1 + c7] * B[c5][c3];
-      B[c1][c3] = alpha * B[c1][c3];
+  for (int i = 0; i < N; i++) {
+#pragma omp parallel for
+    for (int j = 0; j < N; j++) {
+      for (int k = i + 1; k < N; k++)
+        B[i][j] += A[k][i] * B[k][j];
+      B[i][j] = alpha * B[i][j];
     }
+  }
 #pragma endscop
 }

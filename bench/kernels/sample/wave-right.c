@@ -20,9 +20,9 @@ void wave(double speed, double damping, double u[STEPS + 2][N])
     m.edge = 0.0;
     for (int c1 = 1; c1 <= STEPS; c1 += 1) {
       u[c1 + 1][0] = m.edge;
+      u[c1 + 1][N - 1] = m.edge;
       for (int c3 = 1; c3 < N - 1; c3 += 1)
         u[c1 + 1][c3] = u[c1][c3] + m.damping * (u[c1][c3] - u[c1 - 1][c3]) + m.speed * (u[c1][c3 - 1] - 2.0 * u[c1][c3] + u[c1][c3 + 1]);
-      u[c1 + 1][N - 1] = m.edge;
     }
   }
 #pragma endscop
