@@ -30,6 +30,11 @@ class Statement:
     writes: list
     line: int
 
+    def lines(self):
+        """Its own line, and for a choice on data those of the assignments in it."""
+        inside = {n.coord.line for n in walk(self.node) if isinstance(n, c_ast.Assignment)}
+        return sorted(inside | {self.line})
+
     def instance(self):
         return f"{self.name}[{', '.join(self.iters)}]"
 
@@ -225,7 +230,7 @@ class Scop:
         ends = backward.domain().union(backward.range())
         names = []
         ends.foreach_set(lambda s: names.append(s.get_tuple_name()))
-        out = {"lines": sorted({self.statement(n).line for n in names})}
+        out = {"lines": sorted({line for n in names for line in self.statement(n).lines()})}
         for key, instances in (("first", readers), ("first_end", ends)):
             if not instances.is_empty():
                 out[key] = self._first(instances)
@@ -247,7 +252,11 @@ class Scop:
         name, point = points[0]
         statement = self.statement(name)
         values = {it: point.get_coordinate_val(isl.dim_type.set, n).to_python() for n, it in enumerate(statement.iters)}
-        return {"line": statement.line, "iterators": values}
+        out = {"line": statement.line, "iterators": values}
+        if len(statement.lines()) > 1:
+            # A choice on data is one statement here, but several lines.
+            out["until"] = statement.lines()[-1]
+        return out
 
 
 def original_decls(kernel):

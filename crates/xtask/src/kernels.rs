@@ -203,7 +203,7 @@ fn named_place(case: &Case, function: &Value) -> Named {
     if place["lines"].is_array() {
         let lines = place["lines"].as_array().map_or(&[][..], Vec::as_slice);
         let first = if place["first"].is_null() { &place["first_end"] } else { &place["first"] };
-        return if named == first {
+        return if same_instance(named, first) {
             Named::Exactly
         } else if lines.contains(&named["line"]) {
             Named::Nearly
@@ -227,6 +227,13 @@ fn named_place(case: &Case, function: &Value) -> Named {
     } else {
         Named::Nearly
     }
+}
+
+/// Is this the statement instance that the generator means? A choice on data is one statement of several lines to it.
+fn same_instance(named: &Value, known: &Value) -> bool {
+    let (Some(line), Some(from)) = (named["line"].as_u64(), known["line"].as_u64()) else { return false };
+    let until = known["until"].as_u64().unwrap_or(from);
+    (from..=until).contains(&line) && named["iterators"] == known["iterators"]
 }
 
 fn command(lockstep: &Path, case: &Case, params: &[(String, u64)]) -> Command {
