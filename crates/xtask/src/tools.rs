@@ -15,6 +15,10 @@ pub struct Tool {
 pub const Z3: Tool = Tool { programs: &["z3"], packages: &["z3"] };
 /// Any C compiler, with the headers of the C library.
 pub const CC: Tool = Tool { programs: &["cc", "gcc", "clang"], packages: &["gcc", "libc6-dev"] };
+/// The compiler that judges variants of kernels: it must know `-ftrivial-auto-var-init`.
+pub const GCC: Tool = Tool { programs: &["gcc"], packages: &["gcc", "libc6-dev"] };
+/// Python, for the generator of kernel variants.
+pub const PYTHON: Tool = Tool { programs: &["python3"], packages: &["python3", "python3-venv"] };
 /// The compiler of the corpus.
 pub const GCC_12: Tool = Tool { programs: &["gcc-12"], packages: &["gcc-12"] };
 /// The other compiler of the tests.
@@ -57,14 +61,21 @@ pub fn prefer(tools: &[&Tool]) {
 
 fn install(tools: &[&Tool]) {
     let packages = missing_packages(tools);
+    if !packages.is_empty() {
+        fetch(&packages);
+    }
+}
+
+/// Installs Debian packages if that is possible here.
+pub fn fetch(packages: &[&str]) {
     let apt = Tool { programs: &["apt-get"], packages: &["apt"] };
-    if packages.is_empty() || !is_root() || apt.find().is_none() {
+    if !is_root() || apt.find().is_none() {
         return;
     }
     println!("installing {}", packages.join(" "));
     // The package lists of a fresh machine may be missing or stale; fetching them is slow, so only then.
-    if !apt_get(&["install", "-y", "-qq", "--no-install-recommends"], &packages) && apt_get(&["update", "-qq"], &[]) {
-        apt_get(&["install", "-y", "-qq", "--no-install-recommends"], &packages);
+    if !apt_get(&["install", "-y", "-qq", "--no-install-recommends"], packages) && apt_get(&["update", "-qq"], &[]) {
+        apt_get(&["install", "-y", "-qq", "--no-install-recommends"], packages);
     }
 }
 

@@ -1,0 +1,19 @@
+/* jacobi-1d: three-point mean, two arrays in turn. params: N=30 STEPS=6 */
+#ifndef N
+#define N 30
+#endif
+#ifndef STEPS
+#define STEPS 6
+#endif
+
+void jacobi_1d(double A[N], double B[N])
+{
+#pragma scop
+  for (int t = 0; t < STEPS; t++) {
+    for (int i = 1; i < N - 1; i++)
+      B[i] = 0.33333 * (A[i - 1] + A[i] + A[i + 1]);
+    for (int i = 1; i < N - 1; i++)
+      A[i] = 0.33333 * (B[i - 1] + B[i] + B[i + 1]);
+  }
+#pragma endscop
+}

@@ -1,0 +1,16 @@
+/* trmm: B = alpha*A^T*B in place, A lower triangular with ones on the diagonal. params: N=16 */
+#ifndef N
+#define N 16
+#endif
+
+void trmm(double alpha, double A[N][N], double B[N][N])
+{
+#pragma scop
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      for (int k = i + 1; k < N; k++)
+        B[i][j] += A[k][i] * B[k][j];
+      B[i][j] = alpha * B[i][j];
+    }
+#pragma endscop
+}
