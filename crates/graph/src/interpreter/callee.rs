@@ -2,7 +2,7 @@
 
 use crate::contract::{LocalContract, LocalEffect};
 use crate::library::{self, Contract};
-use crate::{Callee, Function, Next, Signature};
+use crate::{Callee, Function, Next, PointId, Signature};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,6 +26,8 @@ pub struct CalleeInfo<'a> {
     pub own: bool,
     /// Does somebody say that it never returns: a declaration, or code that ends behind a call?
     pub never_returns: bool,
+    /// Is it certain that it can return: by a declaration, or by code that only its return leads to?
+    pub returns: bool,
 }
 
 impl CalleeInfo<'_> {
@@ -76,6 +78,8 @@ impl<'a> Callees<'a> {
         let declared = self.functions.iter().any(|f| f.callees.get(name).is_some_and(|s| s.noreturn));
         let never_returns =
             declared || library.is_some_and(|c| c.noreturn) || self.functions.iter().any(|f| ends_behind(f, name));
+        let returns =
+            signature.is_some() || library.is_some() || self.functions.iter().any(|f| leads_somewhere(f, name));
         let hidden = self.functions.iter().any(|f| f.surroundings.local_callees.contains(name));
         let own = self.functions.iter().any(|f| f.name == name);
         CalleeInfo {
@@ -87,6 +91,7 @@ impl<'a> Callees<'a> {
             hidden,
             own,
             never_returns,
+            returns,
         }
     }
 }
@@ -97,4 +102,32 @@ fn ends_behind(function: &Function, name: &str) -> bool {
         Next::Call(call) => !call.tail && call.returns.is_none() && call.callee == Callee::Named(name.to_string()),
         _ => false,
     })
+}
+
+/// Does the return of some call of this callee lead to code that nothing else leads to? Compilers write no code that is never
+/// reached.
+fn leads_somewhere(function: &Function, name: &str) -> bool {
+    let behind = function.points.iter().filter_map(|point| match &point.next {
+        Next::Call(call) if !call.tail && call.callee == Callee::Named(name.to_string()) => call.returns,
+        _ => None,
+    });
+    behind.map(|target| past_padding(function, target)).any(|target| {
+        let ways = |next: &Next| match next {
+            Next::Edges(edges) => edges.iter().filter(|edge| edge.target == target).count(),
+            Next::Call(call) => usize::from(call.returns == Some(target)),
+            Next::Return | Next::Fault(_) => 0,
+        };
+        target != Function::ENTRY && function.points.iter().map(|point| ways(&point.next)).sum::<usize>() == 1
+    })
+}
+
+/// The first point with an instruction in it.
+fn past_padding(function: &Function, mut at: PointId) -> PointId {
+    for _ in 0..function.points.len() {
+        match &function.point(at).next {
+            Next::Edges(edges) if edges.len() == 1 && function.point(at).ops.is_empty() => at = edges[0].target,
+            _ => break,
+        }
+    }
+    at
 }
