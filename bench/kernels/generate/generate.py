@@ -13,11 +13,11 @@ import os
 import pickle
 import random
 import re
-import select
-import signal
+import resource
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,7 +33,7 @@ import validate
 
 # Steps of isl for one schedule; a few random ones would take minutes.
 ISL_BUDGET = 1_000_000
-ISL_SECONDS = 10
+ISL_SECONDS = 5
 
 
 @dataclass
@@ -48,33 +48,29 @@ class Variant:
 
 def budgeted(maker, scop, seed):
     """What the maker gives, or None if isl takes too long. In a process of its own: not every loop of isl counts
-    its steps, and then only the clock helps."""
+    its steps, and then only a limit of processor time helps."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (ISL_SECONDS, ISL_SECONDS))
         isl.DEFAULT_CONTEXT.set_max_operations(ISL_BUDGET)
+        status = 1
         try:
-            made = maker(scop, random.Random(seed))
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(maker(scop, random.Random(seed)), pipe)
+            status = 0
         except isl.Error:
-            made = None
-        with os.fdopen(writing, "wb") as pipe:
-            pickle.dump(made, pipe)
-        os._exit(0)
+            pass  # out of steps
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
     os.close(writing)
-    data = b""
     with os.fdopen(reading, "rb") as pipe:
-        end = time.time() + ISL_SECONDS
-        while select.select([pipe], [], [], max(0, end - time.time()))[0]:
-            part = os.read(pipe.fileno(), 1 << 20)
-            if not part:
-                break
-            data += part
-        else:
-            os.kill(child, signal.SIGKILL)
-            data = b""
-    os.waitpid(child, 0)
-    return pickle.loads(data) if data else None
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return pickle.loads(data) if status == 0 else None
 
 
 def from_table(scop, rng):
