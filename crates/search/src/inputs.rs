@@ -373,6 +373,12 @@ fn random_pointer(
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
     if mood == Mood::Loops {
+        // A pointer behind another may be the end of what that one begins.
+        if let (Some(last), true) = (earlier.last(), stream.one_in(3))
+            && *last >= BUFFERS
+        {
+            return last + 16 * (stream.next() % 40);
+        }
         return buffer + 16 * (stream.next() % 64);
     }
     if mood == Mood::Calm || (mood == Mood::Long && !stream.one_in(3)) {

@@ -123,10 +123,11 @@ const MOST_COMBINATIONS: usize = 400;
 /// Plans, the most promising first.
 pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run], unroll: u32) -> Vec<Plan> {
     let visited = |head: &PointId| runs.iter().any(|r| r.visits[1].iter().any(|v| v.point == *head));
-    let heads: Vec<PointId> = loops[1].heads.iter().copied().filter(visited).collect();
+    let as_many = loops[0].heads.len() == loops[1].heads.len();
+    let heads: Vec<PointId> = loops[1].heads.iter().copied().filter(|h| as_many || visited(h)).collect();
     let mut combinations: Vec<Vec<Meeting>> = vec![Vec::new()];
     for head in &heads {
-        let partners = partners(functions[0], &loops[0], runs, *head, unroll);
+        let partners = partners(functions[0], &loops[0], &loops[1].heads, runs, *head, unroll);
         let mut next = Vec::new();
         for chosen in &combinations {
             for partner in partners.iter().take(MOST_PARTNERS) {
@@ -180,7 +181,14 @@ fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Op
 }
 
 /// Points of the original that may meet a head of the candidate, the best first.
-fn partners(original: &Function, loops: &Loops, runs: &[Run], head: PointId, unroll: u32) -> Vec<Meeting> {
+fn partners(
+    original: &Function,
+    loops: &Loops,
+    theirs: &[PointId],
+    runs: &[Run],
+    head: PointId,
+    unroll: u32,
+) -> Vec<Meeting> {
     let count = |run: &Run, side: usize, point: PointId| run.visits[side].iter().filter(|v| v.point == point).count();
     let mut out: Vec<(u64, Meeting)> = Vec::new();
     for own in &loops.heads {
@@ -191,6 +199,12 @@ fn partners(original: &Function, loops: &Loops, runs: &[Run], head: PointId, unr
                 .map(|r| (count(r, 0, point), count(r, 1, head)))
                 .filter(|(a, b)| *a > 0 && *b > 0)
                 .collect();
+            if counts.is_empty() {
+                // No run tells: in the order of the loops, turn by turn.
+                let position = |heads: &[PointId], h: PointId| heads.iter().position(|p| *p == h).unwrap_or(0);
+                let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
+                out.push((2000 + 100 * apart, Meeting { heads: [point, head], turns: [1, 1], peeled: 0 }));
+            }
             for turns in turns(&counts, unroll) {
                 let excess: u64 = counts
                     .iter()

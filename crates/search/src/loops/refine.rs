@@ -7,7 +7,7 @@ use super::guess::{Guesses, Names, guess};
 use crate::bindings::Bindings;
 use graph::contract::liveness;
 use graph::loops::Loops;
-use graph::{Callee, Function, Next, Op, PointId, Register, Side, Stuck};
+use graph::{Function, Next, Op, PointId, Register, Side, Stuck};
 use kernel::{Certificate, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -39,16 +39,20 @@ pub(crate) fn refine(
     let mut claims: Vec<Claim> = Vec::new();
     for (point, rows) in plan.points.iter().zip(rows) {
         let mut forget = BTreeSet::new();
+        let mut world = MemoryClaim::Kept;
         for side in Side::BOTH {
             let i = side.index();
             let body = bodies(functions[i], &loops[i], point.heads[i]);
             forget.extend(written(functions[i], &body, side));
+            if changes_world(arena, functions[i], &body) {
+                world = MemoryClaim::Equal;
+            }
         }
         forget.extend(changing(functions[0], rows));
         claims.push(Claim {
             heads: point.heads,
             forget,
-            world: MemoryClaim::Kept,
+            world,
             locals: Vec::new(),
             dropped: BTreeSet::new(),
             guesses: Guesses::default(),
@@ -191,8 +195,7 @@ fn written(function: &Function, body: &[PointId], side: Side) -> BTreeSet<Locati
                 add(register);
             }
         }
-        if let Next::Call(call) = &point.next {
-            let _: &Callee = &call.callee;
+        if let Next::Call(_) = &point.next {
             let clobbered = |r: &Register| {
                 matches!(r, Register::General(_) | Register::Vector(_) | Register::VectorHigh(_))
                     && !Register::CALLEE_SAVED.contains(r)
@@ -201,6 +204,20 @@ fn written(function: &Function, body: &[PointId], side: Side) -> BTreeSet<Locati
         }
     }
     out
+}
+
+/// Does the loop seem to write memory outside the frame?
+fn changes_world(arena: &Arena, function: &Function, body: &[PointId]) -> bool {
+    let stack = |address| {
+        let linear = term::Linear::of(arena, address);
+        let register = |t: &term::TermId| arena.as_var(*t).and_then(Register::of_var);
+        linear.terms.iter().any(|(t, _)| matches!(register(t), Some(Register::RSP | Register::RBP)))
+    };
+    body.iter().any(|point| {
+        let point = function.point(*point);
+        let stores = point.ops.iter().any(|(_, op)| matches!(op, Op::Store { address, .. } if !stack(*address)));
+        stores || matches!(point.next, Next::Call(_))
+    })
 }
 
 /// Registers that every write in the loop extends with zeros.
