@@ -124,6 +124,8 @@ struct Pair {
     logs: [Vec<Rc<Run>>; 2],
     /// Is it certain that both get here together?
     decided: bool,
+    /// Steps of one side alone that are not certain.
+    open_steps: u32,
 }
 
 /// Who goes on from a pair of events.
@@ -165,6 +167,8 @@ enum Onward {
     Returned(PointId),
 }
 
+/// Steps of one side alone that are not certain, besides those that the certificate asks for: a loop without a claim.
+const MOST_OPEN_STEPS: u32 = 16;
 /// Heads that a side passes in one segment.
 const MOST_PASSES: u32 = 600;
 
@@ -440,7 +444,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             [Vec::new(), Vec::new()]
         };
         let decided = logs[1].is_empty();
-        let pair = Pair { at, events: [event; 2], segment, logs, decided };
+        let pair = Pair { at, events: [event; 2], segment, logs, decided, open_steps: 0 };
         let mut open = Vec::new();
         self.reach_all(pair, Side::Candidate, arrivals, &mut open);
         while let Some(pair) = open.pop() {
@@ -464,7 +468,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn reach(&mut self, pair: &mut Pair, side: Side, arrival: Arrival) -> bool {
         let known = Known::from_condition(self.context.arena, pair.at.condition);
         let guard = known.simplify(self.context.arena, arrival.guard);
-        pair.decided &= self.context.arena.as_bool(guard) == Some(true);
+        let certain = self.context.arena.as_bool(guard) == Some(true);
+        pair.decided &= certain;
+        pair.open_steps += u32::from(!certain);
         pair.at.condition = self.context.arena.bool_and(pair.at.condition, guard);
         pair.at.states[side.index()] = arrival.state;
         pair.events[side.index()] = arrival.event;
@@ -511,9 +517,16 @@ impl<'c, 'a> Checker<'c, 'a> {
                 // A side that is through while the other is where both should meet again.
                 let other = pair.events[1 - side.index()];
                 let claimed = self.points.iter().any(|p| p.heads[side.index()] == head);
-                let late = side == Side::Candidate && claimed && !matches!(other, Event::Head(_));
+                let late = claimed && !matches!(other, Event::Head(_));
                 if (again || late) && self.is_impossible(&pair) {
                     return Ok(());
+                }
+                let turns = self.certificate.edges.iter().map(|e| e.original.max(e.candidate)).max().unwrap_or(1);
+                let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
+                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns;
+                if lost || (late && pair.segment.passed[side.index()].times(head) > most) {
+                    let [a, b] = pair.events.map(event_name);
+                    return Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()));
                 }
                 return self.pass(pair, side, open);
             }

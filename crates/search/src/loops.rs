@@ -57,8 +57,8 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
 /// What one question may cost: there are many, and some are about guesses that are wrong.
-const QUESTION_RESOURCES: u64 = 2_500_000;
-const QUESTION_TIME: Duration = Duration::from_secs(3);
+const QUESTION_RESOURCES: u64 = 1_500_000;
+const QUESTION_TIME: Duration = Duration::from_secs(2);
 /// Share of the time for making runs.
 const SAMPLING: Duration = Duration::from_millis(200);
 

@@ -411,24 +411,26 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
 
 /// `x ≤ y` if it held and came close to being an equality.
 fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
-    let (a, b) = (x.signed(), y.signed());
     let width = x.location.width;
     let (p, q) = (x.location.to_string(), y.location.to_string());
-    let gaps: Vec<i128> = a.iter().zip(&b).map(|(a, b)| i128::from(*b) - i128::from(*a)).collect();
-    let (least, most) = (*gaps.iter().min().expect("rows"), *gaps.iter().max().expect("rows"));
-    if least < 0 || least > 256 || most == least {
-        return;
-    }
+    let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
+        let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
+        (least != most && (0..=256).contains(&least)).then_some(least)
+    };
+    let (a, b) = (x.signed(), y.signed());
     let pointers = width == 64 && a.iter().chain(&b).all(|v| *v > 1 << 20);
-    if pointers {
-        hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
-    } else {
+    let signed = nearest(&mut a.iter().zip(&b).map(|(a, b)| i128::from(*b) - i128::from(*a)));
+    let unsigned = nearest(&mut x.values.iter().zip(&y.values).map(|(a, b)| i128::from(*b) - i128::from(*a)));
+    if let Some(least) = signed.filter(|_| !pointers) {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=s" } else { "<s" }));
-        if a.iter().chain(&b).all(|v| *v >= 0) {
-            hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+        if least > 1 {
+            hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
         }
     }
-    if least > 1 {
-        hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+    if let Some(least) = unsigned {
+        hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+        if least > 1 && signed.is_none() {
+            hold.push(format!("(<=u #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+        }
     }
 }
