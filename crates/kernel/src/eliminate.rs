@@ -115,6 +115,8 @@ impl Checker<'_, '_> {
             let term = arena.substitute(term, &mut |v| (v == var).then_some(value), &mut memo);
             known.widen_all(arena, term, &mut wide)
         };
+        // What follows from a condition may stand for it: fewer states are excluded, never more.
+        at.condition = put(at.condition);
         for fact in &mut at.facts {
             fact.when = put(fact.when);
             match &mut fact.kind {

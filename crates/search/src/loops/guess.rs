@@ -121,6 +121,19 @@ pub(crate) fn guess(
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     conditions(&whole, turns, &mut out);
+    let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
+    let mut hold = Vec::new();
+    for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
+        for (i, field) in memory.iter().enumerate().filter(|(_, f)| 8 * f.watched.bytes <= x.location.width) {
+            let values: Option<Vec<u64>> = all.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+            let Some(values) = values else { continue };
+            let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
+            let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
+            let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
+            order(x, &bound, &mut hold);
+        }
+    }
+    out.hold.extend(hold);
     out
 }
 
@@ -412,7 +425,7 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
 /// `x ≤ y` if it held and came close to being an equality.
 fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
     let width = x.location.width;
-    let (p, q) = (x.location.to_string(), y.location.to_string());
+    let (p, q) = (x.location.to_string(), y.text.clone().unwrap_or_else(|| y.location.to_string()));
     let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
         let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
         (least != most && (0..=256).contains(&least)).then_some(least)
