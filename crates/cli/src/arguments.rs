@@ -36,7 +36,7 @@ pub struct CheckArguments {
     #[arg(long = "function", value_name = "NAME[=OTHER]", value_parser = parse_selection)]
     pub functions: Vec<Selection>,
     /// How to search for a proof
-    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events"])]
+    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "updates"])]
     pub strategy: String,
     /// Time limit for each function, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]

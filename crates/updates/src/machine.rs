@@ -72,8 +72,8 @@ pub struct Final<V> {
 pub struct Division<V> {
     /// The divisor.
     pub divisor: V,
-    /// The conditions on data under which it happens, and their sides.
-    pub path: Vec<(V, bool)>,
+    /// The conditions on data under which it happens; all hold.
+    pub path: Vec<V>,
     /// Where.
     pub site: u32,
 }
@@ -427,7 +427,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if self.domain.known(divisor).is_some() {
             return;
         }
-        let path: Vec<(D::Value, bool)> = self.branches.iter().map(|b| (b.cond, b.side)).collect();
+        let domain = &mut *self.domain;
+        let holds = |b: &Branch<D::Value>| if b.side { b.cond } else { domain.not(b.cond) };
+        let path: Vec<D::Value> = self.branches.iter().map(holds).collect();
         let known = self.divisions.entry(divisor).or_default();
         let covered = |d: &Division<D::Value>| d.path.iter().all(|step| path.contains(step));
         if !known.iter().any(covered) {

@@ -90,6 +90,23 @@ impl<B: Backing> Symbolic<B> {
         }
     }
 
+    /// Is the value known to be zero or one?
+    fn is_truth(&self, value: B::Value) -> bool {
+        match self.backing.known(value) {
+            Some(constant) => matches!(constant, Constant::Int(0 | 1)),
+            None => self.narrow.get(&self.backing.split(value).0) == Some(&Scalar::Bool),
+        }
+    }
+
+    fn note_truth(&mut self, value: B::Value) -> B::Value {
+        self.narrow.insert(value, Scalar::Bool);
+        value
+    }
+
+    fn truth_is(&mut self, value: B::Value, expected: bool) -> B::Value {
+        if expected { value } else { self.not(value) }
+    }
+
     fn float_negate(&mut self, value: B::Value) -> B::Value {
         match self.backing.known(value) {
             Some(Constant::F64(bits)) => self.backing.constant(Constant::F64(bits ^ (1 << 63))),
@@ -253,6 +270,18 @@ impl<B: Backing> Domain for Symbolic<B> {
         if a == b && !ty.is_float() {
             return self.backing.constant(Constant::Int(i64::from(matches!(cmp, Cmp::Le | Cmp::Eq))));
         }
+        for (truth, other) in [(a, b), (b, a)] {
+            // A truth value compared with zero or one is itself or its negation.
+            let expected = match self.backing.known(other) {
+                Some(Constant::Int(bit @ (0 | 1))) if self.is_truth(truth) => bit == 1,
+                _ => continue,
+            };
+            match cmp {
+                Cmp::Eq => return self.truth_is(truth, expected),
+                Cmp::Ne => return self.truth_is(truth, !expected),
+                _ => {}
+            }
+        }
         match cmp {
             Cmp::Ne => {
                 let equal = self.compare(Cmp::Eq, ty, a, b);
@@ -265,9 +294,13 @@ impl<B: Backing> Domain for Symbolic<B> {
             }
             Cmp::Eq => {
                 let pair = if a <= b { [a, b] } else { [b, a] };
-                self.backing.apply(Tag::Compare(Cmp::Eq, class(ty)), &pair)
+                let value = self.backing.apply(Tag::Compare(Cmp::Eq, class(ty)), &pair);
+                self.note_truth(value)
             }
-            _ => self.backing.apply(Tag::Compare(cmp, class(ty)), &[a, b]),
+            _ => {
+                let value = self.backing.apply(Tag::Compare(cmp, class(ty)), &[a, b]);
+                self.note_truth(value)
+            }
         }
     }
 
@@ -320,7 +353,10 @@ impl<B: Backing> Domain for Symbolic<B> {
         match (self.backing.known(yes), self.backing.known(no)) {
             (Some(Constant::Int(1)), Some(Constant::Int(0))) => cond,
             (Some(Constant::Int(0)), Some(Constant::Int(1))) => self.backing.turned(cond),
-            _ => self.backing.apply(Tag::Choice, &[cond, yes, no]),
+            _ => {
+                let value = self.backing.apply(Tag::Choice, &[cond, yes, no]);
+                if self.is_truth(yes) && self.is_truth(no) { self.note_truth(value) } else { value }
+            }
         }
     }
 

@@ -73,15 +73,19 @@ fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairin
     Some(Runs { original: ours, candidate: theirs })
 }
 
-/// Are the numbers the same, up to the payload of a NaN?
-fn same(a: Number, b: Number) -> bool {
-    match (a, b) {
-        (Number::Value(x), Number::Value(y)) => {
-            let nan = |c: Constant| c.as_float().is_some_and(f64::is_nan);
-            x == y || nan(x) && nan(y)
-        }
-        _ => a == b,
+/// Are the numbers the same, up to the payload of a NaN? Where sums may be regrouped, also if rounding explains the
+/// difference.
+fn same(a: Number, b: Number, mode: Floating) -> bool {
+    let (Number::Value(x), Number::Value(y)) = (a, b) else { return a == b };
+    if x == y {
+        return true;
     }
+    let (Some(left), Some(right)) = (x.as_float(), y.as_float()) else { return false };
+    if left.is_nan() && right.is_nan() {
+        return true;
+    }
+    let tolerance = if matches!(x, Constant::F32(_)) { 1e-2 } else { 1e-6 };
+    mode == Floating::Reassoc && (left - right).abs() <= tolerance * left.abs().max(right.abs())
 }
 
 fn attempts(options: KernelOptions, deadline: Instant) -> impl Iterator<Item = Inputs> {
@@ -98,12 +102,12 @@ fn first_difference(
     theirs: &Final<Number>,
     original: &Program,
     pairing: &Pairing,
-    inputs: Inputs,
+    (inputs, mode): (Inputs, Floating),
 ) -> Option<(CellPair, Number, Number)> {
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Wraps };
     let mut found = None;
     let compared = pairing.each(&runs.original, theirs, original, &mut numbers, |pair, a, b| {
-        if !same(a, b) && found.is_none() {
+        if !same(a, b, mode) && found.is_none() {
             found = Some((pair, a, b));
         }
     });
@@ -148,7 +152,7 @@ pub(super) fn run_alone(
     let theirs = execute(candidate, &mut numbers, &mut Nobody, other, &extents).ok()?;
     let runs = Runs { original: ours, candidate: Ok(theirs) };
     let Ok(theirs) = &runs.candidate else { return None };
-    let difference = first_difference(&runs, theirs, original, &pairing, inputs)
+    let difference = first_difference(&runs, theirs, original, &pairing, (inputs, Floating::Ieee))
         .map(|(pair, a, b)| (original.objects[pair.original as usize].cell_name(pair.cell), a, b));
     Some((runs.original, difference))
 }
@@ -167,7 +171,9 @@ pub(super) fn differing(
     for inputs in attempts(options, deadline) {
         let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
         let Ok(theirs) = &runs.candidate else { continue };
-        let Some((pair, a, b)) = first_difference(&runs, theirs, original, &pairing, inputs) else { continue };
+        let Some((pair, a, b)) = first_difference(&runs, theirs, original, &pairing, (inputs, claim.mode)) else {
+            continue;
+        };
         let broken = explain::explain(original, candidate, &pairing, claim, limits);
         let cell = original.objects[pair.original as usize].cell_name(pair.cell);
         let line =
@@ -217,7 +223,7 @@ fn weaker(original: &Program, candidate: &Program, claim: Claim, deadline: Insta
 pub(super) fn undefined_candidate(
     original: &Program,
     candidate: &Program,
-    fault: &Fault,
+    fault: Option<&Fault>,
     options: KernelOptions,
     deadline: Instant,
 ) -> Option<Box<KernelWitness>> {
@@ -238,7 +244,7 @@ pub(super) fn undefined_candidate(
             candidate: format!("{}: {}", where_, found.detail),
             lines: [None, Some(format!("{file}:{line}"))],
             wrong_cells: 0,
-            broken: Some(Broken::undefined(candidate, if fault.conditional { found } else { fault })),
+            broken: Some(Broken::undefined(candidate, fault.filter(|f| !f.conditional).unwrap_or(found))),
             weaker: None,
             replayed: vec!["interpreter"],
         }));
