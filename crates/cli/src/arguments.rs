@@ -17,7 +17,7 @@ pub struct Arguments {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Compare every function of ORIGINAL with its namesake in CANDIDATE
-    Check(CheckArguments),
+    Check(Box<CheckArguments>),
     /// Re-check a saved proof with the kernel alone
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions

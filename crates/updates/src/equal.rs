@@ -3,6 +3,7 @@
 //! A choice whose condition is settled by an assumed case is replaced by its side. Where the terms meet a condition
 //! that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
 
+use crate::domain::Floating;
 use crate::scalar::{Cmp, Op};
 use crate::symbolic::Backing;
 use crate::terms::{Shape, TermRef, Terms};
@@ -12,6 +13,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub struct Equality<'a> {
     terms: &'a Terms,
+    mode: Floating,
     steps: u64,
     /// Pairs already decided without any assumed case.
     settled: FxHashMap<(TermRef, TermRef), bool>,
@@ -26,9 +28,9 @@ const DEEPEST: usize = 24;
 const LONGEST: usize = 4000;
 
 impl<'a> Equality<'a> {
-    /// With a bound on the steps of all questions together.
-    pub fn new(terms: &'a Terms, steps: u64) -> Equality<'a> {
-        Equality { terms, steps, settled: FxHashMap::default() }
+    /// In a mode, with a bound on the steps of all questions together.
+    pub fn new(terms: &'a Terms, mode: Floating, steps: u64) -> Equality<'a> {
+        Equality { terms, mode, steps, settled: FxHashMap::default() }
     }
 
     /// Are they equal?
@@ -82,7 +84,8 @@ impl<'a> Equality<'a> {
         if left.is_empty() || left.len() != right.len() {
             return false;
         }
-        let commutes = matches!(self.terms.shape(a), Shape::Binary(Op::Add | Op::Mul, _));
+        let commutes =
+            self.mode != Floating::Ordered && matches!(self.terms.shape(a), Shape::Binary(Op::Add | Op::Mul, _));
         let (left, right) = (left.to_vec(), right.to_vec());
         let straight = left.iter().zip(&right).all(|(x, y)| self.under(*x, *y, cases, depth + 1));
         straight

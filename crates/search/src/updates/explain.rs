@@ -172,7 +172,7 @@ pub(super) fn explain(
     });
     let ours = Side { program: original, trace: first.0, versions: first.1 };
     let theirs = Side { program: candidate, trace: second.0, versions: second.1 };
-    Search { ours, theirs, pairing, terms: &domain.backing }.find(&wrong)
+    Search { ours, theirs, pairing, terms: &domain.backing, mode }.find(&wrong)
 }
 
 fn wrong_cells(
@@ -191,7 +191,7 @@ fn wrong_cells(
     if visited.is_err() {
         return Vec::new();
     }
-    let mut equality = Equality::new(&domain.backing, 2_000_000);
+    let mut equality = Equality::new(&domain.backing, domain.mode, 2_000_000);
     pairs.into_iter().filter(|(_, a, b)| !equality.equal(*a, *b)).map(|(pair, ..)| pair).collect()
 }
 
@@ -200,6 +200,7 @@ struct Search<'a> {
     theirs: Side<'a>,
     pairing: &'a Pairing,
     terms: &'a Terms,
+    mode: Floating,
 }
 
 impl Search<'_> {
@@ -220,13 +221,13 @@ impl Search<'_> {
 
     /// The first update whose counterpart read what another instance wrote, or made something else of it.
     fn first_instance(&self, matching: &Matching, needed: &[bool]) -> Option<(u32, Broken)> {
-        let mut equality = Equality::new(self.terms, 2_000_000);
+        let mut equality = Equality::new(self.terms, self.mode, 2_000_000);
         for (number, counterpart) in matching.candidate.iter().enumerate() {
             let Some(other) = counterpart else { continue };
-            if !matching.complete && !needed[number] {
+            let (update, theirs) = (self.ours.update(number as u32), self.theirs.update(*other));
+            if !matching.complete && !needed[number] && update.object != CONDITION {
                 continue;
             }
-            let (update, theirs) = (self.ours.update(number as u32), self.theirs.update(*other));
             // Where all instances are there, the first that reads another write counts, even if it finds the same
             // value: it is where the order broke.
             let same = equality.equal(update.value, theirs.value);
@@ -278,7 +279,7 @@ impl Search<'_> {
     fn first_version(&self, wrong: &[CellPair], needed: &[bool]) -> Option<(Option<u32>, Broken)> {
         let mut first: Option<(u32, Option<u32>)> = None;
         let mut extra: Option<(u32, CellPair)> = None;
-        let mut equality = Equality::new(self.terms, 2_000_000);
+        let mut equality = Equality::new(self.terms, self.mode, 2_000_000);
         for (object, other) in &self.pairing.outputs {
             let cells = self.ours.versions.get(*object as usize).map_or(0, Vec::len);
             let other_cells = self.theirs.versions.get(*other as usize).map_or(0, Vec::len);

@@ -53,6 +53,9 @@ pub struct KernelWitness {
 /// Runs on numbers that are tried.
 const MOST_TRIES: u64 = 60;
 
+/// A cell by name and what the two programs leave there.
+pub(super) type Difference = (String, Number, Number);
+
 struct Runs {
     original: Final<Number>,
     candidate: Result<Final<Number>, Box<Fault>>,
@@ -143,7 +146,7 @@ pub(super) fn run_alone(
     inputs: Inputs,
     limits: Limits,
     other: Limits,
-) -> Option<(Final<Number>, Option<(String, Number, Number)>)> {
+) -> Option<(Final<Number>, Option<Difference>)> {
     let pairing = Pairing::of(original, candidate).ok()?;
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
