@@ -28,7 +28,7 @@ pub enum Command {
 /// 3 bad input or usage.
 #[derive(Args, Debug)]
 pub struct CheckArguments {
-    /// The program that says what is right: an x86-64 object, shared object, executable or `.s` file
+    /// The program that says what is right: an x86-64 object, shared object, executable, `.s` or `.c` file
     pub original: PathBuf,
     /// The program that should do the same
     pub candidate: PathBuf,

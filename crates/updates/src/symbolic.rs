@@ -24,6 +24,10 @@ pub trait Backing {
     fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> Self::Value;
     /// An application.
     fn apply(&mut self, tag: Tag<'_>, arguments: &[Self::Value]) -> Self::Value;
+    /// The two values in the order of their numbers.
+    fn sorted(&self, a: Self::Value, b: Self::Value) -> [Self::Value; 2] {
+        if a <= b { [a, b] } else { [b, a] }
+    }
     /// The value with its flag turned; never of a constant.
     fn turned(&self, value: Self::Value) -> Self::Value;
     /// The value without its flag, and the flag.
@@ -66,6 +70,7 @@ impl<B: Backing> Symbolic<B> {
         Symbolic { backing, mode, used_nan_payload: false, used_cases: false, narrow: FxHashMap::default() }
     }
 
+    #[inline]
     fn ordered_pair(&mut self, a: B::Value, b: B::Value, float: bool) -> [B::Value; 2] {
         if float {
             if self.mode == Floating::Ordered {
@@ -73,7 +78,7 @@ impl<B: Backing> Symbolic<B> {
             }
             self.used_nan_payload = true;
         }
-        if a <= b { [a, b] } else { [b, a] }
+        self.backing.sorted(a, b)
     }
 
     /// Value without sign, and whether it had one; signs of constants count.
@@ -246,9 +251,27 @@ impl<B: Backing> Domain for Symbolic<B> {
 
     #[inline]
     fn binary(&mut self, op: Op, ty: Scalar, a: B::Value, b: B::Value) -> Result<B::Value, Undefined> {
-        if let (Some(left), Some(right)) = (self.backing.known(a), self.backing.known(b)) {
-            let folded = scalar::fold(op, ty, left, right)?;
-            return Ok(self.backing.constant(folded));
+        match (self.backing.known(a), self.backing.known(b)) {
+            (Some(left), Some(right)) => {
+                let folded = scalar::fold(op, ty, left, right)?;
+                return Ok(self.backing.constant(folded));
+            }
+            // The usual case by far: no constant to look at.
+            (None, None) if ty.is_float() => match op {
+                Op::Add => {
+                    let pair = self.ordered_pair(a, b, true);
+                    return Ok(self.backing.apply(Tag::Binary(Op::Add, ty), &pair));
+                }
+                Op::Mul => {
+                    let ((a, first), (b, second)) = (self.backing.split(a), self.backing.split(b));
+                    let pair = self.ordered_pair(a, b, true);
+                    let product = self.backing.apply(Tag::Binary(Op::Mul, ty), &pair);
+                    self.used_nan_payload = true;
+                    return Ok(if first != second { self.backing.turned(product) } else { product });
+                }
+                _ => {}
+            },
+            _ => {}
         }
         Ok(if ty.is_float() { self.float_binary(op, ty, a, b) } else { self.int_binary(op, ty, a, b) })
     }
