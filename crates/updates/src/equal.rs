@@ -4,7 +4,7 @@
 //! that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
 
 use crate::domain::Floating;
-use crate::scalar::{Cmp, Op};
+use crate::scalar::{Cmp, Constant, Op};
 use crate::symbolic::Backing;
 use crate::terms::{Shape, TermRef, Terms};
 use rustc_hash::FxHashMap;
@@ -63,6 +63,9 @@ impl<'a> Equality<'a> {
         if a == b {
             return true;
         }
+        if let (Some(x), Some(y)) = (self.effective(a), self.effective(b)) {
+            return x == y;
+        }
         if let Some(cond) = self.open_condition(a, cases).or_else(|| self.open_condition(b, cases)) {
             if cases.len() >= DEEPEST {
                 return false;
@@ -95,6 +98,17 @@ impl<'a> Equality<'a> {
                 && self.under(left[1], right[0], cases, depth + 1)
     }
 
+    /// The constant that the term is, its flag applied: a side of a negated choice may be a negated constant.
+    fn effective(&self, term: TermRef) -> Option<Constant> {
+        let constant = self.terms.known(term)?;
+        Some(match constant {
+            other if !term.flag() => other,
+            Constant::F64(bits) => Constant::F64(bits ^ (1 << 63)),
+            Constant::F32(bits) => Constant::F32(bits ^ (1 << 31)),
+            truth => Constant::Int(i64::from(!truth.is_true())),
+        })
+    }
+
     /// The term with settled choices at its root replaced; a truth value that is settled becomes its choice's side.
     fn reduce(&self, mut term: TermRef, cases: &Cases) -> TermRef {
         while let Shape::Choice = self.terms.shape(term) {
@@ -112,7 +126,7 @@ impl<'a> Equality<'a> {
     fn truth(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
         let flag = cond.flag();
         let plain = self.reduce(cond.plain(), cases);
-        if let Some(constant) = self.terms.known(plain) {
+        if let Some(constant) = self.effective(plain) {
             return Some(constant.is_true() != flag);
         }
         let flag = flag != plain.flag();

@@ -119,7 +119,10 @@ impl<'a> Lowerer<'a> {
         let pragma = self.pragma.take();
         match &stmt.kind {
             StmtKind::Empty => {}
-            StmtKind::Pragma(name) => self.pragma = Some(*name),
+            StmtKind::Pragma(name) => {
+                self.accept_directive(*name)?;
+                self.pragma = Some(*name);
+            }
             StmtKind::Declare(variables) => {
                 for variable in variables {
                     self.declare(variable, out)?;
@@ -223,7 +226,14 @@ impl<'a> Lowerer<'a> {
         let iterator = name.filter(|_| variable.is_some()).map(|name| self.text(name).to_string());
         let number = self.program.loops.len() as u32;
         self.program.loops.push(Loop { line, iterator, variable });
+        let reached = self.collapse;
+        let pragma = self.collapsed(pragma);
+        let inherited = self.collapse;
         let mut parallel = self.directive(pragma)?;
+        // An inner loop repeats the directive; only the outermost counts its depth.
+        if reached.is_some() {
+            self.collapse = inherited;
+        }
         let (objects, slots) = (self.program.objects.len() as u32, self.program.slots as u32);
         self.loops.push(number);
         let site = self.site(line);
