@@ -71,7 +71,7 @@ impl<'a> Lowerer<'a> {
         };
         for word in inside.iter().filter(|w| w.chars().all(|c| c.is_alphanumeric() || c == '_')) {
             let Some(name) = self.known_name(word) else { continue };
-            match self.variable(name) {
+            match self.named(name) {
                 Ok(Lv::Slot(slot, _, _) | Lv::Pointer(slot, _)) => parallel.private_slots.push(slot),
                 Ok(Lv::Memory(access, _)) => {
                     let Base::Object(object) = access.base else { continue };

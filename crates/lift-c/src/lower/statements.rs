@@ -1,13 +1,12 @@
 //! Statements.
 
-use super::values::{Access, Lv};
 use super::{Binding, Lowerer, Val, nothing};
 use crate::ast::{self, Expr, ExprKind, For, StmtKind};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::lexer::Name;
 use rustc_hash::FxHashMap;
-use updates::{Base, Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
+use updates::{Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
 
 /// Does control leave the enclosing list from inside the statement, other than at its end?
 fn has_exit(stmt: &ast::Stmt) -> bool {
@@ -322,19 +321,6 @@ impl<'a> Lowerer<'a> {
         self.scopes.pop();
         out.push(Stmt::Switch(site, Box::new(SwitchStmt { value, cases, default, body: stmts })));
         Ok(())
-    }
-
-    /// The cell or slot of a name in a directive.
-    pub(super) fn variable(&mut self, name: Name) -> Result<Lv, Error> {
-        let (binding, key) = self.lookup(name)?;
-        Ok(match binding {
-            Binding::Slot(slot, ty) => Lv::Slot(slot, ty, key),
-            Binding::Pointer(slot, target) => Lv::Pointer(slot, target),
-            Binding::Object(object, ty) => {
-                Lv::Memory(Access { base: Base::Object(object), index: Vec::new(), offset: 0 }, ty)
-            }
-            Binding::Known(value, _) => return Err(self.malformed(format!("{value} is no variable"))),
-        })
     }
 }
 
