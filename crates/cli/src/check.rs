@@ -23,6 +23,9 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     }
     match (kernels::is_c(&arguments.original), kernels::is_c(&arguments.candidate)) {
         (true, true) => return kernels::check(arguments),
+        (false, false) if arguments.strategy == "updates" => {
+            return Err(Failure("--strategy updates is for C kernels".to_string()));
+        }
         (false, false) => {}
         _ => return Err(Failure("C can only be compared with C".to_string())),
     }
