@@ -261,6 +261,18 @@ impl Values {
         self.make(Kind::Junk(self.fresh), bits, &[])
     }
 
+    /// Numbers of that many unknown values.
+    pub fn reserve_junk(&mut self, count: u32) -> u32 {
+        let first = self.fresh + 1;
+        self.fresh += count;
+        first
+    }
+
+    /// The unknown value of a reserved number; the same each time.
+    pub fn reserved_junk(&mut self, number: u32, bits: u16) -> Id {
+        self.make(Kind::Junk(number), bits, &[])
+    }
+
     /// An event of the block.
     pub fn event(&mut self, number: u32) -> Id {
         self.make(Kind::Event(number), RESULT_BITS, &[])

@@ -352,10 +352,13 @@ impl<'a> Worker<'a> {
             return Err((index, Mismatch { trail: vec![(original, candidate)] }));
         }
         for (a, b) in added {
-            for edge in self.product.points[point].into.clone() {
+            for k in 0..self.product.points[point].into.len() {
+                let edge = self.product.points[point].into[k];
                 let (x, y) = (self.product.carried(edge, a), self.product.carried(edge, b));
                 let from = self.product.edges[edge].from;
-                self.need(from, x, y, Source::Edge(edge, (a, b)));
+                if x != y && !self.equations[from].contains_key(&(x, y)) {
+                    self.need(from, x, y, Source::Edge(edge, (a, b)));
+                }
             }
         }
         Ok(())
