@@ -69,6 +69,8 @@ const CANDIDATE: u8 = 4;
 const JUNK: u8 = 8;
 /// Means something only inside one run of one block.
 const LOCAL: u8 = 16;
+/// Contains a state of the original that is free at each read.
+const FREE: u8 = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -168,6 +170,11 @@ impl Values {
         self.nodes[id.0 as usize].flags & LOCAL == 0
     }
 
+    /// Does it contain a state that does not matter?
+    pub fn is_free(&self, id: Id) -> bool {
+        self.nodes[id.0 as usize].flags & FREE != 0
+    }
+
     /// Does it contain something unknown?
     pub fn has_junk(&self, id: Id) -> bool {
         self.nodes[id.0 as usize].flags & JUNK != 0
@@ -212,6 +219,7 @@ impl Values {
             Kind::Input(Side::Original, _) => ORIGINAL,
             Kind::Input(Side::Candidate, _) => CANDIDATE,
             Kind::Apply(_, Commute::FloatingPoint) => LOOSE,
+            Kind::Undefined(0, _) => LOOSE | LOCAL | FREE,
             Kind::Undefined(..) => LOOSE | LOCAL,
             Kind::Load(version) if version != IMMUTABLE => LOOSE | LOCAL,
             Kind::Junk(_) => JUNK | LOCAL,

@@ -289,15 +289,40 @@ impl Checker<'_> {
         }
         for edge in self.product.points[index].out.clone() {
             let to = self.product.edges[edge].to;
+            let mut chosen: FxHashMap<Location, Vec<(u16, Id)>> = FxHashMap::default();
             for k in 0..self.known[to].list.len() {
                 let (a, b) = self.known[to].list[k];
-                let (a, b) = (self.product.carried(edge, a), self.product.carried(edge, b));
-                if !self.same(index, a, b) {
+                let (x, y) = (self.product.carried(edge, a), self.product.carried(edge, b));
+                if !self.same(index, x, y) {
                     return unequal("an equation does not hold behind the block".to_string());
+                }
+                if self.product.values.is_free(x) && !self.choose_once(&mut chosen, a, y) {
+                    return unequal("an undefined value would have to be two values".to_string());
                 }
             }
         }
         Ok(())
+    }
+
+    /// A value of the original that does not matter becomes, on one edge, one value of the candidate.
+    fn choose_once(&mut self, chosen: &mut FxHashMap<Location, Vec<(u16, Id)>>, original: Id, candidate: Id) -> bool {
+        let values = &mut self.product.values;
+        let Some((_, location, low)) = lane_of(values, original) else { return false };
+        let end = low + values.bits(candidate);
+        let before = chosen.entry(location).or_default();
+        for (first, other) in before.iter() {
+            let (from, to) = (low.max(*first), end.min(first + values.bits(*other)));
+            if from >= to {
+                continue;
+            }
+            let (x, y) =
+                (values.extract(candidate, from - low, to - from), values.extract(*other, from - first, to - from));
+            if x != y {
+                return false;
+            }
+        }
+        before.push((low, candidate));
+        true
     }
 
     /// Which event of the original is which of the candidate. Stores may change places if they do not overlap.

@@ -124,7 +124,9 @@ impl Lifter<'_> {
             definitions.iter().map(|(lane, _)| *lane).collect()
         };
         let call = line.opcode.starts_with("CALL") || operands.mask.is_some();
-        self.apply(name, args, &results, commute, effect, operands.mask);
+        // A call that does not say what it preserves preserves nothing.
+        let mask = operands.mask.or(line.opcode.starts_with("CALL").then_some(Mask::Unknown));
+        self.apply(name, args, &results, commute, effect, mask);
         for (i, (lane, flags)) in definitions.iter().enumerate() {
             if careful {
                 self.before(*lane, *flags);
@@ -135,8 +137,17 @@ impl Lifter<'_> {
             }
         }
         for (lane, _) in operands.implicit_definitions.iter().filter(|(lane, _)| lane.bits == 32) {
-            if !call && general(lane.location) {
+            if !call && general(lane.location) && effect != Effect::Event {
                 self.after(*lane);
+            }
+        }
+        // What is above the result of an event, such as inline assembly, is not known to be zero.
+        if effect == Effect::Event {
+            let defined = operands.defined.iter().chain(&operands.implicit_definitions);
+            for (lane, _) in defined.filter(|(lane, _)| lane.bits == 32 && lane.low == 0).copied().collect::<Vec<_>>() {
+                if self.function.width(lane.location) == 64 {
+                    self.push(Step::Forget(Lane::new(lane.location, 32, 32)));
+                }
             }
         }
         self.check_ties(operands);
