@@ -28,10 +28,10 @@ impl State {
             return *id;
         }
         let bits = function.width(location);
-        if let (Some((kept, junk)), Place::Physical(unit)) = (&self.kept, location.place()) {
-            if !has(kept, unit) {
-                return values.reserved_junk(junk + unit % UNITS, bits);
-            }
+        if let (Some((kept, junk)), Place::Physical(unit)) = (&self.kept, location.place())
+            && !has(kept, unit)
+        {
+            return values.reserved_junk(junk + unit % UNITS, bits);
         }
         if let Place::Temporary(_) = location.place() {
             // Read before it was written: a frontend's mistake, which must not prove anything.

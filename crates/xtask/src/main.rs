@@ -7,6 +7,7 @@ mod baseline;
 mod bench;
 mod build;
 mod demo;
+mod regalloc;
 mod test;
 mod tools;
 
@@ -19,7 +20,8 @@ usage: cargo xtask COMMAND
   demo                             build lockstep and show it at work on the bundled examples
   test                             install what the tests need and run all of them
   bench [sample|corpus] [--save]   verdicts, times and counts of a fixed set of functions, against the stored ones;
-                                   --save stores them. The sample is bundled, the corpus is in target/corpus.";
+                                   --save stores them. The sample is bundled, the corpus is in target/corpus.
+  bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["demo"] => demo::run(),
         ["test"] => test::run(),
+        ["bench", "regalloc"] => regalloc::run(),
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
             Some(request) => bench::run(request),
             None => Err(USAGE.to_string()),

@@ -208,10 +208,10 @@ impl Lifter<'_> {
     /// the candidate's register; what is above its class does not matter.
     pub(super) fn generic_arg(&mut self, operand: &Operand, float: Option<(u16, u16)>) -> Arg {
         let arg = self.arg(operand);
-        if let (Some((bits, _)), Operand::Register(lane, _)) = (float, operand) {
-            if self.is_narrow_vector(*lane) || registers::is_vector(lane.location) || lane.bits >= 128 {
-                return cut(arg, bits);
-            }
+        if let (Some((bits, _)), Operand::Register(lane, _)) = (float, operand)
+            && (self.is_narrow_vector(*lane) || registers::is_vector(lane.location) || lane.bits >= 128)
+        {
+            return cut(arg, bits);
         }
         match arg {
             Arg::Lane(lane) if self.is_narrow_vector(lane) => Arg::Padded(lane, 128),

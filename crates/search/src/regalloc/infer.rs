@@ -179,9 +179,7 @@ impl Hypotheses for Growing<'_> {
     fn evidence(&mut self, values: &mut Values, a: Id, b: Id) -> Evidence {
         if self.equations.contains_key(&(a, b)) {
             Evidence::Yes
-        } else if self.is_entry && !Self::same_at_entry(values, a, b) {
-            Evidence::No
-        } else if self.agree(values, a, b) == Agreement::Differ {
+        } else if self.is_entry && !Self::same_at_entry(values, a, b) || self.agree(values, a, b) == Agreement::Differ {
             Evidence::No
         } else if machine::is_input(values, a) && machine::is_input(values, b) {
             Evidence::Maybe
