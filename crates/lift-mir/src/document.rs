@@ -347,8 +347,10 @@ fn landing_pads(mut lines: Lines<'_>) -> FxHashSet<u32> {
         if line.text.starts_with("...") {
             break;
         }
-        let pad = line.text.starts_with("  bb.") && line.text.contains("landing-pad");
-        if let (true, Ok((number, _))) = (pad, block_header(line.text.trim(), &line)) {
+        if line.text.starts_with("  bb.")
+            && line.text.contains("landing-pad")
+            && let Ok((number, _)) = block_header(line.text.trim(), &line)
+        {
             pads.insert(number);
         }
     }
