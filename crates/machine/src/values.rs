@@ -101,7 +101,7 @@ impl Default for Values {
 impl Values {
     /// An empty table.
     pub fn new() -> Values {
-        Values { nodes: Vec::new(), pool: Vec::new(), table: vec![0; 256], fresh: 0 }
+        Values { nodes: Vec::with_capacity(1024), pool: Vec::with_capacity(2048), table: vec![0; 2048], fresh: 0 }
     }
 
     /// How many values there are.
@@ -196,7 +196,8 @@ impl Values {
             if node.hash == hash
                 && node.kind == kind
                 && node.bits == bits
-                && self.pool[node.start as usize..(node.start + node.len) as usize] == *args
+                && node.len as usize == args.len()
+                && self.pool[node.start as usize..].iter().zip(args).all(|(x, y)| x == y)
             {
                 return Id(number);
             }
