@@ -85,6 +85,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Instruction.
     pub place: u64,
+    /// Does the path end here? If not, the log goes on as if nothing had happened.
+    pub ends: bool,
 }
 
 /// What one execution found.
@@ -357,7 +359,7 @@ impl Executor<'_, '_> {
                     match call.returns {
                         _ if call.tail => self.run.arrivals.push(Arrival { event: Event::Return(id), guard, state }),
                         Some(next) => return Ok(vec![(next, guard, state)]),
-                        None => self.run.faults.push(Fault { guard, kind: FaultKind::OffTheEnd, place: last }),
+                        None => self.run.faults.push(Fault { guard, kind: FaultKind::OffTheEnd, place: last, ends: true }),
                     }
                 } else {
                     if let Outcome::Event(renamed) = renamed {
@@ -367,7 +369,7 @@ impl Executor<'_, '_> {
                 }
             }
             Next::Return => self.run.arrivals.push(Arrival { event: Event::Return(id), guard, state }),
-            Next::Fault(kind) => self.run.faults.push(Fault { guard, kind: *kind, place: last }),
+            Next::Fault(kind) => self.run.faults.push(Fault { guard, kind: *kind, place: last, ends: true }),
         }
         Ok(Vec::new())
     }
@@ -412,7 +414,7 @@ impl Executor<'_, '_> {
                 let condition = self.context.settle_alignment(condition);
                 let when = self.context.arena.bool_and(guard, condition);
                 if self.context.arena.as_bool(when) != Some(false) {
-                    self.run.faults.push(Fault { guard: when, kind: *kind, place });
+                    self.run.faults.push(Fault { guard: when, kind: *kind, place, ends: false });
                 }
                 return Ok(());
             }
@@ -592,7 +594,7 @@ impl Executor<'_, '_> {
             match fault {
                 // Not to be mistaken for undefined behaviour that excuses the candidate: we may have misread the code.
                 Some(kind) if self.side == Side::Original => return Err(unsupported(self.side, place, kind.name())),
-                Some(kind) => self.run.faults.push(Fault { guard, kind, place }),
+                Some(kind) => self.run.faults.push(Fault { guard, kind, place, ends: false }),
                 None => {}
             }
             return Ok(Spot::Slot(offset));

@@ -437,6 +437,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let arrivals = std::mem::take(&mut candidate.arrivals);
         let is_head = |event: Event| matches!(event, Event::Head(_));
         let logs = if is_head(event) || arrivals.iter().any(|a| is_head(a.event)) {
+            self.check_faults(&at, &known, event.point(), &candidate, true)?;
             [vec![original.clone()], vec![Rc::new(candidate)]]
         } else {
             // Nobody goes on alone: what the candidate did can be looked at for all its arrivals at once.
@@ -489,7 +490,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         original: &Run,
         candidate: &Run,
     ) -> Result<(), Rejection> {
-        for fault in &candidate.faults {
+        self.check_faults(at, known, place, candidate, false)?;
+        self.check_accesses(at, known, place, original, candidate)
+    }
+
+    /// The candidate does not fault. A path that ends in a fault arrives nowhere: it must be looked at before the
+    /// candidate is taken to have arrived (`ends_only`).
+    fn check_faults(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        place: PointId,
+        candidate: &Run,
+        ends_only: bool,
+    ) -> Result<(), Rejection> {
+        for fault in candidate.faults.iter().filter(|f| f.ends || !ends_only) {
             let goal = self.context.arena.bool_not(fault.guard);
             let here = [self.address(Side::Original, place), fault.place];
             self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
@@ -498,7 +513,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 failure,
             })?;
         }
-        self.check_accesses(at, known, place, original, candidate)
+        Ok(())
     }
 
     /// Both sides at an event: what must hold there, or who goes on.
@@ -617,6 +632,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut facts = std::mem::take(&mut next.at.facts);
             self.learn(&mut facts, next.at.condition, &run);
             next.at.facts = facts;
+        } else {
+            self.check_faults(&next.at, &known, next.events[0].point(), &run, true)?;
         }
         next.logs[i].push(Rc::new(run));
         self.reach_all(next, side, arrivals, open);
