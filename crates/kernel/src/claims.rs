@@ -287,7 +287,8 @@ impl Checker<'_, '_> {
     fn slots(&self, states: &[&State]) -> Vec<(i64, u16)> {
         let mut cells: Vec<(i64, i64)> = Vec::new();
         for state in states {
-            let sized = state.frame.cells().map(|(at, value)| (at, at + i64::from(self.context.arena.width(value) / 8)));
+            let sized =
+                state.frame.cells().map(|(at, value)| (at, at + i64::from(self.context.arena.width(value) / 8)));
             cells.extend(sized);
         }
         let mut cuts: Vec<i64> = cells.iter().flat_map(|(a, b)| [*a, *b]).collect();

@@ -85,7 +85,9 @@ impl Checker<'_, '_> {
                 Op::Sext(_) | Op::Zext(_) => arena.arg(*term, 0),
                 _ => *term,
             };
-            let Some(var) = arena.as_var(inner).filter(|v| self.free.contains(v) && !at.gone.contains(v)) else { continue };
+            let Some(var) = arena.as_var(inner).filter(|v| self.free.contains(v) && !at.gone.contains(v)) else {
+                continue;
+            };
             let negated = match factor.to_i64() {
                 Some(1) => true,
                 Some(-1) => false,

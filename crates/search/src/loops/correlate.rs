@@ -167,8 +167,7 @@ fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Op
     let mut cuts = Vec::new();
     for head in &loops[0].heads {
         let alternatives = loops[0].alternatives(original, *head);
-        let mut chosen: Vec<PointId> =
-            points.iter().map(|p| p.heads[0]).filter(|p| alternatives.contains(p)).collect();
+        let mut chosen: Vec<PointId> = points.iter().map(|p| p.heads[0]).filter(|p| alternatives.contains(p)).collect();
         chosen.sort();
         chosen.dedup();
         match chosen[..] {

@@ -74,7 +74,13 @@ pub(crate) fn guess(
     let forgotten = |l: &Location| forget.iter().any(|f| f.overlaps(l));
     let mut own: Vec<Location> = variables(names.functions[0], Side::Original);
     own.retain(|v| !forget.iter().any(|f| f.overlaps(v) && f != v));
-    own.extend(forget.iter().filter(|l| l.side == Side::Original && !own.contains(l) && is_live(l)).copied().collect::<Vec<_>>());
+    own.extend(
+        forget
+            .iter()
+            .filter(|l| l.side == Side::Original && !own.contains(l) && is_live(l))
+            .copied()
+            .collect::<Vec<_>>(),
+    );
     for register in (0..16).map(Register::General) {
         let location = Location::whole(Side::Original, Spot::Register(register)).expect("a word");
         if is_live(&location) && register != Register::RSP && !own.contains(&location) {
@@ -167,7 +173,9 @@ fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
         since[i] = if rows[i].2 == rows[i - 1].2 { since[i - 1] + 1 } else { 0 };
     }
     let scattered = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-    numbers.sort_by_key(|i| (if since[*i] < EARLY { since[*i] } else { EARLY + (scattered(*i) % 8) as usize }, scattered(*i)));
+    numbers.sort_by_key(|i| {
+        (if since[*i] < EARLY { since[*i] } else { EARLY + (scattered(*i) % 8) as usize }, scattered(*i))
+    });
     let (early, late) = numbers.split_at(numbers.partition_point(|i| since[*i] < EARLY));
     let mut numbers: Vec<usize> = early.iter().take(MOST_ROWS / 2).chain(late).copied().collect();
     numbers.truncate(MOST_ROWS);
@@ -405,7 +413,8 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
             let rest = column.values[0] & mask;
             if column.values.iter().all(|v| v & mask == rest) && most > least {
                 let bits = period.ilog2();
-                let rest = if bits < 64 && rest >> (bits - 1) & 1 == 1 { rest as i64 - (1 << bits) } else { rest as i64 };
+                let rest =
+                    if bits < 64 && rest >> (bits - 1) & 1 == 1 { rest as i64 - (1 << bits) } else { rest as i64 };
                 hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{rest})"));
             }
         }

@@ -69,7 +69,8 @@ pub(crate) fn refine(
                 let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
                 let names = Names { arena, layout: &search.runner.layout, functions, zeroed };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
-                claim.guesses = guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields);
+                claim.guesses =
+                    guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
@@ -81,14 +82,8 @@ pub(crate) fn refine(
         if std::env::var_os("LOCKSTEP_TRACE").is_some() {
             eprintln!("--- round {round}\n{}", certificate.to_json());
         }
-        let result = kernel::check(
-            arena,
-            search.original,
-            search.candidate,
-            &certificate,
-            search.solver,
-            Some(search.deadline),
-        );
+        let result =
+            kernel::check(arena, search.original, search.candidate, &certificate, search.solver, Some(search.deadline));
         let progress = match &result {
             Ok(_) => false,
             Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
@@ -130,7 +125,8 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bo
     let mut progress = false;
     let points: Vec<PointClaim> = claims.iter().map(Claim::to_point).collect();
     // A place that changes explains other failures: forget it first.
-    let structural = failed.iter().any(|f| !matches!(f, FailedClaim::Definition { .. } | FailedClaim::Condition { .. }));
+    let structural =
+        failed.iter().any(|f| !matches!(f, FailedClaim::Definition { .. } | FailedClaim::Condition { .. }));
     for failure in failed {
         match failure {
             FailedClaim::Changed { point, location } => {
@@ -245,9 +241,8 @@ fn changing(function: &Function, rows: &[Row]) -> BTreeSet<Location> {
     let mut out = BTreeSet::new();
     for variable in super::columns::variables(function, Side::Original) {
         let Spot::Slot { offset, bytes } = variable.spot else { continue };
-        let changes = rows
-            .windows(2)
-            .any(|w| w[0].2 == w[1].2 && w[0].0.slot(offset, bytes) != w[1].0.slot(offset, bytes));
+        let changes =
+            rows.windows(2).any(|w| w[0].2 == w[1].2 && w[0].0.slot(offset, bytes) != w[1].0.slot(offset, bytes));
         let overlaps = out.iter().any(|l: &Location| l.overlaps(&variable));
         if changes && !overlaps {
             out.insert(variable);
