@@ -60,6 +60,7 @@ pub(crate) fn guess(
     turns: [u32; 2],
     dropped: &BTreeSet<String>,
     memory: &[Field],
+    waits: bool,
 ) -> Guesses {
     let mut out = Guesses::default();
     if rows.len() < FEWEST_ROWS {
@@ -109,6 +110,28 @@ pub(crate) fn guess(
     for (_, text) in &out.define {
         if let Ok(expression) = kernel::Expression::parse(text) {
             expression.places(&mut used);
+        }
+    }
+    // A loop that only the original has: what it computes, by what the candidate still knows.
+    if waits {
+        let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
+        let kept = (0..16).map(Register::General).filter(argument);
+        let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
+        let kept: Vec<Column> = kept.collect();
+        for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
+            let Some(target) = column(*place, &rows, true) else { continue };
+            let others = basis.iter().filter(|c| c.location != *place && c.text.is_none()).chain(&kept).cloned();
+            let mut others: Vec<Column> = others.collect();
+            others.retain(|c| !out.define.iter().any(|(d, _)| d.overlaps(&c.location)));
+            if used.iter().any(|u| u.overlaps(place)) {
+                continue;
+            }
+            if let Some(text) = combine(names, &target, &others, dropped) {
+                if let Ok(expression) = kernel::Expression::parse(&text) {
+                    expression.places(&mut used);
+                }
+                out.define.push((*place, text));
+            }
         }
     }
     // The original's variables by what the candidate keeps apart.

@@ -16,6 +16,7 @@ use term::Arena;
 /// What is claimed about one meeting so far.
 struct Claim {
     heads: [PointId; 2],
+    waits: bool,
     forget: BTreeSet<Location>,
     world: MemoryClaim,
     locals: Vec<MemoryClaim>,
@@ -40,8 +41,8 @@ pub(crate) fn refine(
     for (point, rows) in plan.points.iter().zip(rows) {
         let mut forget = BTreeSet::new();
         let mut world = MemoryClaim::Kept;
-        for side in Side::BOTH {
-            let i = side.index();
+        for side in if point.waits { &Side::BOTH[..1] } else { &Side::BOTH[..] } {
+            let (i, side) = (side.index(), *side);
             let body = bodies(functions[i], &loops[i], point.heads[i]);
             forget.extend(written(functions[i], &body, side));
             if changes_world(arena, functions[i], &body) {
@@ -51,6 +52,7 @@ pub(crate) fn refine(
         forget.extend(changing(functions[0], rows));
         claims.push(Claim {
             heads: point.heads,
+            waits: point.waits,
             forget,
             world,
             locals: Vec::new(),
@@ -70,7 +72,7 @@ pub(crate) fn refine(
                 let names = Names { arena, layout: &search.runner.layout, functions, zeroed };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
                 claim.guesses =
-                    guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields);
+                    guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields, claim.waits);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
@@ -111,6 +113,7 @@ impl Claim {
         PointClaim {
             original: self.heads[0].0,
             candidate: self.heads[1].0,
+            waits: self.waits,
             forget: self.forget.iter().map(Location::to_string).collect(),
             world: self.world,
             locals: self.locals.clone(),
