@@ -166,14 +166,19 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let mut waiting: Vec<Vec<Meeting>> = Vec::new();
     if loops[1].heads.len() < loops[0].heads.len() {
         for points in combinations.iter().take(MOST_WAITING) {
-            let mut longer = points.clone();
-            for head in loops[0].heads.iter().filter(|h| !met(h, points)) {
-                if let Some(place) = waiting_place(runs, *head) {
-                    longer.push(Meeting { heads: [*head, place], turns: [1, 1], peeled: 0, waits: true });
+            // Behind the loop's test first: there it is certain that a turn follows.
+            for behind in [true, false] {
+                let mut longer = points.clone();
+                for head in loops[0].heads.iter().filter(|h| !met(h, points)) {
+                    let alternatives = loops[0].alternatives(functions[0], *head);
+                    let cut = if behind { *alternatives.last().expect("the head") } else { *head };
+                    if let Some(place) = waiting_place(runs, cut) {
+                        longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, waits: true });
+                    }
                 }
-            }
-            if longer.len() > points.len() {
-                waiting.push(longer);
+                if longer.len() > points.len() {
+                    waiting.push(longer);
+                }
             }
         }
     }
