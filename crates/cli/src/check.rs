@@ -192,7 +192,7 @@ fn candidate_name(pair: &Pair, candidate: &Program, other: Option<&str>) -> Opti
     (!same).then(|| other.to_string())
 }
 
-fn colour(choice: ColourChoice) -> Colour {
+pub fn colour(choice: ColourChoice) -> Colour {
     let wanted = match choice {
         ColourChoice::Always => true,
         ColourChoice::Never => false,
