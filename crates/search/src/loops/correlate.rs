@@ -3,6 +3,7 @@
 //! The candidate's heads are followed; each gets a point of the original that is reached a multiple as often. Where
 //! several fit, the traces decide: at a meeting both sides have made the same calls and changed memory in the same way.
 
+use super::columns::Row;
 use super::samples::Run;
 use graph::interpreter::Visit;
 use graph::loops::Loops;
@@ -61,8 +62,8 @@ impl Plan {
 
 /// The states of both sides at the meetings.
 pub(crate) struct Alignment<'r> {
-    /// Per point of the plan: visits of the original and the candidate, and the number of the run.
-    pub rows: Vec<Vec<(&'r Visit, &'r Visit, usize)>>,
+    /// Per point of the plan: the meetings.
+    pub rows: Vec<Vec<Row<'r>>>,
     /// Runs that do not fit.
     pub misfits: usize,
     /// Visits of the original that nothing met, where turns were left over.
@@ -82,10 +83,16 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
 }
 
 /// The original's visits of a head, and the candidate where it waits: both have made the same calls.
-fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<(&'r Visit, &'r Visit, usize)>) {
-    for visit in run.visits[0].iter().filter(|v| v.point == point.heads[0]) {
+fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
+    let mut again = false;
+    for visit in &run.visits[0] {
+        if visit.point != point.heads[0] {
+            // The points of one loop that are watched are one behind the other.
+            continue;
+        }
         let there = run.visits[1].iter().rev().find(|v| v.point == point.heads[1] && v.calls == visit.calls);
-        rows.extend(there.map(|there| (visit, there, number)));
+        rows.extend(there.map(|there| Row { original: visit, candidate: there, run: number, again }));
+        again = true;
     }
 }
 
@@ -113,7 +120,7 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
             out.misfits += 1;
             return;
         }
-        out.rows[to].push((x, y, number));
+        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to) });
         from = Some(to);
     }
     if run.complete

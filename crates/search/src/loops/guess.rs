@@ -93,7 +93,7 @@ pub(crate) fn guess(
     basis.sort_by_key(|c| !c.forgotten);
     // Memory as variables of the original, named by what reads it.
     for (i, field) in memory.iter().enumerate() {
-        let values: Option<Vec<u64>> = rows.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+        let values: Option<Vec<u64>> = rows.iter().map(|r| r.original.loads.get(i).copied()).collect();
         let Some(values) = values else { continue };
         let spot = Spot::Slot { offset: NOWHERE, bytes: field.watched.bytes };
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
@@ -154,7 +154,7 @@ pub(crate) fn guess(
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
         for (i, field) in memory.iter().enumerate().filter(|(_, f)| 8 * f.watched.bytes <= x.location.width) {
-            let values: Option<Vec<u64>> = all.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+            let values: Option<Vec<u64>> = all.iter().map(|r| r.original.loads.get(i).copied()).collect();
             let Some(values) = values else { continue };
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
@@ -193,7 +193,7 @@ fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
     let mut numbers: Vec<usize> = (0..rows.len()).collect();
     let mut since = vec![0usize; rows.len()];
     for i in 1..rows.len() {
-        since[i] = if rows[i].2 == rows[i - 1].2 { since[i - 1] + 1 } else { 0 };
+        since[i] = if rows[i].run == rows[i - 1].run { since[i - 1] + 1 } else { 0 };
     }
     let scattered = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     numbers.sort_by_key(|i| {

@@ -245,7 +245,10 @@ fn changing(function: &Function, rows: &[Row]) -> BTreeSet<Location> {
     for variable in super::columns::variables(function, Side::Original) {
         let Spot::Slot { offset, bytes } = variable.spot else { continue };
         let changes =
-            rows.windows(2).any(|w| w[0].2 == w[1].2 && w[0].0.slot(offset, bytes) != w[1].0.slot(offset, bytes));
+            rows.windows(2).any(|w| {
+                let [a, b] = [&w[0], &w[1]];
+                a.run == b.run && b.again && a.original.slot(offset, bytes) != b.original.slot(offset, bytes)
+            });
         let overlaps = out.iter().any(|l: &Location| l.overlaps(&variable));
         if changes && !overlaps {
             out.insert(variable);
