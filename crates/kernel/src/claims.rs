@@ -59,6 +59,7 @@ pub(crate) struct Abstraction {
     pub waits: bool,
     forget: Vec<Location>,
     world: MemoryClaim,
+    ahead: Vec<(Expression, Expression)>,
     locals: Vec<MemoryClaim>,
     define: Vec<(Location, Expression)>,
     hold: Vec<Expression>,
@@ -91,9 +92,16 @@ impl Abstraction {
             }
             define.push((target, expression));
         }
+        let mut ahead = Vec::new();
+        for (address, value) in &claim.ahead {
+            ahead.push((Expression::parse(address)?, Expression::parse(value)?));
+        }
+        if !ahead.is_empty() && (claim.world != MemoryClaim::Equal || claim.waits) {
+            return Err("bytes of a world that is not compared are excepted".to_string());
+        }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
-        Ok(Abstraction { heads, waits: claim.waits, forget, world: claim.world, locals: claim.locals.clone(), define, hold })
+        Ok(Abstraction { heads, waits: claim.waits, forget, world: claim.world, ahead, locals: claim.locals.clone(), define, hold })
     }
 
     fn local(&self, index: usize) -> MemoryClaim {
@@ -156,6 +164,10 @@ impl Checker<'_, '_> {
             }
             target.write(self.context.arena, &mut point.states[target.side.index()], value);
         }
+        // The original's world is the candidate's with some bytes more.
+        if !self.points[index].ahead.is_empty() {
+            point.states[0].world = self.world_ahead(index, &point.states)?;
+        }
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
@@ -178,7 +190,9 @@ impl Checker<'_, '_> {
         }
         let heads = self.points[index].heads;
         if self.points[index].world == MemoryClaim::Equal {
-            self.check_worlds(at, &known, heads, Ignored::Nothing, "memory at a loop head")?;
+            let mut compared = at.clone();
+            compared.states[1].world = self.world_ahead(index, &at.states)?;
+            self.check_worlds(&compared, &known, heads, Ignored::Nothing, "memory at a loop head")?;
         }
         for local in 0..at.states[0].locals.len() {
             if self.points[index].local(local) == MemoryClaim::Equal && !at.states[0].escaped[local] {
@@ -207,6 +221,22 @@ impl Checker<'_, '_> {
         }
         self.prove_all(at, &known, goals);
         Ok(())
+    }
+
+    /// The candidate's world with the bytes that the original has written already.
+    fn world_ahead(&mut self, index: usize, states: &[State; 2]) -> Result<TermId, Rejection> {
+        let mut world = states[1].world;
+        for (address, value) in self.points[index].ahead.clone() {
+            let [address, value] = [address, value].map(|e| e.term(self.context, states));
+            let (address, value) = (address.map_err(Rejection::Malformed)?, value.map_err(Rejection::Malformed)?);
+            let width = self.context.arena.sort(value).width().filter(|w| w % 8 == 0);
+            if self.context.arena.sort(address) != Sort::Bv(64) || width.is_none() {
+                return Err(Rejection::Malformed("bytes of the world are excepted at an odd width".to_string()));
+            }
+            let address = self.context.canonical_address(address);
+            world = self.context.write(world, address, value);
+        }
+        Ok(world)
     }
 
     /// Proves many goals with few questions: all at once, and without those that a counterexample violates.
