@@ -3,3 +3,4 @@
 mod programs;
 mod rules;
 mod certificates;
+mod loops;
