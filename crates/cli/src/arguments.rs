@@ -17,7 +17,7 @@ pub struct Arguments {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Compare every function of ORIGINAL with its namesake in CANDIDATE
-    Check(CheckArguments),
+    Check(Box<CheckArguments>),
     /// Re-check a saved proof with the kernel alone
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions
@@ -30,7 +30,7 @@ pub enum Command {
 /// 3 bad input or usage.
 #[derive(Args, Debug)]
 pub struct CheckArguments {
-    /// The program that says what is right: an x86-64 object, shared object, executable or `.s` file
+    /// The program that says what is right: an x86-64 object, shared object, executable, `.s` or `.c` file
     pub original: PathBuf,
     /// The program that should do the same
     pub candidate: PathBuf,
@@ -38,7 +38,7 @@ pub struct CheckArguments {
     #[arg(long = "function", value_name = "NAME[=OTHER]", value_parser = parse_selection)]
     pub functions: Vec<Selection>,
     /// How to search for a proof
-    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events"])]
+    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "updates"])]
     pub strategy: String,
     /// Time limit for each function, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]

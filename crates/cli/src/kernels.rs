@@ -16,9 +16,11 @@ use std::time::{Duration, Instant};
 use updates::Floating;
 
 mod replay;
+mod show;
 mod sweep;
 mod verify;
 
+pub use show::show;
 pub use sweep::Sweep;
 pub use verify::verify;
 

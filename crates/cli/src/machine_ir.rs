@@ -1,8 +1,8 @@
 //! `lockstep check` on two files of LLVM Machine IR: before and after register allocation.
 
-use crate::arguments::{CheckArguments, Format, VerifyArguments};
+use crate::arguments::{CheckArguments, VerifyArguments};
 use crate::certificates::file_name;
-use crate::check::{colour, describe_extras, outcome, patience, unknown};
+use crate::check::{describe_extras, outcome, patience, present, unknown};
 use crate::pairing::{Names as FunctionNames, Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
@@ -11,11 +11,13 @@ use crate::{complain, deliver};
 use kernel::regalloc::AllocationCertificate;
 use lift_mir::Module;
 use machine::Names;
-use report::{CheckReport, Detail, FunctionReport, TextStyle};
+use report::FunctionReport;
 use search::regalloc::{self, Answer};
 use search::{Outcome, Reason, ReasonKind, Statistics, Verdict};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,15 +91,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             certificate,
         });
     }
-    let shown = |path: &Path| path.display().to_string();
-    let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
-    let report = CheckReport { original, candidate, functions, time: start.elapsed() };
-    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
-    match arguments.format {
-        Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
-        Format::Json => deliver(&report.render_json(detail)),
-    }
-    Ok(Status::of(report.summary()))
+    Ok(present(arguments, functions, start.elapsed()))
 }
 
 /// The outcome, and the certificate if one is wanted.
@@ -108,13 +102,64 @@ fn compare_all(modules: &Arc<Modules>, pairs: &[Pair], arguments: &CheckArgument
     let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
     let progress = Progress::new(pairs.len());
     let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
-    let (modules, pairs) = (Arc::clone(modules), pairs.to_vec());
-    let certify = arguments.certificates.is_some();
-    let work = move |index: usize| {
-        let certify = if certify { Certify::Yes } else { Certify::No };
-        compare(&modules, &pairs[index], certify)
+    let certify = if arguments.certificates.is_some() { Certify::Yes } else { Certify::No };
+    let groups = groups(modules, pairs);
+    let work = {
+        let (modules, pairs, groups) = (Arc::clone(modules), pairs.to_vec(), groups.clone());
+        move |group: usize| {
+            groups[group].clone().map(|index| timed(&modules, &pairs[index], certify)).collect::<Vec<Timed<Compared>>>()
+        }
     };
-    pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
+    let done = |group: usize| groups[group].clone().for_each(|index| progress.advance(&names[index]));
+    let mut results = Vec::with_capacity(pairs.len());
+    for (group, found) in pool::run_in_order(groups.len(), settings, work, done).into_iter().enumerate() {
+        match found.finished {
+            Finished::Done(all) => results.extend(all),
+            // One function of the group took too long: the others deserve a try of their own.
+            _ => {
+                let (modules, pairs, start) = (Arc::clone(modules), pairs.to_vec(), groups[group].start);
+                let alone = move |index: usize| compare(&modules, &pairs[start + index], certify);
+                results.extend(pool::run_in_order(groups[group].len(), settings, alone, |_| {}));
+            }
+        }
+    }
+    results
+}
+
+/// Most instructions of both sides in one job.
+const LARGEST_GROUP: usize = 8000;
+
+/// Most functions take less time than a thread to run them: neighbours share one.
+fn groups(modules: &Modules, pairs: &[Pair]) -> Vec<Range<usize>> {
+    let size = |pair: &Pair| {
+        let theirs = pair.candidate.map_or(0, |c| modules.candidate.functions[c].instructions.len());
+        modules.original.functions[pair.original].instructions.len() + theirs
+    };
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut total = 0;
+    for (index, pair) in pairs.iter().enumerate() {
+        let size = size(pair);
+        match groups.last_mut() {
+            Some(group) if total + size <= LARGEST_GROUP => group.end = index + 1,
+            _ => {
+                groups.push(index..index + 1);
+                total = 0;
+            }
+        }
+        total += size;
+    }
+    groups
+}
+
+/// One function of a group. A panic is this function's own.
+fn timed(modules: &Modules, pair: &Pair, certify: Certify) -> Timed<Compared> {
+    let start = Instant::now();
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| compare(modules, pair, certify)));
+    let finished = match result {
+        Ok(compared) => Finished::Done(compared),
+        Err(_) => Finished::Panicked("a panic while comparing".to_string()),
+    };
+    Timed { finished, time: start.elapsed() }
 }
 
 /// Should a certificate be written?

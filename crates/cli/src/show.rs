@@ -1,10 +1,10 @@
 //! `lockstep show`: what lockstep understood of a file.
 
 use crate::arguments::ShowArguments;
-use crate::deliver;
 use crate::input::{Program, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
+use crate::{deliver, kernels};
 use graph::Side;
 use report::render_function;
 use std::num::NonZeroUsize;
@@ -15,6 +15,9 @@ const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, pa
 
 /// Prints the functions of the file, or the chosen one. Functions that cannot be lifted are shown with the reason.
 pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
+    if kernels::is_c(&arguments.file) {
+        return kernels::show(arguments);
+    }
     let file = arguments.file.display();
     let program = Program::read(&arguments.file)?;
     let chosen = match &arguments.function {

@@ -290,11 +290,7 @@ fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTr
 
 /// Registers that are read before they are written, at the start of each point. `signature_of` gives signatures that the
 /// function's own debug information lacks.
-pub fn liveness(
-    arena: &Arena,
-    function: &Function,
-    signature_of: &dyn Fn(&str) -> Option<Signature>,
-) -> Vec<u64> {
+pub fn liveness(arena: &Arena, function: &Function, signature_of: &dyn Fn(&str) -> Option<Signature>) -> Vec<u64> {
     let mut memo: FxHashMap<TermId, u64> = FxHashMap::default();
     let mut reads = |term: TermId| -> u64 {
         *memo.entry(term).or_insert_with(|| {

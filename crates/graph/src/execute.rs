@@ -359,7 +359,9 @@ impl Executor<'_, '_> {
                     match call.returns {
                         _ if call.tail => self.run.arrivals.push(Arrival { event: Event::Return(id), guard, state }),
                         Some(next) => return Ok(vec![(next, guard, state)]),
-                        None => self.run.faults.push(Fault { guard, kind: FaultKind::OffTheEnd, place: last, ends: true }),
+                        None => {
+                            self.run.faults.push(Fault { guard, kind: FaultKind::OffTheEnd, place: last, ends: true })
+                        }
                     }
                 } else {
                     if let Outcome::Event(renamed) = renamed {

@@ -258,7 +258,10 @@ impl Known {
             self.literals.insert(a, b);
         } else {
             for (x, y) in [(a, b), (b, a)] {
-                if arena.as_var(x).is_some_and(|var| arena.var_name(var).contains('@') && !arena.free_vars(y).contains(&var)) {
+                if arena
+                    .as_var(x)
+                    .is_some_and(|var| arena.var_name(var).contains('@') && !arena.free_vars(y).contains(&var))
+                {
                     self.literals.insert(x, y);
                     return;
                 }

@@ -99,8 +99,7 @@ impl Known {
         let width = arena.width(term);
         let full = Known::limits(width, signed);
         if let Some(constant) = arena.as_const(term) {
-            let value =
-                if signed { i128::from(constant.to_i64().unwrap_or(0)) } else { i128::from(constant.low()) };
+            let value = if signed { i128::from(constant.to_i64().unwrap_or(0)) } else { i128::from(constant.low()) };
             return (value, value);
         }
         let inner = match arena.op(term) {
@@ -209,8 +208,19 @@ impl Known {
                 let signed = matches!(node.op, Op::Sext(_));
                 self.distribute(arena, node.args[0], to, signed).unwrap_or(term)
             }
-            Op::Add | Op::Mul | Op::Extract { .. } | Op::Concat | Op::Ite | Op::Eq | Op::Ult | Op::Slt | Op::Not
-            | Op::And | Op::Or | Op::Apply(_) | Op::Load(_) => {
+            Op::Add
+            | Op::Mul
+            | Op::Extract { .. }
+            | Op::Concat
+            | Op::Ite
+            | Op::Eq
+            | Op::Ult
+            | Op::Slt
+            | Op::Not
+            | Op::And
+            | Op::Or
+            | Op::Apply(_)
+            | Op::Load(_) => {
                 let args: Vec<TermId> =
                     node.args.iter().map(|a| self.widen_within(arena, *a, depth - 1, memo)).collect();
                 if args[..] == node.args[..] { term } else { arena.make(node.op, &args) }

@@ -57,6 +57,7 @@ pub enum FailedClaim {
 /// A claim about a point, read and checked for sense.
 pub(crate) struct Abstraction {
     pub heads: [PointId; 2],
+    pub waits: bool,
     forget: Vec<Location>,
     world: MemoryClaim,
     locals: Vec<MemoryClaim>,
@@ -93,7 +94,7 @@ impl Abstraction {
         }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
-        Ok(Abstraction { heads, forget, world: claim.world, locals: claim.locals.clone(), define, hold })
+        Ok(Abstraction { heads, waits: claim.waits, forget, world: claim.world, locals: claim.locals.clone(), define, hold })
     }
 
     fn local(&self, index: usize) -> MemoryClaim {
@@ -318,7 +319,8 @@ impl Checker<'_, '_> {
     fn slots(&self, states: &[&State]) -> Vec<(i64, u16)> {
         let mut cells: Vec<(i64, i64)> = Vec::new();
         for state in states {
-            let sized = state.frame.cells().map(|(at, value)| (at, at + i64::from(self.context.arena.width(value) / 8)));
+            let sized =
+                state.frame.cells().map(|(at, value)| (at, at + i64::from(self.context.arena.width(value) / 8)));
             cells.extend(sized);
         }
         let mut cuts: Vec<i64> = cells.iter().flat_map(|(a, b)| [*a, *b]).collect();

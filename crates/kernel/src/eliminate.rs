@@ -85,7 +85,9 @@ impl Checker<'_, '_> {
                 Op::Sext(_) | Op::Zext(_) => arena.arg(*term, 0),
                 _ => *term,
             };
-            let Some(var) = arena.as_var(inner).filter(|v| self.free.contains(v) && !at.gone.contains(v)) else { continue };
+            let Some(var) = arena.as_var(inner).filter(|v| self.free.contains(v) && !at.gone.contains(v)) else {
+                continue;
+            };
             let negated = match factor.to_i64() {
                 Some(1) => true,
                 Some(-1) => false,
@@ -120,6 +122,8 @@ impl Checker<'_, '_> {
             let term = arena.substitute(term, &mut |v| (v == var).then_some(value), &mut memo);
             known.widen_all(arena, term, &mut wide)
         };
+        // What follows from a condition may stand for it: fewer states are excluded, never more.
+        at.condition = put(at.condition);
         for fact in &mut at.facts {
             fact.when = put(fact.when);
             match &mut fact.kind {

@@ -219,7 +219,9 @@ mod tests {
 
     #[test]
     fn bad_texts_are_refused() {
-        for text in ["", "(", "(add", "(add o.rax", "o.rax o.rax", "(sext 9999 o.rax)", "#65:1", "#8:x", "(what o.rax)", "o.zf"] {
+        for text in
+            ["", "(", "(add", "(add o.rax", "o.rax o.rax", "(sext 9999 o.rax)", "#65:1", "#8:x", "(what o.rax)", "o.zf"]
+        {
             assert!(Expression::parse(text).is_err(), "{text}");
         }
         assert!(Expression::parse(&"(not ".repeat(1000)).is_err());

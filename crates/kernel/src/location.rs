@@ -157,7 +157,9 @@ mod tests {
         for text in ["o.rax", "c.xmm3", "c.xmm3{32,32}", "o[-20,4]", "c[16,8]{0,16}"] {
             assert_eq!(text.parse::<Location>().expect(text).to_string(), text);
         }
-        for text in ["", "o", "o.zf", "x.rax", "o[-20]", "o[1,0]", "o[1,65]", "o.rax{60,8}", "o.rax{0,0}", "o[99999999999,4]"] {
+        for text in
+            ["", "o", "o.zf", "x.rax", "o[-20]", "o[1,0]", "o[1,65]", "o.rax{60,8}", "o.rax{0,0}", "o[99999999999,4]"]
+        {
             assert!(text.parse::<Location>().is_err(), "{text}");
         }
     }

@@ -67,7 +67,23 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, known, goal);
-        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
+        let t0 = std::time::Instant::now();
+        let trace = std::env::var_os("LOCKSTEP_Q").is_some();
+        let text = if trace { self.context.arena.text(goal) } else { String::new() };
+        let answer = self.solver.ask(self.context.arena, &Query::new(hypotheses, goal));
+        if trace {
+            eprintln!(
+                "Q {:?} {:.0}ms {}",
+                match &answer {
+                    Answer::Proved => "proved",
+                    Answer::Refuted(_) => "REFUTED",
+                    Answer::Unknown(_) => "UNKNOWN",
+                },
+                t0.elapsed().as_secs_f64() * 1000.0,
+                text.chars().take(160).collect::<String>().replace('\n', " ")
+            );
+        }
+        let refuted = match answer {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
             Answer::Unknown(why) => Failure::Unknown(why.to_string()),

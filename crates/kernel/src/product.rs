@@ -131,6 +131,8 @@ struct Pair {
     logs: [Vec<Rc<Run>>; 2],
     /// Is it certain that both get here together?
     decided: bool,
+    /// Steps of one side alone that are not certain.
+    open_steps: u32,
 }
 
 /// Who goes on from a pair of events.
@@ -183,6 +185,8 @@ enum Onward {
 
 /// Heads that the original passes while one looks what it is going to access.
 const LOOK_AHEAD: usize = 3;
+/// Steps of one side alone that are not certain, besides those that the certificate asks for: a loop without a claim.
+const MOST_OPEN_STEPS: u32 = 16;
 /// Heads that a side passes in one segment.
 const MOST_PASSES: u32 = 600;
 
@@ -206,7 +210,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut points = Vec::new();
         for claim in &certificate.points {
             let point = Abstraction::read(claim).map_err(Rejection::Malformed)?;
-            if (0..2).any(|i| !heads[i].contains(&point.heads[i])) {
+            let exists = point.heads[1].index() < context.functions[1].points.len();
+            if !heads[0].contains(&point.heads[0]) || !(heads[1].contains(&point.heads[1]) || (point.waits && exists)) {
                 return Err(Rejection::Malformed("a claimed point is no pair of loop heads".to_string()));
             }
             points.push(point);
@@ -418,6 +423,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut segment = segment.clone();
             if let Event::Head(head) = arrival.event {
                 segment.passed[0].reach(head);
+                if let Some(index) = self.waiting(head, onward[1]) {
+                    self.go_round(point, index, original, segment)?;
+                    continue;
+                }
             }
             self.follow(point, arrival.event, &original, onward[1], segment)?;
         }
@@ -427,6 +436,24 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
         self.learned += 1;
         Fact { number: self.learned, when, kind }
+    }
+
+    /// The point at which the candidate waits while the original is at a loop head.
+    fn waiting(&self, head: PointId, onward: Onward) -> Option<usize> {
+        let Onward::At(waits_at) = onward else { return None };
+        self.points.iter().position(|p| p.waits && p.heads == [head, waits_at])
+    }
+
+    /// The original goes round a loop alone. It can be taken to end: nothing in it can be observed.
+    fn go_round(&mut self, at: Point, index: usize, run: Rc<Run>, segment: Segment) -> Result<(), Rejection> {
+        let heads = self.points[index].heads;
+        let events = [Event::Head(heads[0]), Event::Head(heads[1])];
+        let address = self.context.functions[0].point(heads[0]).address;
+        let name = self.context.functions[0].name.clone();
+        self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
+        let logs = [vec![run], Vec::new()];
+        let pair = Pair { at, events, segment, logs, decided: false, open_steps: 0 };
+        self.arrive_at_point(&pair, index)
     }
 
     /// What the original's defined behaviour on an edge says.
@@ -470,7 +497,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             [Vec::new(), Vec::new()]
         };
         let decided = logs[1].is_empty();
-        let pair = Pair { at, events: [event; 2], segment, logs, decided };
+        let pair = Pair { at, events: [event; 2], segment, logs, decided, open_steps: 0 };
         let mut open = Vec::new();
         self.reach_all(pair, Side::Candidate, arrivals, &mut open);
         while let Some(pair) = open.pop() {
@@ -494,7 +521,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn reach(&mut self, pair: &mut Pair, side: Side, arrival: Arrival) -> bool {
         let known = Known::from_condition(self.context.arena, pair.at.condition);
         let guard = known.simplify(self.context.arena, arrival.guard);
-        pair.decided &= self.context.arena.as_bool(guard) == Some(true);
+        let certain = self.context.arena.as_bool(guard) == Some(true);
+        pair.decided &= certain;
+        pair.open_steps += u32::from(!certain);
         pair.at.condition = self.context.arena.bool_and(pair.at.condition, guard);
         pair.at.states[side.index()] = arrival.state;
         pair.events[side.index()] = arrival.event;
@@ -554,10 +583,18 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let again = pair.segment.passed[side.index()].times(head) > 1;
                 // A side that is through while the other is where both should meet again.
                 let other = pair.events[1 - side.index()];
-                let claimed = self.points.iter().any(|p| p.heads[side.index()] == head);
-                let late = side == Side::Candidate && claimed && !matches!(other, Event::Head(_));
+                let claimed = self.points.iter().any(|p| !p.waits && p.heads[side.index()] == head);
+                let late = claimed && !matches!(other, Event::Head(_));
                 if (again || late) && self.is_impossible(&pair) {
                     return Ok(());
+                }
+                let turns = self.certificate.edges.iter().map(|e| e.original.max(e.candidate)).max().unwrap_or(1);
+                let turns = turns.min(MOST_PASSES);
+                let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
+                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns;
+                if lost || (late && pair.segment.passed[side.index()].times(head) > most) {
+                    let [a, b] = pair.events.map(event_name);
+                    return Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()));
                 }
                 return self.pass(pair, side, open);
             }
@@ -604,7 +641,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
         let mut wanted = None;
-        for (index, point) in self.points.iter().enumerate() {
+        for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
             let passes = self.certificate.passes(pair.segment.from, index);
             if point.heads == [a, b] {
                 if times == passes {
@@ -622,7 +659,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 wanted = wanted.or(Some(Side::Candidate));
             }
         }
-        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| p.heads[i] == head);
+        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
         if !claimed(0, a) {
             self.may_pass(pair, Side::Original)
         } else if !claimed(1, b) {

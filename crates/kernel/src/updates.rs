@@ -221,7 +221,7 @@ fn check_terms(
     if domain.backing.exhausted() {
         return Err(UpdateRejection::OutOfBudget);
     }
-    let mut equality = Equality::new(&domain.backing, STEPS);
+    let mut equality = Equality::new(&domain.backing, claim.mode, STEPS);
     let mut different = BTreeSet::new();
     let mut first = None;
     for (pair, a, b) in pairs {

@@ -28,7 +28,7 @@ pub fn check_text(text: &str) {
         let Ok(program) = source.lower(&entry.name, &parameters) else { continue };
         let mut domain = Symbolic::new(Hashes, Floating::Ieee);
         let limits = Limits {
-            deadline: Some(Instant::now() + Duration::from_millis(200)),
+            deadline: Some(Instant::now() + Duration::from_millis(20)),
             cells: 100_000,
             turns: 100_000,
             ..Limits::default()
@@ -92,7 +92,7 @@ mod tests {
         let run = || check_seeds(Duration::from_secs(1));
         // Programs are walked recursively; the command line uses a thread with a large stack, too.
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(run).expect("a thread");
-        assert!(thread.join().expect("no panic") > 100);
+        assert!(thread.join().expect("no panic") > 10);
     }
 
     #[test]

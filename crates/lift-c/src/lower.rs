@@ -69,6 +69,8 @@ pub(crate) struct Lowerer<'a> {
     results: Vec<Option<(Binding, Key)>>,
     line: u32,
     pragma: Option<Name>,
+    /// A directive that reaches this many loops inside.
+    collapse: Option<(Name, u32)>,
     /// Value and type of the last parameter that became a variable.
     started: Option<(i64, Scalar)>,
 }
@@ -146,6 +148,7 @@ impl<'a> Lowerer<'a> {
             results: Vec::new(),
             line: 0,
             pragma: None,
+            collapse: None,
             started: None,
         }
     }

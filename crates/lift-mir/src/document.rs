@@ -130,10 +130,10 @@ impl<'a> Reader<'a, '_> {
                     return Err(Error { fault: Fault::Unsupported, ..line.error(what) });
                 }
             } else if text.starts_with("define ") {
-                if let Some((name, rest)) = text.split_once('@').and_then(|(_, after)| after.split_once('(')) {
-                    if let Some(group) = rest.rsplit(' ').find(|word| word.starts_with('#')) {
-                        defined.push((name.trim_matches('"').to_string(), group));
-                    }
+                let head = text.split_once('@').and_then(|(_, after)| after.split_once('('));
+                let group = |rest: &'a str| rest.rsplit(' ').find(|word| word.starts_with('#'));
+                if let Some((name, group)) = head.and_then(|(name, rest)| Some((name, group(rest)?))) {
+                    defined.push((name.trim_matches('"').to_string(), group));
                 }
             } else if let Some(rest) = text.strip_prefix("attributes ") {
                 let Some((group, body)) = rest.split_once(" = ") else { continue };
@@ -347,10 +347,11 @@ fn landing_pads(mut lines: Lines<'_>) -> FxHashSet<u32> {
         if line.text.starts_with("...") {
             break;
         }
-        if line.text.starts_with("  bb.") && line.text.contains("landing-pad") {
-            if let Ok((number, _)) = block_header(line.text.trim(), &line) {
-                pads.insert(number);
-            }
+        if line.text.starts_with("  bb.")
+            && line.text.contains("landing-pad")
+            && let Ok((number, _)) = block_header(line.text.trim(), &line)
+        {
+            pads.insert(number);
         }
     }
     pads

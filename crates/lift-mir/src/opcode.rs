@@ -313,7 +313,7 @@ pub fn meaning(opcode: &str) -> Meaning {
         let masked = opcode.ends_with('k') || opcode.ends_with("kz");
         let commutes = if masked {
             Order::Fixed
-        } else if begins(&INTEGER_COMMUTES) {
+        } else if begins(&INTEGER_COMMUTES) && !plain.starts_with("PANDN") {
             Order::Free
         } else if begins(&FLOAT_COMMUTES) && !plain.starts_with("ADDSUB") && !opcode.contains("_Int") {
             Order::FreeButNan
@@ -500,6 +500,9 @@ mod tests {
         assert_eq!(meaning("VMOVUPSYmr"), Meaning::Store(0));
         assert_eq!(meaning("DIV32r"), Meaning::Pure { faults: true, commutes: Order::Fixed });
         assert_eq!(meaning("DIVSDrr"), Meaning::Pure { faults: false, commutes: Order::Fixed });
+        assert_eq!(meaning("PANDrr"), Meaning::Pure { faults: false, commutes: Order::Free });
+        assert_eq!(meaning("PANDNrr"), Meaning::Pure { faults: false, commutes: Order::Fixed });
+        assert_eq!(meaning("VPANDNDZ128rr"), Meaning::Pure { faults: false, commutes: Order::Fixed });
         assert_eq!(meaning("RDTSC"), Meaning::Event);
         assert_eq!(meaning("LOCK_ADD32mr"), Meaning::Event);
         assert_eq!(meaning("XCHG32rm"), Meaning::Event);

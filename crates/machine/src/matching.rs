@@ -298,39 +298,40 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
     fn compare_sums(&mut self, a: Id, b: Id) -> bool {
         let bits = self.values.bits(a);
         let ((ca, mut left), (cb, mut right)) = (self.values.terms(a), self.values.terms(b));
-        let mut pairs: Vec<(Id, Id)> = Vec::new();
         if H::EXACT {
             self.pair_exactly(&mut left, &mut right);
+            return self.compare_rest(ca, &left, cb, &right, bits);
         }
-        while !H::EXACT {
-            let mut best: Option<(Evidence, bool, usize, usize)> = None;
-            for (i, (factor, x)) in left.iter().enumerate() {
-                for (j, (other, y)) in right.iter().enumerate() {
-                    if factor != other || self.agree(*x, *y) == Agreement::Differ {
-                        continue;
-                    }
-                    let evidence = self.glance(*x, *y, GLANCE);
-                    if evidence == Evidence::No {
-                        continue;
-                    }
-                    let alone = left.iter().filter(|(f, _)| f == factor).count() == 1
-                        && right.iter().filter(|(f, _)| f == factor).count() == 1;
-                    if best.is_none_or(|(e, lonely, ..)| (evidence, alone) > (e, lonely)) {
-                        best = Some((evidence, alone, i, j));
-                    }
-                }
-            }
-            let Some((evidence, alone, i, j)) = best else { break };
-            if evidence < Evidence::Yes && (!alone || left.len() != right.len()) && self.is_open(&left, &right) {
-                if self.hypotheses.postpone() {
-                    self.postponed = true;
-                    return true;
-                }
+        let mut pairs: Vec<(Id, Id)> = Vec::new();
+        while let Some((evidence, alone, i, j)) = self.best_pair(&left, &right) {
+            let certain = evidence == Evidence::Yes || alone && left.len() == right.len();
+            if !certain && self.is_open(&left, &right) && self.hypotheses.postpone() {
+                self.postponed = true;
+                return true;
             }
             pairs.push((left.remove(i).1, right.remove(j).1));
         }
         let paired = pairs.into_iter().all(|(x, y)| self.same(x, y));
         paired && self.compare_rest(ca, &left, cb, &right, bits)
+    }
+
+    /// The likeliest pair of terms: how likely, whether it is the only one with its factor, and where they are.
+    fn best_pair(&mut self, left: &[(u64, Id)], right: &[(u64, Id)]) -> Option<(Evidence, bool, usize, usize)> {
+        let count = |terms: &[(u64, Id)], factor: u64| terms.iter().filter(|(f, _)| *f == factor).count();
+        let mut best: Option<(Evidence, bool, usize, usize)> = None;
+        for (i, (factor, x)) in left.iter().enumerate() {
+            let alone = count(left, *factor) == 1 && count(right, *factor) == 1;
+            for (j, (other, y)) in right.iter().enumerate() {
+                if factor != other || self.agree(*x, *y) == Agreement::Differ {
+                    continue;
+                }
+                let evidence = self.glance(*x, *y, GLANCE);
+                if evidence > Evidence::No && best.is_none_or(|(e, lonely, ..)| (evidence, alone) > (e, lonely)) {
+                    best = Some((evidence, alone, i, j));
+                }
+            }
+        }
+        best
     }
 
     /// Removes the terms that are the same on both sides.

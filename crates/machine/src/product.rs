@@ -9,6 +9,7 @@ use crate::run::{Leaving, Run, State, execute};
 use crate::values::{Id, Side, Values};
 use crate::{Arg, Function, Lane, Location};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// Most blocks that the candidate passes through on one edge.
 const LONGEST_DETOUR: usize = 64;
@@ -34,7 +35,7 @@ pub trait Plan {
 #[derive(Clone, Debug)]
 pub struct Way {
     /// State at the end.
-    pub state: State,
+    pub state: Rc<State>,
     /// The block that was left last.
     pub previous: u32,
     /// The block that is entered.
@@ -218,7 +219,8 @@ impl<'a> Product<'a> {
             if self.candidate.blocks.get(way.next as usize).is_none_or(|block| !block.phis.is_empty()) {
                 return misfit("a block of the candidate has no counterpart");
             }
-            let run = execute(&mut self.values, self.candidate, Side::Candidate, way.next, way.state.clone(), None);
+            let run =
+                execute(&mut self.values, self.candidate, Side::Candidate, way.next, State::clone(&way.state), None);
             let [exit] = &run.leaving[..] else { return misfit("a block of the candidate has no counterpart") };
             if !run.events.is_empty() || !run.faultable.is_empty() || exit.when.is_some() || exit.by_event {
                 return misfit("a block of the candidate has no counterpart");
@@ -232,12 +234,12 @@ impl<'a> Product<'a> {
 
     /// A value of a point, as of the end of an edge that leads there.
     pub fn carried(&mut self, edge: usize, id: Id) -> Id {
-        carried_over(&mut self.values, self.original, self.candidate, &mut self.edges[edge], id)
+        carried_over(&mut self.values, self.original, self.candidate, &self.edges[edge], id)
     }
 }
 
 /// A value of the point where an edge leads, in terms of the point where it starts.
-pub fn carried_over(values: &mut Values, original: &Function, candidate: &Function, edge: &mut Edge, id: Id) -> Id {
+pub fn carried_over(values: &mut Values, original: &Function, candidate: &Function, edge: &Edge, id: Id) -> Id {
     let Edge { original: ours, candidate: theirs, .. } = edge;
     values.rebuild(id, &mut |values, side, location| match side {
         Side::Original => arriving(values, original, ours, side, location),
@@ -246,7 +248,7 @@ pub fn carried_over(values: &mut Values, original: &Function, candidate: &Functi
 }
 
 /// What a location holds where a way ends.
-fn arriving(values: &mut Values, function: &Function, way: &mut Way, side: Side, location: Location) -> Id {
+fn arriving(values: &mut Values, function: &Function, way: &Way, side: Side, location: Location) -> Id {
     let block = &function.blocks[way.next as usize];
     let Some(phi) = block.phis.iter().find(|phi| phi.to.location == location) else {
         return way.state.whole(values, function, side, location);

@@ -11,28 +11,27 @@
 use crate::values::{IMMUTABLE, Id, Side, Values};
 use crate::{Arg, Commute, Condition, Effect, Function, Lane, Location, Mask, MemoryKind, Place, Step, Symbol};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// What locations hold; what was not written holds its input.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     written: FxHashMap<Location, Id>,
-    /// Units that every call so far has preserved; `None` before the first call.
-    kept: Option<[u64; 4]>,
+    /// Units that every call so far has preserved, and the junk that the others hold; `None` before the first call.
+    kept: Option<([u64; 4], u32)>,
 }
 
 impl State {
     /// Everything that a location holds.
-    pub fn whole(&mut self, values: &mut Values, function: &Function, side: Side, location: Location) -> Id {
+    pub fn whole(&self, values: &mut Values, function: &Function, side: Side, location: Location) -> Id {
         if let Some(id) = self.written.get(&location) {
             return *id;
         }
         let bits = function.width(location);
-        if let (Some(kept), Place::Physical(unit)) = (&self.kept, location.place()) {
-            if !has(kept, unit) {
-                let id = values.junk(bits);
-                self.written.insert(location, id);
-                return id;
-            }
+        if let (Some((kept, junk)), Place::Physical(unit)) = (&self.kept, location.place())
+            && !has(kept, unit)
+        {
+            return values.reserved_junk(junk + unit % UNITS, bits);
         }
         if let Place::Temporary(_) = location.place() {
             // Read before it was written: a frontend's mistake, which must not prove anything.
@@ -42,7 +41,7 @@ impl State {
     }
 
     /// Reads a lane.
-    pub fn read(&mut self, values: &mut Values, function: &Function, side: Side, lane: Lane) -> Id {
+    pub fn read(&self, values: &mut Values, function: &Function, side: Side, lane: Lane) -> Id {
         let whole = self.whole(values, function, side, lane.location);
         values.extract(whole, lane.low, lane.bits)
     }
@@ -76,7 +75,7 @@ impl State {
         self.written.insert(lane.location, new);
     }
 
-    fn clobber(&mut self, function: &Function, mask: Mask) {
+    fn clobber(&mut self, values: &mut Values, function: &Function, mask: Mask) {
         let mut kept = [0u64; 4];
         if let Mask::Known(index) = mask {
             for unit in function.target.masks.get(usize::from(index)).into_iter().flatten() {
@@ -87,10 +86,11 @@ impl State {
             Place::Physical(unit) => has(&kept, unit),
             _ => true,
         });
-        self.kept = Some(match self.kept {
-            Some(before) => std::array::from_fn(|i| before[i] & kept[i]),
-            None => kept,
-        });
+        // A new call loses everything anew.
+        if let Some((before, _)) = self.kept {
+            kept = std::array::from_fn(|i| before[i] & kept[i]);
+        }
+        self.kept = Some((kept, values.reserve_junk(UNITS)));
     }
 
     /// What was written, in no order.
@@ -98,6 +98,9 @@ impl State {
         self.written.iter().map(|(location, id)| (*location, *id))
     }
 }
+
+/// Most units of a machine.
+const UNITS: u32 = 256;
 
 fn has(units: &[u64; 4], unit: u32) -> bool {
     units[(unit as usize / 64) % 4] >> (unit % 64) & 1 == 1
@@ -155,7 +158,7 @@ pub struct Run {
     /// Ways out, in program order.
     pub leaving: Vec<Leaving>,
     /// States that the ways out refer to.
-    pub states: Vec<State>,
+    pub states: Vec<Rc<State>>,
     /// Plain loads and other things that may fault, and the instruction.
     pub faultable: Vec<(Id, u32)>,
     /// Applications and loads, and the instruction that computed them first.
@@ -220,7 +223,7 @@ impl Executor<'_> {
             return;
         }
         let index = self.run.states.len();
-        self.run.states.push(self.state.clone());
+        self.run.states.push(Rc::new(self.state.clone()));
         for exit in self.run.leaving.iter_mut().rev().take_while(|exit| exit.state == CURRENT) {
             exit.state = index;
         }
@@ -282,7 +285,7 @@ impl Executor<'_> {
                 let result = self.apply(name, args, commute, effect);
                 if let Some(mask) = preserved {
                     self.share_out();
-                    self.state.clobber(self.function, mask);
+                    self.state.clobber(self.values, self.function, mask);
                 }
                 for (index, lane) in function.lanes[results.range()].iter().enumerate() {
                     let whole = self.values.result(result, index as u16);

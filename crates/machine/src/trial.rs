@@ -71,7 +71,7 @@ pub struct Stage<'a> {
     /// Points of the product.
     pub points: &'a [Point],
     /// Its edges.
-    pub edges: &'a mut [Edge],
+    pub edges: &'a [Edge],
 }
 
 /// Visits of each point.
@@ -269,7 +269,7 @@ impl Trial {
     ) -> Option<Number> {
         let Visit { before, .. } = *self.visits.get(visit)?;
         if let Some((edge, previous)) = before {
-            let edge = &mut stage.edges[edge];
+            let edge = &stage.edges[edge];
             let carried = carried_over(values, stage.original, stage.candidate, edge, id);
             return self.number(values, stage, previous, carried, depth + 1);
         }

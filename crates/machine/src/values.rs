@@ -69,6 +69,8 @@ const CANDIDATE: u8 = 4;
 const JUNK: u8 = 8;
 /// Means something only inside one run of one block.
 const LOCAL: u8 = 16;
+/// Contains a state of the original that is free at each read.
+const FREE: u8 = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -99,7 +101,7 @@ impl Default for Values {
 impl Values {
     /// An empty table.
     pub fn new() -> Values {
-        Values { nodes: Vec::new(), pool: Vec::new(), table: vec![0; 256], fresh: 0 }
+        Values { nodes: Vec::with_capacity(1024), pool: Vec::with_capacity(2048), table: vec![0; 2048], fresh: 0 }
     }
 
     /// How many values there are.
@@ -168,6 +170,11 @@ impl Values {
         self.nodes[id.0 as usize].flags & LOCAL == 0
     }
 
+    /// Does it contain a state that does not matter?
+    pub fn is_free(&self, id: Id) -> bool {
+        self.nodes[id.0 as usize].flags & FREE != 0
+    }
+
     /// Does it contain something unknown?
     pub fn has_junk(&self, id: Id) -> bool {
         self.nodes[id.0 as usize].flags & JUNK != 0
@@ -189,7 +196,8 @@ impl Values {
             if node.hash == hash
                 && node.kind == kind
                 && node.bits == bits
-                && self.pool[node.start as usize..(node.start + node.len) as usize] == *args
+                && node.len as usize == args.len()
+                && self.pool[node.start as usize..].iter().zip(args).all(|(x, y)| x == y)
             {
                 return Id(number);
             }
@@ -212,6 +220,7 @@ impl Values {
             Kind::Input(Side::Original, _) => ORIGINAL,
             Kind::Input(Side::Candidate, _) => CANDIDATE,
             Kind::Apply(_, Commute::FloatingPoint) => LOOSE,
+            Kind::Undefined(0, _) => LOOSE | LOCAL | FREE,
             Kind::Undefined(..) => LOOSE | LOCAL,
             Kind::Load(version) if version != IMMUTABLE => LOOSE | LOCAL,
             Kind::Junk(_) => JUNK | LOCAL,
@@ -259,6 +268,18 @@ impl Values {
     pub fn junk(&mut self, bits: u16) -> Id {
         self.fresh += 1;
         self.make(Kind::Junk(self.fresh), bits, &[])
+    }
+
+    /// Numbers of that many unknown values.
+    pub fn reserve_junk(&mut self, count: u32) -> u32 {
+        let first = self.fresh + 1;
+        self.fresh += count;
+        first
+    }
+
+    /// The unknown value of a reserved number; the same each time.
+    pub fn reserved_junk(&mut self, number: u32, bits: u16) -> Id {
+        self.make(Kind::Junk(number), bits, &[])
     }
 
     /// An event of the block.
@@ -514,7 +535,7 @@ mod tests {
         let mut v = Values::new();
         let (x, y) = (register(&mut v, 1), register(&mut v, 2));
         let a = v.linear(3, &[(1, x), (4, y)], 64);
-        let b = v.linear(0, &[(4, y), (1, a), (u64::MAX - 3, y)], 64);
+        let b = v.linear(0, &[(4, y), (1, a), (u64::MAX - 7, y)], 64);
         assert_eq!(b, v.linear(3, &[(1, x)], 64));
         let (lowx, low) = (v.extract(x, 0, 32), v.extract(b, 0, 32));
         assert_eq!(low, v.linear(3, &[(1, lowx)], 32));

@@ -57,8 +57,8 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
 /// What one question may cost: there are many, and some are about guesses that are wrong.
-const QUESTION_RESOURCES: u64 = 2_500_000;
-const QUESTION_TIME: Duration = Duration::from_secs(3);
+const QUESTION_RESOURCES: u64 = 1_500_000;
+const QUESTION_TIME: Duration = Duration::from_secs(2);
 /// Share of the time for making runs.
 const SAMPLING: Duration = Duration::from_millis(200);
 
@@ -73,8 +73,22 @@ impl<'a> LoopSearch<'_, 'a> {
         let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
         if std::env::var_os("LOCKSTEP_TRACE").is_some() {
             for r in runs.iter().take(12) {
-                let ids = |i: usize| r.visits[i].iter().take(24).map(|v| format!("{}/{}/{:x}", v.point.0, v.calls, v.world & 0xfff)).collect::<Vec<_>>().join(" ");
-                eprintln!("run complete={} A[{}]: {}\n      B[{}]: {}", r.complete, r.visits[0].len(), ids(0), r.visits[1].len(), ids(1));
+                let ids = |i: usize| {
+                    r.visits[i]
+                        .iter()
+                        .take(24)
+                        .map(|v| format!("{}/{}/{:x}", v.point.0, v.calls, v.world & 0xfff))
+                        .collect::<Vec<_>>()
+                        .join(" ")
+                };
+                eprintln!(
+                    "run complete={} A[{}]: {}\n      B[{}]: {}",
+                    r.complete,
+                    r.visits[0].len(),
+                    ids(0),
+                    r.visits[1].len(),
+                    ids(1)
+                );
             }
         }
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);

@@ -109,13 +109,15 @@ fn decide(
             unknown(ReasonKind::Unsupported, format!("the global `{name}` is changed by one of the programs only"))
         }
         UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time or memory for terms"),
-        UpdateRejection::Division(line) => unknown(
-            ReasonKind::NoInvariant,
-            format!("line {line} of the candidate divides by a value that the original does not divide by"),
-        ),
+        // A division that the original does not make traps on some input, or nothing is known about it.
+        UpdateRejection::Division(line) => {
+            let what = format!("line {line} of the candidate divides by a value that the original does not divide by");
+            witness::undefined_candidate(original, candidate, None, options, deadline)
+                .map_or_else(|| unknown(ReasonKind::NoInvariant, what), KernelVerdict::Different)
+        }
         UpdateRejection::Fault(Side::Original, fault) => unknown_fault(original, &fault, Side::Original),
         UpdateRejection::Fault(Side::Candidate, fault) => match fault.kind {
-            FaultKind::Undefined => witness::undefined_candidate(original, candidate, &fault, options, deadline)
+            FaultKind::Undefined => witness::undefined_candidate(original, candidate, Some(&fault), options, deadline)
                 .map_or_else(|| unknown_fault(candidate, &fault, Side::Candidate), KernelVerdict::Different),
             _ => unknown_fault(candidate, &fault, Side::Candidate),
         },

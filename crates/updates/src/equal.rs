@@ -3,7 +3,8 @@
 //! A choice whose condition is settled by an assumed case is replaced by its side. Where the terms meet a condition
 //! that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
 
-use crate::scalar::{Cmp, Op};
+use crate::domain::Floating;
+use crate::scalar::{Cmp, Constant, Op};
 use crate::symbolic::Backing;
 use crate::terms::{Shape, TermRef, Terms};
 use rustc_hash::FxHashMap;
@@ -12,6 +13,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub struct Equality<'a> {
     terms: &'a Terms,
+    mode: Floating,
     steps: u64,
     /// Pairs already decided without any assumed case.
     settled: FxHashMap<(TermRef, TermRef), bool>,
@@ -26,9 +28,9 @@ const DEEPEST: usize = 24;
 const LONGEST: usize = 4000;
 
 impl<'a> Equality<'a> {
-    /// With a bound on the steps of all questions together.
-    pub fn new(terms: &'a Terms, steps: u64) -> Equality<'a> {
-        Equality { terms, steps, settled: FxHashMap::default() }
+    /// In a mode, with a bound on the steps of all questions together.
+    pub fn new(terms: &'a Terms, mode: Floating, steps: u64) -> Equality<'a> {
+        Equality { terms, mode, steps, settled: FxHashMap::default() }
     }
 
     /// Are they equal?
@@ -61,6 +63,9 @@ impl<'a> Equality<'a> {
         if a == b {
             return true;
         }
+        if let (Some(x), Some(y)) = (self.effective(a), self.effective(b)) {
+            return x == y;
+        }
         if let Some(cond) = self.open_condition(a, cases).or_else(|| self.open_condition(b, cases)) {
             if cases.len() >= DEEPEST {
                 return false;
@@ -82,7 +87,8 @@ impl<'a> Equality<'a> {
         if left.is_empty() || left.len() != right.len() {
             return false;
         }
-        let commutes = matches!(self.terms.shape(a), Shape::Binary(Op::Add | Op::Mul, _));
+        let commutes =
+            self.mode != Floating::Ordered && matches!(self.terms.shape(a), Shape::Binary(Op::Add | Op::Mul, _));
         let (left, right) = (left.to_vec(), right.to_vec());
         let straight = left.iter().zip(&right).all(|(x, y)| self.under(*x, *y, cases, depth + 1));
         straight
@@ -90,6 +96,17 @@ impl<'a> Equality<'a> {
                 && left.len() == 2
                 && self.under(left[0], right[1], cases, depth + 1)
                 && self.under(left[1], right[0], cases, depth + 1)
+    }
+
+    /// The constant that the term is, its flag applied: a side of a negated choice may be a negated constant.
+    fn effective(&self, term: TermRef) -> Option<Constant> {
+        let constant = self.terms.known(term)?;
+        Some(match constant {
+            other if !term.flag() => other,
+            Constant::F64(bits) => Constant::F64(bits ^ (1 << 63)),
+            Constant::F32(bits) => Constant::F32(bits ^ (1 << 31)),
+            truth => Constant::Int(i64::from(!truth.is_true())),
+        })
     }
 
     /// The term with settled choices at its root replaced; a truth value that is settled becomes its choice's side.
@@ -109,7 +126,7 @@ impl<'a> Equality<'a> {
     fn truth(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
         let flag = cond.flag();
         let plain = self.reduce(cond.plain(), cases);
-        if let Some(constant) = self.terms.known(plain) {
+        if let Some(constant) = self.effective(plain) {
             return Some(constant.is_true() != flag);
         }
         let flag = flag != plain.flag();

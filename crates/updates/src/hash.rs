@@ -1,8 +1,9 @@
 //! Values as 128-bit hashes: no table, no memory per value.
 //!
 //! A symbolic value is the hash of its operator, its type and its operands' hashes. Two programs whose values have equal
-//! hashes compute equal terms unless the hash collides: the assumption `hash-128`. The mix is MurmurHash3's 128-bit
-//! body and finaliser; each step is a bijection of the state, so no operand can cancel another.
+//! hashes compute equal terms unless the hash collides: the assumption `hash-128`. An operand is added to the 128-bit
+//! state and mixed in by a multiplication modulo 2^128 and a shift; each step is a bijection of the state, so no
+//! operand can cancel another. One more such step ends it.
 //!
 //! Two of the 128 bits are spent: the top bit tells symbolic values from constants, the next is the flag of
 //! [`crate::symbolic`].
@@ -29,50 +30,32 @@ const F64: u64 = 4;
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Hashes;
 
-struct Mixer {
-    one: u64,
-    two: u64,
-    length: u64,
-}
+/// The state of hashing: 128 bits.
+struct Mixer(u128);
 
-const C1: u64 = 0x87c3_7b91_1142_53d5;
-const C2: u64 = 0x4cf5_ad43_2745_937f;
+/// Odd, so that multiplication is a bijection; random bits otherwise.
+const K1: u128 = 0xda94_2042_e4dd_58b5_9fb2_1c65_1e98_df25;
+const K2: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
 impl Mixer {
     #[inline]
     fn new(seed: u64) -> Mixer {
-        Mixer { one: seed, two: seed, length: 0 }
+        Mixer(u128::from(seed) << 64 | u128::from(!seed))
     }
 
     #[inline]
     fn block(&mut self, low: u64, high: u64) {
-        let first = low.wrapping_mul(C1).rotate_left(31).wrapping_mul(C2);
-        self.one = (self.one ^ first).rotate_left(27).wrapping_add(self.two).wrapping_mul(5).wrapping_add(0x52dc_e729);
-        let second = high.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1);
-        self.two = (self.two ^ second).rotate_left(31).wrapping_add(self.one).wrapping_mul(5).wrapping_add(0x3849_5ab5);
-        self.length += 16;
+        let mixed = (self.0 ^ (u128::from(high) << 64 | u128::from(low))).wrapping_mul(K1);
+        self.0 = mixed ^ (mixed >> 67);
     }
 
     #[inline]
     fn finish(self) -> Hashed {
-        let (mut one, mut two) = (self.one ^ self.length, self.two ^ self.length);
-        one = one.wrapping_add(two);
-        two = two.wrapping_add(one);
-        one = finalise(one);
-        two = finalise(two);
-        one = one.wrapping_add(two);
-        two = two.wrapping_add(one);
-        Hashed { high: (two | SYMBOLIC) & !FLAG, low: one }
+        let mut mixed = self.0 ^ (self.0 >> 64);
+        mixed = mixed.wrapping_mul(K2);
+        mixed ^= mixed >> 61;
+        Hashed { high: ((mixed >> 64) as u64 | SYMBOLIC) & !FLAG, low: mixed as u64 }
     }
-}
-
-#[inline]
-fn finalise(mut k: u64) -> u64 {
-    k ^= k >> 33;
-    k = k.wrapping_mul(0xff51_afd7_ed55_8ccd);
-    k ^= k >> 33;
-    k = k.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    k ^ (k >> 33)
 }
 
 /// A number for a name, the same in every run.
@@ -152,6 +135,15 @@ impl Backing for Hashes {
             mixer.block(argument.low, argument.high);
         }
         mixer.finish()
+    }
+
+    /// Without a branch: which hash is the smaller one cannot be predicted.
+    #[inline]
+    fn sorted(&self, a: Hashed, b: Hashed) -> [Hashed; 2] {
+        let number = |v: Hashed| u128::from(v.high) << 64 | u128::from(v.low);
+        let swap = 0u64.wrapping_sub(u64::from(number(a) > number(b)));
+        let (high, low) = ((a.high ^ b.high) & swap, (a.low ^ b.low) & swap);
+        [Hashed { high: a.high ^ high, low: a.low ^ low }, Hashed { high: b.high ^ high, low: b.low ^ low }]
     }
 
     #[inline]

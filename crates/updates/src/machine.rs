@@ -8,7 +8,7 @@ use crate::domain::Domain;
 use crate::fault::{Fault, FaultKind};
 use crate::observe::Observer;
 use crate::program::{
-    Base, Cond, Data, Element, Int, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
+    Base, Cond, Data, Element, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
 };
 use crate::scalar::{self, Cmp, Op, Scalar};
 use rustc_hash::FxHashMap;
@@ -72,8 +72,8 @@ pub struct Final<V> {
 pub struct Division<V> {
     /// The divisor.
     pub divisor: V,
-    /// The conditions on data under which it happens, and their sides.
-    pub path: Vec<(V, bool)>,
+    /// The conditions on data under which it happens; all hold.
+    pub path: Vec<V>,
     /// Where.
     pub site: u32,
 }
@@ -219,7 +219,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn locate_element(&mut self, element: &'p Element) -> Run<(u32, u64)> {
         let (object, start) = match &element.base {
             Base::Object(object) => (*object, 0),
@@ -230,10 +230,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         };
         let mut cell = start + element.offset;
         for index in &element.index {
-            let value = match &index.value {
-                Int::Slot(slot) => self.read_slot(*slot)?,
-                other => self.int(other)?,
-            };
+            let value = self.leaf(&index.value)?;
             if let Some(extent) = index.extent {
                 if (value as u64) < extent as u64 {
                     // Both factors have at most 32 bits.
@@ -297,23 +294,31 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
     }
 
+    #[cold]
+    fn no_cell(&self, object: u32) -> Box<Fault> {
+        let what = if self.constant[object as usize] { "is a constant" } else { "has no such cell" };
+        self.undefined(format!("access to `{}`, which {what}", self.program.objects[object as usize].name))
+    }
+
+    #[cold]
+    fn not_written(&self, object: u32, cell: u64) -> Box<Fault> {
+        let name = self.program.objects[object as usize].cell_name(cell);
+        self.undefined(format!("`{name}` is read before it is written"))
+    }
+
     #[inline]
     fn load(&mut self, place: &'p Place) -> Run<D::Value> {
         let (object, cell) = self.locate(place)?;
         self.load_cell(object, cell)
     }
 
-    #[inline]
+    #[inline(always)]
     fn load_cell(&mut self, object: u32, cell: u64) -> Run<D::Value> {
         let Some(value) = self.objects[object as usize].get(cell as usize).copied() else {
-            return Err(self.undefined(format!(
-                "access to `{}`, which has no such cell",
-                self.program.objects[object as usize].name
-            )));
+            return Err(self.no_cell(object));
         };
         if self.domain.is_unwritten(value) {
-            let name = self.program.objects[object as usize].cell_name(cell);
-            return Err(self.undefined(format!("`{name}` is read before it is written")));
+            return Err(self.not_written(object, cell));
         }
         if O::ACTIVE {
             self.observer.load(object, cell, value, self.site);
@@ -321,17 +326,14 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         Ok(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(&mut self, object: u32, cell: u64, value: D::Value) -> Run<()> {
         if !self.branches.is_empty() {
             self.log_cell(object, cell);
         }
-        if self.constant[object as usize] {
-            let detail = format!("write to the constant `{}`", self.program.objects[object as usize].name);
-            return Err(self.undefined(detail));
-        }
-        let Some(place) = self.objects[object as usize].get_mut(cell as usize) else {
-            return Err(self.undefined("write to an object without cells"));
+        let place = match self.objects[object as usize].get_mut(cell as usize) {
+            Some(place) if !self.constant[object as usize] => place,
+            _ => return Err(self.no_cell(object)),
         };
         *place = value;
         self.updates += 1;
@@ -346,6 +348,15 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         self.observer.store(object, cell, value, self.site, &|| iterators.clone());
     }
 
+    /// As [`Machine::data`], without a call for cells.
+    #[inline(always)]
+    fn operand(&mut self, data: &'p Data) -> Run<D::Value> {
+        match data {
+            Data::Load(place) => self.load(place),
+            other => self.data(other),
+        }
+    }
+
     fn data(&mut self, data: &'p Data) -> Run<D::Value> {
         match data {
             Data::Const(constant) => Ok(self.domain.constant(*constant)),
@@ -356,8 +367,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 Ok(self.domain.constant(constant))
             }
             Data::Binary(op, ty, operands) => {
-                let a = self.data(&operands.0)?;
-                let b = self.data(&operands.1)?;
+                let a = self.operand(&operands.0)?;
+                let b = self.operand(&operands.1)?;
                 if matches!(op, Op::Div | Op::Rem) && !ty.is_float() {
                     self.note_division(b);
                 }
@@ -427,7 +438,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if self.domain.known(divisor).is_some() {
             return;
         }
-        let path: Vec<(D::Value, bool)> = self.branches.iter().map(|b| (b.cond, b.side)).collect();
+        let domain = &mut *self.domain;
+        let holds = |b: &Branch<D::Value>| if b.side { b.cond } else { domain.not(b.cond) };
+        let path: Vec<D::Value> = self.branches.iter().map(holds).collect();
         let known = self.divisions.entry(divisor).or_default();
         let covered = |d: &Division<D::Value>| d.path.iter().all(|step| path.contains(step));
         if !known.iter().any(covered) {

@@ -327,6 +327,8 @@ pub struct Parallel {
     pub private_objects: Vec<u32>,
     /// Objects with a copy per turn that starts with the value before the loop.
     pub copied_objects: Vec<u32>,
+    /// Objects that are left with the value of the last turn.
+    pub last_objects: Vec<u32>,
     /// Objects declared inside the loop: first and behind the last.
     pub inner_objects: (u32, u32),
     /// The iterator, if it is a cell.

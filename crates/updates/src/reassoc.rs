@@ -1,9 +1,10 @@
 //! Sums and products as multisets: the mode in which floating-point operations may be regrouped.
 //!
 //! A sum is flattened through the sums inside it and becomes the sorted list of its summands, signs included; a product
-//! likewise. Only final values are rewritten, each term once.
+//! likewise. Zeros in sums and ones in products are dropped. Only final values are rewritten, each term once.
 
-use crate::scalar::{Op, Scalar};
+use crate::scalar::{Constant, Op, Scalar};
+use crate::symbolic::Backing;
 use crate::terms::{Shape, TermRef, Terms};
 use rustc_hash::FxHashMap;
 
@@ -76,7 +77,15 @@ impl Regroup {
             negative = parts.iter().filter(|p| p.flag()).count() % 2 == 1;
             parts.iter_mut().for_each(|p| *p = p.plain());
         }
+        // Where regrouping is allowed, the start values of partial sums and products do not count.
+        let neutral = if op == Op::Add { 0.0 } else { 1.0 };
+        parts.retain(|p| terms.known(*p).and_then(Constant::as_float) != Some(neutral));
         parts.sort_unstable();
+        match parts.as_slice() {
+            [] => return terms.constant(Constant::float(ty, neutral)),
+            [only] => return only.turn(negative),
+            _ => {}
+        }
         terms.make(Shape::Multiset(op, ty), &parts).turn(negative)
     }
 }

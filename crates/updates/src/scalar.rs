@@ -25,6 +25,7 @@ pub enum Scalar {
 
 impl Scalar {
     /// Is it `float` or `double`?
+    #[inline]
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F32 | Scalar::F64)
     }

@@ -24,6 +24,10 @@ pub trait Backing {
     fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> Self::Value;
     /// An application.
     fn apply(&mut self, tag: Tag<'_>, arguments: &[Self::Value]) -> Self::Value;
+    /// The two values in the order of their numbers.
+    fn sorted(&self, a: Self::Value, b: Self::Value) -> [Self::Value; 2] {
+        if a <= b { [a, b] } else { [b, a] }
+    }
     /// The value with its flag turned; never of a constant.
     fn turned(&self, value: Self::Value) -> Self::Value;
     /// The value without its flag, and the flag.
@@ -66,6 +70,7 @@ impl<B: Backing> Symbolic<B> {
         Symbolic { backing, mode, used_nan_payload: false, used_cases: false, narrow: FxHashMap::default() }
     }
 
+    #[inline]
     fn ordered_pair(&mut self, a: B::Value, b: B::Value, float: bool) -> [B::Value; 2] {
         if float {
             if self.mode == Floating::Ordered {
@@ -73,7 +78,7 @@ impl<B: Backing> Symbolic<B> {
             }
             self.used_nan_payload = true;
         }
-        if a <= b { [a, b] } else { [b, a] }
+        self.backing.sorted(a, b)
     }
 
     /// Value without sign, and whether it had one; signs of constants count.
@@ -88,6 +93,23 @@ impl<B: Backing> Symbolic<B> {
             Some(_) => (value, false),
             None => self.backing.split(value),
         }
+    }
+
+    /// Is the value known to be zero or one?
+    fn is_truth(&self, value: B::Value) -> bool {
+        match self.backing.known(value) {
+            Some(constant) => matches!(constant, Constant::Int(0 | 1)),
+            None => self.narrow.get(&self.backing.split(value).0) == Some(&Scalar::Bool),
+        }
+    }
+
+    fn note_truth(&mut self, value: B::Value) -> B::Value {
+        self.narrow.insert(value, Scalar::Bool);
+        value
+    }
+
+    fn truth_is(&mut self, value: B::Value, expected: bool) -> B::Value {
+        if expected { value } else { self.not(value) }
     }
 
     fn float_negate(&mut self, value: B::Value) -> B::Value {
@@ -229,9 +251,27 @@ impl<B: Backing> Domain for Symbolic<B> {
 
     #[inline]
     fn binary(&mut self, op: Op, ty: Scalar, a: B::Value, b: B::Value) -> Result<B::Value, Undefined> {
-        if let (Some(left), Some(right)) = (self.backing.known(a), self.backing.known(b)) {
-            let folded = scalar::fold(op, ty, left, right)?;
-            return Ok(self.backing.constant(folded));
+        match (self.backing.known(a), self.backing.known(b)) {
+            (Some(left), Some(right)) => {
+                let folded = scalar::fold(op, ty, left, right)?;
+                return Ok(self.backing.constant(folded));
+            }
+            // The usual case by far: no constant to look at.
+            (None, None) if ty.is_float() => match op {
+                Op::Add => {
+                    let pair = self.ordered_pair(a, b, true);
+                    return Ok(self.backing.apply(Tag::Binary(Op::Add, ty), &pair));
+                }
+                Op::Mul => {
+                    let ((a, first), (b, second)) = (self.backing.split(a), self.backing.split(b));
+                    let pair = self.ordered_pair(a, b, true);
+                    let product = self.backing.apply(Tag::Binary(Op::Mul, ty), &pair);
+                    self.used_nan_payload = true;
+                    return Ok(if first != second { self.backing.turned(product) } else { product });
+                }
+                _ => {}
+            },
+            _ => {}
         }
         Ok(if ty.is_float() { self.float_binary(op, ty, a, b) } else { self.int_binary(op, ty, a, b) })
     }
@@ -253,6 +293,18 @@ impl<B: Backing> Domain for Symbolic<B> {
         if a == b && !ty.is_float() {
             return self.backing.constant(Constant::Int(i64::from(matches!(cmp, Cmp::Le | Cmp::Eq))));
         }
+        for (truth, other) in [(a, b), (b, a)] {
+            // A truth value compared with zero or one is itself or its negation.
+            let expected = match self.backing.known(other) {
+                Some(Constant::Int(bit @ (0 | 1))) if self.is_truth(truth) => bit == 1,
+                _ => continue,
+            };
+            match cmp {
+                Cmp::Eq => return self.truth_is(truth, expected),
+                Cmp::Ne => return self.truth_is(truth, !expected),
+                _ => {}
+            }
+        }
         match cmp {
             Cmp::Ne => {
                 let equal = self.compare(Cmp::Eq, ty, a, b);
@@ -265,9 +317,13 @@ impl<B: Backing> Domain for Symbolic<B> {
             }
             Cmp::Eq => {
                 let pair = if a <= b { [a, b] } else { [b, a] };
-                self.backing.apply(Tag::Compare(Cmp::Eq, class(ty)), &pair)
+                let value = self.backing.apply(Tag::Compare(Cmp::Eq, class(ty)), &pair);
+                self.note_truth(value)
             }
-            _ => self.backing.apply(Tag::Compare(cmp, class(ty)), &[a, b]),
+            _ => {
+                let value = self.backing.apply(Tag::Compare(cmp, class(ty)), &[a, b]);
+                self.note_truth(value)
+            }
         }
     }
 
@@ -320,7 +376,10 @@ impl<B: Backing> Domain for Symbolic<B> {
         match (self.backing.known(yes), self.backing.known(no)) {
             (Some(Constant::Int(1)), Some(Constant::Int(0))) => cond,
             (Some(Constant::Int(0)), Some(Constant::Int(1))) => self.backing.turned(cond),
-            _ => self.backing.apply(Tag::Choice, &[cond, yes, no]),
+            _ => {
+                let value = self.backing.apply(Tag::Choice, &[cond, yes, no]);
+                if self.is_truth(yes) && self.is_truth(no) { self.note_truth(value) } else { value }
+            }
         }
     }
 

@@ -8,6 +8,7 @@ mod bench;
 mod build;
 mod demo;
 mod kernels;
+mod regalloc;
 mod test;
 mod tools;
 
@@ -21,7 +22,8 @@ usage: cargo xtask COMMAND
   test                             install what the tests need and run all of them
   bench [sample|corpus] [--save]   verdicts, times and counts of a fixed set of functions, against the stored ones;
                                    --save stores them. The sample is bundled, the corpus is in target/corpus.
-  bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong";
+  bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
+  bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
             Some(request) => kernels::run(request),
             None => Err(USAGE.to_string()),
         },
+        ["bench", "regalloc"] => regalloc::run(),
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
             Some(request) => bench::run(request),
             None => Err(USAGE.to_string()),

@@ -107,6 +107,7 @@ impl Plan for Claimed<'_> {
 /// The equations of one point.
 #[derive(Default)]
 struct Known {
+    list: Vec<(Id, Id)>,
     exact: FxHashSet<(Id, Id)>,
     /// Equations by the location of the original's or of the candidate's side.
     by_location: FxHashMap<(Side, Location), Vec<(Id, Id)>>,
@@ -211,7 +212,9 @@ impl Checker<'_> {
                 if values.bits(a) != values.bits(b) {
                     return Err(Rejected::Malformed("an equation between different widths".to_string()));
                 }
-                known.exact.insert((a, b));
+                if known.exact.insert((a, b)) {
+                    known.list.push((a, b));
+                }
                 for id in [a, b] {
                     if let Some((side, location, _)) = lane_of(values, id) {
                         known.by_location.entry((side, location)).or_default().push((a, b));
@@ -228,7 +231,7 @@ impl Checker<'_> {
     /// The first point's equations hold when the functions are entered.
     fn entry(&mut self) -> Result<(), Rejected> {
         let mut entry = Known { is_entry: true, ..Known::default() };
-        let equations: Vec<(Id, Id)> = self.known[0].exact.iter().copied().collect();
+        let equations = self.known[0].list.clone();
         let nothing = Run::default();
         let mut memory = Memory::default();
         for (a, b) in equations {
@@ -243,6 +246,9 @@ impl Checker<'_> {
 
     fn same(&mut self, point: usize, a: Id, b: Id) -> bool {
         self.counts.obligations += 1;
+        if a == b || self.known[point].exact.contains(&(a, b)) {
+            return true;
+        }
         let Point { original, candidate, .. } = &self.product.points[point];
         let mut matcher = Matcher::new(
             &mut self.product.values,
@@ -283,15 +289,40 @@ impl Checker<'_> {
         }
         for edge in self.product.points[index].out.clone() {
             let to = self.product.edges[edge].to;
-            let equations: Vec<(Id, Id)> = self.known[to].exact.iter().copied().collect();
-            for (a, b) in equations {
-                let (a, b) = (self.product.carried(edge, a), self.product.carried(edge, b));
-                if !self.same(index, a, b) {
+            let mut chosen: FxHashMap<Location, Vec<(u16, Id)>> = FxHashMap::default();
+            for k in 0..self.known[to].list.len() {
+                let (a, b) = self.known[to].list[k];
+                let (x, y) = (self.product.carried(edge, a), self.product.carried(edge, b));
+                if !self.same(index, x, y) {
                     return unequal("an equation does not hold behind the block".to_string());
+                }
+                if self.product.values.is_free(x) && !self.choose_once(&mut chosen, a, y) {
+                    return unequal("an undefined value would have to be two values".to_string());
                 }
             }
         }
         Ok(())
+    }
+
+    /// A value of the original that does not matter becomes, on one edge, one value of the candidate.
+    fn choose_once(&mut self, chosen: &mut FxHashMap<Location, Vec<(u16, Id)>>, original: Id, candidate: Id) -> bool {
+        let values = &mut self.product.values;
+        let Some((_, location, low)) = lane_of(values, original) else { return false };
+        let end = low + values.bits(candidate);
+        let before = chosen.entry(location).or_default();
+        for (first, other) in before.iter() {
+            let (from, to) = (low.max(*first), end.min(first + values.bits(*other)));
+            if from >= to {
+                continue;
+            }
+            let (x, y) =
+                (values.extract(candidate, from - low, to - from), values.extract(*other, from - first, to - from));
+            if x != y {
+                return false;
+            }
+        }
+        before.push((low, candidate));
+        true
     }
 
     /// Which event of the original is which of the candidate. Stores may change places if they do not overlap.

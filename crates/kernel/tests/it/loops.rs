@@ -20,6 +20,7 @@ fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> Poin
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
         world: MemoryClaim::Kept,
         locals: Vec::new(),
+        waits: false,
         define: sided('c').zip(sided('o')).collect(),
         hold: hold.iter().map(|h| (*h).to_string()).collect(),
     }

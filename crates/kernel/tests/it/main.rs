@@ -4,3 +4,4 @@ mod programs;
 mod rules;
 mod certificates;
 mod loops;
+mod updates;

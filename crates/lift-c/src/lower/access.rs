@@ -59,7 +59,8 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn named(&mut self, name: Name) -> Result<Lv, Error> {
+    /// The place of a variable.
+    pub(super) fn named(&mut self, name: Name) -> Result<Lv, Error> {
         let (binding, key) = self.lookup(name)?;
         Ok(match binding {
             Binding::Slot(slot, ty) => Lv::Slot(slot, ty, key),

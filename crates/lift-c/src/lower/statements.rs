@@ -1,13 +1,12 @@
 //! Statements.
 
-use super::values::{Access, Lv};
 use super::{Binding, Lowerer, Val, nothing};
 use crate::ast::{self, Expr, ExprKind, For, StmtKind};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::lexer::Name;
 use rustc_hash::FxHashMap;
-use updates::{Base, Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
+use updates::{Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
 
 /// Does control leave the enclosing list from inside the statement, other than at its end?
 fn has_exit(stmt: &ast::Stmt) -> bool {
@@ -119,7 +118,10 @@ impl<'a> Lowerer<'a> {
         let pragma = self.pragma.take();
         match &stmt.kind {
             StmtKind::Empty => {}
-            StmtKind::Pragma(name) => self.pragma = Some(*name),
+            StmtKind::Pragma(name) => {
+                self.accept_directive(*name)?;
+                self.pragma = Some(*name);
+            }
             StmtKind::Declare(variables) => {
                 for variable in variables {
                     self.declare(variable, out)?;
@@ -223,7 +225,14 @@ impl<'a> Lowerer<'a> {
         let iterator = name.filter(|_| variable.is_some()).map(|name| self.text(name).to_string());
         let number = self.program.loops.len() as u32;
         self.program.loops.push(Loop { line, iterator, variable });
+        let reached = self.collapse;
+        let pragma = self.collapsed(pragma);
+        let inherited = self.collapse;
         let mut parallel = self.directive(pragma)?;
+        // An inner loop repeats the directive; only the outermost counts its depth.
+        if reached.is_some() {
+            self.collapse = inherited;
+        }
         let (objects, slots) = (self.program.objects.len() as u32, self.program.slots as u32);
         self.loops.push(number);
         let site = self.site(line);
@@ -312,19 +321,6 @@ impl<'a> Lowerer<'a> {
         self.scopes.pop();
         out.push(Stmt::Switch(site, Box::new(SwitchStmt { value, cases, default, body: stmts })));
         Ok(())
-    }
-
-    /// The cell or slot of a name in a directive.
-    pub(super) fn variable(&mut self, name: Name) -> Result<Lv, Error> {
-        let (binding, key) = self.lookup(name)?;
-        Ok(match binding {
-            Binding::Slot(slot, ty) => Lv::Slot(slot, ty, key),
-            Binding::Pointer(slot, target) => Lv::Pointer(slot, target),
-            Binding::Object(object, ty) => {
-                Lv::Memory(Access { base: Base::Object(object), index: Vec::new(), offset: 0 }, ty)
-            }
-            Binding::Known(value, _) => return Err(self.malformed(format!("{value} is no variable"))),
-        })
     }
 }
 

@@ -36,7 +36,7 @@ impl<'a> Parser<'a> {
         // `(` opens a nested declarator unless a parameter list starts there.
         if self.text() == "(" && self.nested_declarator() {
             let inner = self.at + 1;
-            self.skip_group();
+            self.skip_brackets();
             let outer = self.suffixes(ty)?;
             let end = std::mem::replace(&mut self.at, inner);
             let found = self.declarator(outer)?;
@@ -60,21 +60,6 @@ impl<'a> Parser<'a> {
                 token.kind == Kind::Word
                     && !super::specifiers::is_keyword(self.text_at(1))
                     && self.typedef(token.name).is_none()
-            }
-        }
-    }
-
-    fn skip_group(&mut self) {
-        let mut depth = 0;
-        while self.peek().kind != Kind::End {
-            match self.text() {
-                "(" => depth += 1,
-                ")" => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 {
-                return;
             }
         }
     }

@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn skip_brackets(&mut self) {
+    pub(super) fn skip_brackets(&mut self) {
         let mut depth = 0;
         while self.peek().kind != Kind::End {
             match self.text() {

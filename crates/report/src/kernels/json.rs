@@ -1,130 +1,146 @@
-//! The report about kernels for programs. The fields of the general report, and below `witness` what is known about
-//! the broken dependence.
+//! The report about kernels for programs. The fields of the general report in their order, and below `witness` what is
+//! known about the broken dependence.
 
 use super::{KernelFunction, KernelReport, SweepRow, assumptions, reason, render_broken, word};
-use search::updates::{Broken, Instance, KernelOutcome, KernelVerdict, KernelWitness};
-use serde_json::{Map, Value, json};
+use search::updates::{Broken, Instance, KernelVerdict, KernelWitness};
+use serde::Serialize;
 
 /// Cells of one object that are listed before the rest is left out.
 const MOST_CELLS: usize = 8192;
 
+/// An object with its fields in this order; values are JSON already.
+fn object(fields: &[(&str, String)]) -> String {
+    let parts: Vec<String> = fields.iter().map(|(name, value)| format!("{}:{value}", plain(name))).collect();
+    format!("{{{}}}", parts.join(","))
+}
+
+fn list(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
+fn plain(value: impl Serialize) -> String {
+    serde_json::to_string(&value).expect("strings, numbers and lists always serialise")
+}
+
+fn optional(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "null".to_string())
+}
+
 pub(super) fn render(report: &KernelReport) -> String {
     let summary = report.summary();
-    let functions: Vec<Value> = report.functions.iter().map(function).collect();
-    let mut top = Map::new();
-    top.insert("version".into(), json!(1));
-    top.insert("original".into(), json!(report.original));
-    top.insert("candidate".into(), json!(report.candidate));
-    top.insert("functions".into(), Value::Array(functions));
-    top.insert(
-        "summary".into(),
-        json!({"equivalent": summary.equivalent, "different": summary.different, "unknown": summary.unknown}),
-    );
-    format!("{}\n", Value::Object(top))
+    let text = object(&[
+        ("version", plain(1)),
+        ("original", plain(&report.original)),
+        ("candidate", plain(&report.candidate)),
+        ("functions", list(report.functions.iter().map(function))),
+        (
+            "summary",
+            object(&[
+                ("equivalent", plain(summary.equivalent)),
+                ("different", plain(summary.different)),
+                ("unknown", plain(summary.unknown)),
+            ]),
+        ),
+    ]);
+    format!("{text}\n")
 }
 
-fn milliseconds(time: std::time::Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
+fn milliseconds(time: std::time::Duration) -> String {
+    plain((time.as_secs_f64() * 1e6).round() / 1e3)
 }
 
-fn function(function: &KernelFunction) -> Value {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(function.name));
-    if let Some(other) = &function.candidate_name {
-        object.insert("candidate_name".into(), json!(other));
-    }
-    outcome(&function.outcome, &mut object);
-    object.insert("time_ms".into(), json!(milliseconds(function.time)));
-    object.insert("certificate".into(), json!(function.certificate));
-    if !function.sweep.is_empty() {
-        object.insert("sweep".into(), Value::Array(function.sweep.iter().map(sweep_row).collect()));
-    }
-    Value::Object(object)
+fn why(verdict: &KernelVerdict) -> String {
+    optional(reason(verdict).map(|(kind, detail)| object(&[("kind", plain(kind)), ("detail", plain(detail))])))
 }
 
-fn outcome(outcome: &KernelOutcome, object: &mut Map<String, Value>) {
-    object.insert("verdict".into(), json!(word(&outcome.verdict)));
-    let why = reason(&outcome.verdict).map(|(kind, detail)| json!({"kind": kind, "detail": detail}));
-    object.insert("reason".into(), json!(why));
-    object.insert("strategy".into(), json!("updates"));
-    object.insert("assumptions".into(), json!(assumptions(outcome)));
-    let witness = match &outcome.verdict {
+fn function(function: &KernelFunction) -> String {
+    let verdict = &function.outcome.verdict;
+    let witness = match verdict {
         KernelVerdict::Different(found) => Some(witness(found)),
         _ => None,
     };
-    object.insert("witness".into(), json!(witness));
-    if outcome.updates > 0 {
-        object.insert("updates".into(), json!(outcome.updates));
+    let mut fields = vec![("name", plain(&function.name))];
+    if let Some(other) = &function.candidate_name {
+        fields.push(("candidate_name", plain(other)));
     }
-}
-
-fn sweep_row(row: &SweepRow) -> Value {
-    let mut object = Map::new();
-    object.insert("parameter".into(), json!(row.parameter));
-    object.insert("value".into(), json!(row.value));
-    object.insert("verdict".into(), json!(word(&row.outcome.verdict)));
-    let why = reason(&row.outcome.verdict).map(|(kind, detail)| json!({"kind": kind, "detail": detail}));
-    object.insert("reason".into(), json!(why));
-    object.insert("time_ms".into(), json!(milliseconds(row.time)));
-    Value::Object(object)
-}
-
-fn instance(instance: &Option<Instance>) -> Value {
-    match instance {
-        Some(instance) => {
-            let iterators: Map<String, Value> =
-                instance.iterators.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-            json!({"line": instance.line, "iterators": iterators})
-        }
-        None => Value::Null,
+    fields.extend([
+        ("verdict", plain(word(verdict))),
+        ("reason", why(verdict)),
+        ("strategy", plain("updates")),
+        ("time_ms", milliseconds(function.time)),
+        ("assumptions", plain(assumptions(&function.outcome))),
+        ("witness", optional(witness)),
+        ("certificate", plain(&function.certificate)),
+    ]);
+    if function.outcome.updates > 0 {
+        fields.push(("updates", plain(function.outcome.updates)));
     }
+    if !function.sweep.is_empty() {
+        fields.push(("sweep", list(function.sweep.iter().map(sweep_row))));
+    }
+    object(&fields)
 }
 
-fn dependence(broken: &Broken) -> Value {
+fn sweep_row(row: &SweepRow) -> String {
+    object(&[
+        ("parameter", plain(&row.parameter)),
+        ("value", plain(row.value)),
+        ("verdict", plain(word(&row.outcome.verdict))),
+        ("reason", why(&row.outcome.verdict)),
+        ("time_ms", milliseconds(row.time)),
+    ])
+}
+
+fn instance(instance: &Option<Instance>) -> String {
+    optional(instance.as_ref().map(|instance| {
+        let iterators: Vec<(&str, String)> =
+            instance.iterators.iter().map(|(name, value)| (name.as_str(), plain(value))).collect();
+        object(&[("line", plain(instance.line)), ("iterators", object(&iterators))])
+    }))
+}
+
+fn dependence(broken: &Broken) -> String {
     let reading = broken.reading.as_ref().map(|reading| {
-        json!({
-            "cell": reading.cell,
-            "expected": instance(&reading.expected),
-            "found_cell": reading.found_cell,
-            "found": instance(&reading.found),
-        })
+        object(&[
+            ("cell", plain(&reading.cell)),
+            ("expected", instance(&reading.expected)),
+            ("found_cell", plain(&reading.found_cell)),
+            ("found", instance(&reading.found)),
+        ])
     });
-    json!({
-        "kind": broken.kind.name(),
-        "cell": broken.cell,
-        "original": instance(&broken.original),
-        "candidate": instance(&broken.candidate),
-        "reading": reading,
-        "text": render_broken(broken).join("; "),
-    })
+    object(&[
+        ("kind", plain(broken.kind.name())),
+        ("cell", plain(&broken.cell)),
+        ("original", instance(&broken.original)),
+        ("candidate", instance(&broken.candidate)),
+        ("reading", optional(reading)),
+        ("text", plain(render_broken(broken).join("; "))),
+    ])
 }
 
-fn witness(witness: &KernelWitness) -> Value {
-    let memory: Vec<Value> = witness
-        .memory
-        .iter()
-        .enumerate()
-        .map(|(number, input)| {
-            let types = input.types.iter().copied().cycle();
-            let bytes: String = input.cells.iter().take(MOST_CELLS).zip(types).map(|(c, ty)| bytes(c, ty)).collect();
-            // Addresses are symbolic: objects are apart from each other.
-            json!({"address": format!("{:#x}", (number as u64 + 1) << 32), "object": input.name, "bytes": bytes})
-        })
-        .collect();
-    let behaviour = |summary: &str, line: &Option<String>| json!({"summary": summary, "line": line});
-    json!({
-        "kind": witness.kind,
-        "registers": {},
-        "memory": memory,
-        "calls": [],
-        "original": behaviour(&witness.original, &witness.lines[0]),
-        "candidate": behaviour(&witness.candidate, &witness.lines[1]),
-        "replayed": witness.replayed,
-        "cell": witness.cell,
-        "wrong_cells": witness.wrong_cells,
-        "dependence": witness.broken.as_ref().map(dependence),
-        "weaker_mode": witness.weaker.map(|mode| mode.name()),
-    })
+fn witness(witness: &KernelWitness) -> String {
+    let memory = witness.memory.iter().enumerate().map(|(number, input)| {
+        let types = input.types.iter().copied().cycle();
+        let bytes: String = input.cells.iter().take(MOST_CELLS).zip(types).map(|(c, ty)| bytes(c, ty)).collect();
+        // Addresses are symbolic: objects are apart from each other.
+        let address = format!("{:#x}", (number as u64 + 1) << 32);
+        object(&[("address", plain(address)), ("object", plain(&input.name)), ("bytes", plain(bytes))])
+    });
+    let behaviour =
+        |summary: &str, line: &Option<String>| object(&[("summary", plain(summary)), ("line", plain(line))]);
+    object(&[
+        ("kind", plain(witness.kind)),
+        ("registers", object(&[])),
+        ("memory", list(memory)),
+        ("calls", list(std::iter::empty())),
+        ("original", behaviour(&witness.original, &witness.lines[0])),
+        ("candidate", behaviour(&witness.candidate, &witness.lines[1])),
+        ("replayed", plain(&witness.replayed)),
+        ("cell", plain(&witness.cell)),
+        ("wrong_cells", plain(witness.wrong_cells)),
+        ("dependence", optional(witness.broken.as_ref().map(dependence))),
+        ("weaker_mode", plain(witness.weaker.map(|mode| mode.name()))),
+    ])
 }
 
 fn bytes(constant: &updates::Constant, ty: updates::Scalar) -> String {

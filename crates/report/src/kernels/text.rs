@@ -80,7 +80,7 @@ fn sweep(function: &KernelFunction, colour: Colour) -> String {
 }
 
 fn different(function: &KernelFunction, witness: &KernelWitness, colour: Colour) -> String {
-    let name = colour.paint(Look::Name, &title(function));
+    let name = colour.paint(Look::Name, title(function));
     let mut out = String::from("\n");
     let head = match witness.kind {
         "undefined" => "the candidate does something undefined".to_string(),

@@ -7,9 +7,8 @@
 pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Vec<u64>> {
     let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
     let n = columns.len();
-    let mut rows: Vec<Vec<u64>> = (0..target.len())
-        .map(|i| columns.iter().map(|c| c[i] & mask).chain([target[i] & mask]).collect())
-        .collect();
+    let mut rows: Vec<Vec<u64>> =
+        (0..target.len()).map(|i| columns.iter().map(|c| c[i] & mask).chain([target[i] & mask]).collect()).collect();
     let mut pivots: Vec<(usize, usize)> = Vec::new();
     let mut free: Vec<usize> = (0..n).collect();
     let mut next = 0;
@@ -46,9 +45,12 @@ pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Ve
     let mut out = vec![0u64; n];
     for (row, column) in pivots.iter().rev() {
         let row = &rows[*row];
-        let rest = (0..n).fold(row[n], |sum, c| {
-            if c == *column { sum } else { sum.wrapping_sub(row[c].wrapping_mul(out[c])) }
-        }) & mask;
+        let rest = (0..n).fold(
+            row[n],
+            |sum, c| {
+                if c == *column { sum } else { sum.wrapping_sub(row[c].wrapping_mul(out[c])) }
+            },
+        ) & mask;
         let zeros = row[*column].trailing_zeros();
         if rest != 0 && rest.trailing_zeros() < zeros {
             return None;

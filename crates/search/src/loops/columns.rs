@@ -56,9 +56,8 @@ pub(crate) fn column(location: Location, rows: &[Row], forgotten: bool) -> Optio
 pub(crate) fn variables(function: &Function, side: Side) -> Vec<Location> {
     let fits = |size: u64| matches!(size, 1 | 2 | 4 | 8);
     let locals = function.locals.iter().filter(|l| fits(l.size));
-    let mut out: Vec<Location> = locals
-        .filter_map(|l| Location::whole(side, Spot::Slot { offset: l.offset, bytes: l.size as u16 }))
-        .collect();
+    let mut out: Vec<Location> =
+        locals.filter_map(|l| Location::whole(side, Spot::Slot { offset: l.offset, bytes: l.size as u16 })).collect();
     out.sort();
     out.dedup();
     out

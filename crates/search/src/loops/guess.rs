@@ -60,6 +60,7 @@ pub(crate) fn guess(
     turns: [u32; 2],
     dropped: &BTreeSet<String>,
     memory: &[Field],
+    waits: bool,
 ) -> Guesses {
     let mut out = Guesses::default();
     if rows.len() < FEWEST_ROWS {
@@ -74,7 +75,13 @@ pub(crate) fn guess(
     let forgotten = |l: &Location| forget.iter().any(|f| f.overlaps(l));
     let mut own: Vec<Location> = variables(names.functions[0], Side::Original);
     own.retain(|v| !forget.iter().any(|f| f.overlaps(v) && f != v));
-    own.extend(forget.iter().filter(|l| l.side == Side::Original && !own.contains(l) && is_live(l)).copied().collect::<Vec<_>>());
+    own.extend(
+        forget
+            .iter()
+            .filter(|l| l.side == Side::Original && !own.contains(l) && is_live(l))
+            .copied()
+            .collect::<Vec<_>>(),
+    );
     for register in (0..16).map(Register::General) {
         let location = Location::whole(Side::Original, Spot::Register(register)).expect("a word");
         if is_live(&location) && register != Register::RSP && !own.contains(&location) {
@@ -105,6 +112,28 @@ pub(crate) fn guess(
             expression.places(&mut used);
         }
     }
+    // A loop that only the original has: what it computes, by what the candidate still knows.
+    if waits {
+        let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
+        let kept = (0..16).map(Register::General).filter(argument);
+        let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
+        let kept: Vec<Column> = kept.collect();
+        for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
+            let Some(target) = column(*place, &rows, true) else { continue };
+            let others = basis.iter().filter(|c| c.location != *place && c.text.is_none()).chain(&kept).cloned();
+            let mut others: Vec<Column> = others.collect();
+            others.retain(|c| !out.define.iter().any(|(d, _)| d.overlaps(&c.location)));
+            if used.iter().any(|u| u.overlaps(place)) {
+                continue;
+            }
+            if let Some(text) = combine(names, &target, &others, dropped) {
+                if let Ok(expression) = kernel::Expression::parse(&text) {
+                    expression.places(&mut used);
+                }
+                out.define.push((*place, text));
+            }
+        }
+    }
     // The original's variables by what the candidate keeps apart.
     if !open.is_empty() {
         for place in own.iter().filter(|l| forgotten(l) && !used.iter().any(|u| u.overlaps(l)) && l.width <= 64) {
@@ -121,6 +150,19 @@ pub(crate) fn guess(
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     conditions(&whole, turns, &mut out);
+    let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
+    let mut hold = Vec::new();
+    for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
+        for (i, field) in memory.iter().enumerate().filter(|(_, f)| 8 * f.watched.bytes <= x.location.width) {
+            let values: Option<Vec<u64>> = all.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+            let Some(values) = values else { continue };
+            let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
+            let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
+            let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
+            order(x, &bound, &mut hold);
+        }
+    }
+    out.hold.extend(hold);
     out
 }
 
@@ -154,7 +196,9 @@ fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
         since[i] = if rows[i].2 == rows[i - 1].2 { since[i - 1] + 1 } else { 0 };
     }
     let scattered = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-    numbers.sort_by_key(|i| (if since[*i] < EARLY { since[*i] } else { EARLY + (scattered(*i) % 8) as usize }, scattered(*i)));
+    numbers.sort_by_key(|i| {
+        (if since[*i] < EARLY { since[*i] } else { EARLY + (scattered(*i) % 8) as usize }, scattered(*i))
+    });
     let (early, late) = numbers.split_at(numbers.partition_point(|i| since[*i] < EARLY));
     let mut numbers: Vec<usize> = early.iter().take(MOST_ROWS / 2).chain(late).copied().collect();
     numbers.truncate(MOST_ROWS);
@@ -392,7 +436,8 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
             let rest = column.values[0] & mask;
             if column.values.iter().all(|v| v & mask == rest) && most > least {
                 let bits = period.ilog2();
-                let rest = if bits < 64 && rest >> (bits - 1) & 1 == 1 { rest as i64 - (1 << bits) } else { rest as i64 };
+                let rest =
+                    if bits < 64 && rest >> (bits - 1) & 1 == 1 { rest as i64 - (1 << bits) } else { rest as i64 };
                 hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{rest})"));
             }
         }
@@ -411,24 +456,26 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
 
 /// `x ≤ y` if it held and came close to being an equality.
 fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
-    let (a, b) = (x.signed(), y.signed());
     let width = x.location.width;
-    let (p, q) = (x.location.to_string(), y.location.to_string());
-    let gaps: Vec<i128> = a.iter().zip(&b).map(|(a, b)| i128::from(*b) - i128::from(*a)).collect();
-    let (least, most) = (*gaps.iter().min().expect("rows"), *gaps.iter().max().expect("rows"));
-    if least < 0 || least > 256 || most == least {
-        return;
-    }
+    let (p, q) = (x.location.to_string(), y.text.clone().unwrap_or_else(|| y.location.to_string()));
+    let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
+        let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
+        (least != most && (0..=256).contains(&least)).then_some(least)
+    };
+    let (a, b) = (x.signed(), y.signed());
     let pointers = width == 64 && a.iter().chain(&b).all(|v| *v > 1 << 20);
-    if pointers {
-        hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
-    } else {
+    let signed = nearest(&mut a.iter().zip(&b).map(|(a, b)| i128::from(*b) - i128::from(*a)));
+    let unsigned = nearest(&mut x.values.iter().zip(&y.values).map(|(a, b)| i128::from(*b) - i128::from(*a)));
+    if let Some(least) = signed.filter(|_| !pointers) {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=s" } else { "<s" }));
-        if a.iter().chain(&b).all(|v| *v >= 0) {
-            hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+        if least > 1 {
+            hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
         }
     }
-    if least > 1 {
-        hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+    if let Some(least) = unsigned {
+        hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+        if least > 1 && signed.is_none() {
+            hold.push(format!("(<=u #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+        }
     }
 }

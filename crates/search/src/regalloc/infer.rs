@@ -12,10 +12,11 @@ use super::plan::{Guess, is_physical};
 use kernel::regalloc::{Claim, ClaimedPoint, Expression};
 use machine::{
     Agreement, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit, Mismatch, Point, Product,
-    Stage, Trial, Values,
+    Stage, Trial, Values, is_input,
 };
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 /// Most nodes of a term in an equation; more means that it grows around a loop.
 const LARGEST_TERM: usize = 24;
@@ -179,11 +180,9 @@ impl Hypotheses for Growing<'_> {
     fn evidence(&mut self, values: &mut Values, a: Id, b: Id) -> Evidence {
         if self.equations.contains_key(&(a, b)) {
             Evidence::Yes
-        } else if self.is_entry && !Self::same_at_entry(values, a, b) {
+        } else if self.is_entry && !Self::same_at_entry(values, a, b) || self.agree(values, a, b) == Agreement::Differ {
             Evidence::No
-        } else if self.agree(values, a, b) == Agreement::Differ {
-            Evidence::No
-        } else if machine::is_input(values, a) && machine::is_input(values, b) {
+        } else if is_input(values, a) && is_input(values, b) {
             Evidence::Maybe
         } else {
             Evidence::Unlikely
@@ -322,7 +321,22 @@ impl<'a> Worker<'a> {
     /// Compares the two values of a need; new equations become needs of the blocks before.
     fn meet(&mut self, index: usize) -> Result<(), (usize, Mismatch)> {
         let Need { point, original, candidate, .. } = self.needs[index];
-        let added = {
+        let values = &self.product.values;
+        let plain = point != 0
+            && values.bits(original) == values.bits(candidate)
+            && is_input(values, original)
+            && is_input(values, candidate);
+        let added = if plain {
+            // The commonest case: a location against a location.
+            let because = Because { need: index, user: None };
+            match self.equations[point].entry((original, candidate)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(because);
+                    vec![(original, candidate)]
+                }
+                Entry::Occupied(_) => return Ok(()),
+            }
+        } else {
             let Product { original: before, candidate: after, values, points, edges } = &mut self.product;
             let Point { original: ours, candidate: theirs, .. } = &points[point];
             let mut growing = Growing {
@@ -352,10 +366,13 @@ impl<'a> Worker<'a> {
             return Err((index, Mismatch { trail: vec![(original, candidate)] }));
         }
         for (a, b) in added {
-            for edge in self.product.points[point].into.clone() {
+            for k in 0..self.product.points[point].into.len() {
+                let edge = self.product.points[point].into[k];
                 let (x, y) = (self.product.carried(edge, a), self.product.carried(edge, b));
                 let from = self.product.edges[edge].from;
-                self.need(from, x, y, Source::Edge(edge, (a, b)));
+                if x != y && !self.equations[from].contains_key(&(x, y)) {
+                    self.need(from, x, y, Source::Edge(edge, (a, b)));
+                }
             }
         }
         Ok(())

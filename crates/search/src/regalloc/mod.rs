@@ -43,14 +43,12 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
             }
         }
         Err(mut failure) => {
-            if original.gap.is_none() && candidate.gap.is_none() {
-                if let Failure::Need(unmet) = &mut *failure {
-                    if let Some(error) = refute::refute(unmet, names) {
-                        return Answer::Refuted(Box::new(error));
-                    }
-                }
-            }
             let gap = original.gap.as_ref().or(candidate.gap.as_ref());
+            if let (None, Failure::Need(unmet)) = (gap, &mut *failure)
+                && let Some(error) = refute::refute(unmet, names)
+            {
+                return Answer::Refuted(Box::new(error));
+            }
             Answer::Unknown(match gap {
                 Some((line, what)) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
                 None => reason(original, candidate, names, &failure),

@@ -172,7 +172,7 @@ pub(super) fn explain(
     });
     let ours = Side { program: original, trace: first.0, versions: first.1 };
     let theirs = Side { program: candidate, trace: second.0, versions: second.1 };
-    Search { ours, theirs, pairing, terms: &domain.backing }.find(&wrong)
+    Search { ours, theirs, pairing, terms: &domain.backing, mode }.find(&wrong)
 }
 
 fn wrong_cells(
@@ -191,7 +191,7 @@ fn wrong_cells(
     if visited.is_err() {
         return Vec::new();
     }
-    let mut equality = Equality::new(&domain.backing, 2_000_000);
+    let mut equality = Equality::new(&domain.backing, domain.mode, 2_000_000);
     pairs.into_iter().filter(|(_, a, b)| !equality.equal(*a, *b)).map(|(pair, ..)| pair).collect()
 }
 
@@ -200,6 +200,7 @@ struct Search<'a> {
     theirs: Side<'a>,
     pairing: &'a Pairing,
     terms: &'a Terms,
+    mode: Floating,
 }
 
 impl Search<'_> {
@@ -220,13 +221,13 @@ impl Search<'_> {
 
     /// The first update whose counterpart read what another instance wrote, or made something else of it.
     fn first_instance(&self, matching: &Matching, needed: &[bool]) -> Option<(u32, Broken)> {
-        let mut equality = Equality::new(self.terms, 2_000_000);
+        let mut equality = Equality::new(self.terms, self.mode, 2_000_000);
         for (number, counterpart) in matching.candidate.iter().enumerate() {
             let Some(other) = counterpart else { continue };
-            if !matching.complete && !needed[number] {
+            let (update, theirs) = (self.ours.update(number as u32), self.theirs.update(*other));
+            if !matching.complete && !needed[number] && update.object != CONDITION {
                 continue;
             }
-            let (update, theirs) = (self.ours.update(number as u32), self.theirs.update(*other));
             // Where all instances are there, the first that reads another write counts, even if it finds the same
             // value: it is where the order broke.
             let same = equality.equal(update.value, theirs.value);
@@ -278,7 +279,7 @@ impl Search<'_> {
     fn first_version(&self, wrong: &[CellPair], needed: &[bool]) -> Option<(Option<u32>, Broken)> {
         let mut first: Option<(u32, Option<u32>)> = None;
         let mut extra: Option<(u32, CellPair)> = None;
-        let mut equality = Equality::new(self.terms, 2_000_000);
+        let mut equality = Equality::new(self.terms, self.mode, 2_000_000);
         for (object, other) in &self.pairing.outputs {
             let cells = self.ours.versions.get(*object as usize).map_or(0, Vec::len);
             let other_cells = self.theirs.versions.get(*other as usize).map_or(0, Vec::len);
@@ -311,7 +312,7 @@ impl Search<'_> {
             }
         }
         match (first, extra) {
-            (Some((number, counterpart)), _) => Some((Some(number), self.describe(number, counterpart))),
+            (Some((number, counterpart)), _) => Some((Some(number), self.describe(number, counterpart, 0))),
             (None, Some((number, pair))) => {
                 let broken = Broken {
                     kind: Kind::Extra,
@@ -345,7 +346,7 @@ impl Search<'_> {
         needed
     }
 
-    fn describe(&self, number: u32, counterpart: Option<u32>) -> Broken {
+    fn describe(&self, number: u32, counterpart: Option<u32>, depth: u32) -> Broken {
         let update = self.ours.update(number);
         let cell = self.ours.cell_name(update.object, update.cell);
         let original = Some(self.ours.instance(number));
@@ -355,6 +356,9 @@ impl Search<'_> {
         let candidate = Some(self.theirs.instance(other));
         let theirs = self.theirs.update(other);
         let (ours_reads, their_reads) = (self.ours.trace.reads(update), self.theirs.trace.reads(theirs));
+        if let Some((first, second)) = self.wrong_local(ours_reads, their_reads).filter(|_| depth < 100) {
+            return self.describe(first, second, depth + 1);
+        }
         if let Some((kind, reading)) = self.wrong_version(ours_reads, their_reads) {
             return Broken { kind, cell, original, candidate, reading: Some(reading), note: None };
         }
@@ -386,6 +390,23 @@ impl Search<'_> {
         let shared = ::updates::input_key(&x.origin).is_some() && x.origin == y.origin;
         let local = x.origin == Origin::Local && y.origin == Origin::Local && x.name == y.name;
         a.cell == b.cell && (shared || local)
+    }
+
+    /// A local variable that is read with another value: its first update that differs, and the counterpart.
+    fn wrong_local(&self, ours: &[Read], theirs: &[Read]) -> Option<(u32, Option<u32>)> {
+        let local = |read: &Read| self.ours.program.objects[read.object as usize].origin == Origin::Local;
+        let pairs = ours.iter().flat_map(|a| theirs.iter().filter(|b| self.same_cell(a, b)).map(move |b| (a, b)));
+        let mut wrong = pairs.filter(|(a, b)| local(a) && a.value != b.value);
+        wrong.find_map(|(a, b)| {
+            let first = self.ours.versions_of(a.object, a.cell);
+            let second = self.theirs.versions_of(b.object, b.cell);
+            let upto = first.iter().position(|v| v + 1 == a.writer)?;
+            // The right version with a wrong value: the mistake came before.
+            second.iter().position(|v| v + 1 == b.writer).filter(|at| *at == upto)?;
+            let value = |side: &Side<'_>, number: u32| side.update(number).value;
+            let at = (0..=upto).find(|k| value(&self.ours, first[*k]) != value(&self.theirs, second[*k]))?;
+            Some((first[at], Some(second[at])))
+        })
     }
 
     /// A read of the same cell that got another version.

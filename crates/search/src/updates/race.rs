@@ -53,7 +53,6 @@ impl Watch {
         for frame in &mut self.frames {
             let p = &frame.parallel;
             let own = p.private_objects.contains(&object)
-                || p.copied_objects.contains(&object)
                 || (p.inner_objects.0..p.inner_objects.1).contains(&object)
                 || p.iterator == Some(object);
             if own || self.conflict.is_some() {
@@ -65,15 +64,26 @@ impl Watch {
             }
             let now = Access { turn: frame.turn, iterators: frame.iterators.clone(), site, write };
             let entry = frame.cells.entry((object, cell)).or_default();
-            // A write conflicts with any access of another turn, a read with a write.
-            let others = if write { &entry[..] } else { &entry[1..] };
+            // A write conflicts with any access of another turn, a read with a write. A variable with a copy per
+            // thread conflicts only if a turn may see what another left there.
+            let copy = p.copied_objects.contains(&object) || p.last_objects.contains(&object);
+            let others = match (write, copy) {
+                (true, true) => &entry[..0],
+                (true, false) => &entry[..],
+                (false, _) => &entry[1..],
+            };
             if let Some(first) = others.iter().flatten().find(|a| a.turn != frame.turn) {
                 let number = frame.number;
                 self.conflict =
                     Some(Conflict { object: Some((object, cell)), first: first.clone(), second: now, number });
                 return;
             }
-            entry[usize::from(write)].get_or_insert(now);
+            let place = &mut entry[usize::from(write)];
+            if copy {
+                *place = Some(now);
+            } else {
+                place.get_or_insert(now);
+            }
         }
     }
 }

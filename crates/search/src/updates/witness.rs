@@ -53,6 +53,9 @@ pub struct KernelWitness {
 /// Runs on numbers that are tried.
 const MOST_TRIES: u64 = 60;
 
+/// A cell by name and what the two programs leave there.
+pub(super) type Difference = (String, Number, Number);
+
 struct Runs {
     original: Final<Number>,
     candidate: Result<Final<Number>, Box<Fault>>,
@@ -73,15 +76,19 @@ fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairin
     Some(Runs { original: ours, candidate: theirs })
 }
 
-/// Are the numbers the same, up to the payload of a NaN?
-fn same(a: Number, b: Number) -> bool {
-    match (a, b) {
-        (Number::Value(x), Number::Value(y)) => {
-            let nan = |c: Constant| c.as_float().is_some_and(f64::is_nan);
-            x == y || nan(x) && nan(y)
-        }
-        _ => a == b,
+/// Are the numbers the same, up to the payload of a NaN? Where sums may be regrouped, also if rounding explains the
+/// difference.
+fn same(a: Number, b: Number, mode: Floating) -> bool {
+    let (Number::Value(x), Number::Value(y)) = (a, b) else { return a == b };
+    if x == y {
+        return true;
     }
+    let (Some(left), Some(right)) = (x.as_float(), y.as_float()) else { return false };
+    if left.is_nan() && right.is_nan() {
+        return true;
+    }
+    let tolerance = if matches!(x, Constant::F32(_)) { 1e-2 } else { 1e-6 };
+    mode == Floating::Reassoc && (left - right).abs() <= tolerance * left.abs().max(right.abs())
 }
 
 fn attempts(options: KernelOptions, deadline: Instant) -> impl Iterator<Item = Inputs> {
@@ -98,12 +105,12 @@ fn first_difference(
     theirs: &Final<Number>,
     original: &Program,
     pairing: &Pairing,
-    inputs: Inputs,
+    (inputs, mode): (Inputs, Floating),
 ) -> Option<(CellPair, Number, Number)> {
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Wraps };
     let mut found = None;
     let compared = pairing.each(&runs.original, theirs, original, &mut numbers, |pair, a, b| {
-        if !same(a, b) && found.is_none() {
+        if !same(a, b, mode) && found.is_none() {
             found = Some((pair, a, b));
         }
     });
@@ -139,7 +146,7 @@ pub(super) fn run_alone(
     inputs: Inputs,
     limits: Limits,
     other: Limits,
-) -> Option<(Final<Number>, Option<(String, Number, Number)>)> {
+) -> Option<(Final<Number>, Option<Difference>)> {
     let pairing = Pairing::of(original, candidate).ok()?;
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
@@ -148,7 +155,7 @@ pub(super) fn run_alone(
     let theirs = execute(candidate, &mut numbers, &mut Nobody, other, &extents).ok()?;
     let runs = Runs { original: ours, candidate: Ok(theirs) };
     let Ok(theirs) = &runs.candidate else { return None };
-    let difference = first_difference(&runs, theirs, original, &pairing, inputs)
+    let difference = first_difference(&runs, theirs, original, &pairing, (inputs, Floating::Ieee))
         .map(|(pair, a, b)| (original.objects[pair.original as usize].cell_name(pair.cell), a, b));
     Some((runs.original, difference))
 }
@@ -167,7 +174,9 @@ pub(super) fn differing(
     for inputs in attempts(options, deadline) {
         let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
         let Ok(theirs) = &runs.candidate else { continue };
-        let Some((pair, a, b)) = first_difference(&runs, theirs, original, &pairing, inputs) else { continue };
+        let Some((pair, a, b)) = first_difference(&runs, theirs, original, &pairing, (inputs, claim.mode)) else {
+            continue;
+        };
         let broken = explain::explain(original, candidate, &pairing, claim, limits);
         let cell = original.objects[pair.original as usize].cell_name(pair.cell);
         let line =
@@ -217,7 +226,7 @@ fn weaker(original: &Program, candidate: &Program, claim: Claim, deadline: Insta
 pub(super) fn undefined_candidate(
     original: &Program,
     candidate: &Program,
-    fault: &Fault,
+    fault: Option<&Fault>,
     options: KernelOptions,
     deadline: Instant,
 ) -> Option<Box<KernelWitness>> {
@@ -238,7 +247,7 @@ pub(super) fn undefined_candidate(
             candidate: format!("{}: {}", where_, found.detail),
             lines: [None, Some(format!("{file}:{line}"))],
             wrong_cells: 0,
-            broken: Some(Broken::undefined(candidate, if fault.conditional { found } else { fault })),
+            broken: Some(Broken::undefined(candidate, fault.filter(|f| !f.conditional).unwrap_or(found))),
             weaker: None,
             replayed: vec!["interpreter"],
         }));

@@ -93,18 +93,28 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
     }
 
+    /// As [`Machine::int`], without a call for variables and numbers.
+    #[inline(always)]
+    pub(super) fn leaf(&mut self, int: &'p Int) -> Run<i64> {
+        match int {
+            Int::Slot(slot) => self.read_slot(*slot),
+            Int::Const(value) => Ok(*value),
+            other => self.int(other),
+        }
+    }
+
     pub(super) fn int(&mut self, int: &'p Int) -> Run<i64> {
         match int {
             Int::Const(value) => Ok(*value),
             Int::Slot(slot) => self.read_slot(*slot),
             Int::Binary(op, ty, operands) => {
-                let a = self.int(&operands.0)?;
-                let b = self.int(&operands.1)?;
+                let a = self.leaf(&operands.0)?;
+                let b = self.leaf(&operands.1)?;
                 arithmetic(*op, *ty, a, b).map_err(|why| self.undefined(why.to_string()))
             }
             Int::Compare(cmp, ty, operands) => {
-                let a = self.int(&operands.0)?;
-                let b = self.int(&operands.1)?;
+                let a = self.leaf(&operands.0)?;
+                let b = self.leaf(&operands.1)?;
                 Ok(i64::from(compare_control(*cmp, *ty, a, b)))
             }
             Int::Not(value) => Ok(i64::from(self.int(value)? == 0)),

@@ -17,8 +17,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             return Err(self.unsupported("a parallel loop without an integer iterator"));
         };
         self.observer.enter(body.number, parallel);
-        let saved: Vec<Vec<D::Value>> =
-            parallel.private_objects.iter().map(|o| self.objects[*o as usize].clone()).collect();
+        let own = || parallel.private_objects.iter().chain(&parallel.copied_objects);
+        let saved: Vec<Vec<D::Value>> = own().map(|o| self.objects[*o as usize].clone()).collect();
         let mut values = Vec::new();
         while self.next_turn(body)? {
             values.push(self.read_slot(slot)?);
@@ -35,6 +35,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         for value in values {
             self.write_slot(slot, value);
             self.forget_private(parallel);
+            for (object, cells) in own().zip(&saved).skip(parallel.private_objects.len()) {
+                self.objects[*object as usize].clone_from(cells);
+            }
             self.site = body.site;
             if O::ACTIVE {
                 let iterators = self.iterators();
@@ -59,7 +62,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             }
         }
         self.write_slot(slot, end);
-        for (object, cells) in parallel.private_objects.iter().zip(saved) {
+        for (object, cells) in own().zip(saved) {
             self.objects[*object as usize] = cells;
         }
         self.observer.leave();

@@ -1,0 +1,226 @@
+//! C kernels through the binary: the pairs of tests/kernels, the command line, bad input.
+
+// This file uses a part of the helpers.
+#[allow(dead_code)]
+mod lockstep;
+
+use lockstep::Bench;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn pairs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels")
+}
+
+fn sorted(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("the directory of pairs");
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// What the first line of a candidate demands.
+struct Expectation {
+    verdict: String,
+    kind: Option<String>,
+    options: String,
+}
+
+fn expectation(candidate: &Path) -> Expectation {
+    let text = std::fs::read_to_string(candidate).expect("a candidate");
+    let line = text.lines().next().and_then(|l| l.strip_prefix("// ")).expect("the expectation");
+    let (words, options) = line.split_once(" --").expect("options");
+    let mut words = words.split_whitespace();
+    Expectation {
+        verdict: words.next().expect("a verdict").to_string(),
+        kind: words.next().map(str::to_string),
+        options: format!("--{options}"),
+    }
+}
+
+#[test]
+fn every_pair_gets_its_verdict_and_has_a_near_miss() {
+    let bench = Bench::new();
+    let mut count = 0;
+    for directory in sorted(&pairs()).into_iter().filter(|p| p.is_dir()) {
+        let mut verdicts = Vec::new();
+        let original = directory.join("original.c");
+        for candidate in sorted(&directory).into_iter().filter(|p| *p != original) {
+            let Expectation { verdict, kind, options } = expectation(&candidate);
+            let run =
+                bench.run(&format!("check {} {} {options} --format json", original.display(), candidate.display()));
+            let name = candidate.display();
+            assert!(!run.out.is_empty(), "{name}: {}", run.err);
+            let report = run.json();
+            let function = &report["functions"][0];
+            assert_eq!(function["verdict"], verdict.as_str(), "{name}: {function}");
+            let found = match verdict.as_str() {
+                "different" => &function["witness"]["dependence"]["kind"],
+                _ => &function["reason"]["kind"],
+            };
+            if let Some(kind) = kind {
+                assert_eq!(*found, kind.as_str(), "{name}: {function}");
+            }
+            let assumptions = function["assumptions"].to_string();
+            let listed = assumptions.contains("param(") && assumptions.contains("disjoint-arrays");
+            assert!(listed || verdict == "unknown", "{name}: {assumptions}");
+            if verdict == "different" {
+                assert_eq!(function["witness"]["replayed"][0], "interpreter", "{name}");
+            }
+            verdicts.push(verdict);
+            count += 1;
+        }
+        for wanted in ["equivalent", "different"] {
+            assert!(verdicts.iter().any(|v| v == wanted), "{}: no {wanted}", directory.display());
+        }
+    }
+    assert!(count >= 20, "{count} pairs");
+}
+
+const MATVEC: &str = "void mv(int n, double A[n][n], double x[n], double y[n]) {\n  for (int i = 0; i < n; i++) {\n    y[i] = 0;\n    for (int j = 0; j < n; j++)\n      y[i] += A[i][j] * x[j];\n  }\n}\n";
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("a.c", MATVEC.as_bytes());
+    bench.write("short.c", MATVEC.replace("j < n;", "j < n - n / 4;").as_bytes());
+    bench
+}
+
+#[test]
+fn the_broken_instance_is_named() {
+    let bench = bench();
+    let run = bench.run("check a.c short.c --param n=6");
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    let wanted = "missing-update the candidate never makes the update of y[0] at line 5 at i=0,j=5 of the original";
+    assert!(run.out.contains(wanted), "{}", run.out);
+    assert!(run.out.contains("6 cells are wrong"), "{}", run.out);
+}
+
+#[test]
+fn a_sweep_shows_the_smallest_size() {
+    let bench = bench();
+    let run = bench.run("check a.c short.c --sweep n=1..6 --format json");
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    let report = run.json();
+    let rows = report["functions"][0]["sweep"].as_array().expect("a sweep").clone();
+    let verdicts: Vec<&str> = rows.iter().filter_map(|r| r["verdict"].as_str()).collect();
+    assert_eq!(verdicts, ["equivalent", "equivalent", "equivalent", "different", "different", "different"]);
+    let text = bench.run("check a.c short.c --sweep n=1..6").out;
+    assert!(text.contains("smallest size at which it shows: n=4"), "{text}");
+    let all = bench.run("check a.c a.c --sweep n=1..6");
+    assert_eq!(all.status, Some(0));
+    assert!(all.out.contains("param(n=1..6)"), "{}", all.out);
+}
+
+#[test]
+fn a_weaker_mode_is_suggested() {
+    let bench = Bench::new();
+    bench.write("a.c", b"double f(double x[4]) { return x[0] + x[1] + (x[2] + x[3]); }");
+    bench.write("b.c", b"double f(double x[4]) { return x[3] + (x[1] + x[0]) + x[2]; }");
+    let run = bench.run("check a.c b.c");
+    assert_eq!(run.status, Some(1));
+    assert!(run.out.contains("equivalent only under reassociation of +"), "{}", run.out);
+    assert_eq!(bench.run("check a.c b.c --fp reassoc").status, Some(0));
+}
+
+#[test]
+fn certificates_are_verified_by_the_kernel_alone() {
+    let bench = bench();
+    let saved = bench.run("check a.c a.c --param n=5 --certificates proofs --format json");
+    assert_eq!(saved.status, Some(0), "{}", saved.err);
+    let assumptions = saved.json()["functions"][0]["assumptions"].to_string();
+    assert!(!assumptions.contains("hash-128"), "{assumptions}");
+    assert_eq!(saved.json()["functions"][0]["certificate"], "proofs/mv.json");
+    let verified = bench.run("verify proofs/mv.json a.c a.c");
+    assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);
+    // A certificate for other files, a changed one, and no certificate at all.
+    bench.run("verify proofs/mv.json a.c short.c").fails_cleanly("another candidate");
+    let text = std::fs::read_to_string(bench.path("proofs/mv.json")).expect("the certificate");
+    let mut forged: Value = serde_json::from_str(&text).expect("JSON");
+    let run = bench.run("check short.c short.c --param n=5 --certificates short");
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let short = std::fs::read_to_string(bench.path("short/mv.json")).expect("a certificate");
+    let short: Value = serde_json::from_str(&short).expect("JSON");
+    forged["candidate_hash"] = short["original_hash"].clone();
+    bench.write("forged.json", forged.to_string().as_bytes());
+    let rejected = bench.run("verify forged.json a.c short.c");
+    assert_eq!(rejected.status, Some(2), "{}{}", rejected.out, rejected.err);
+    bench.write("broken.json", &text.as_bytes()[..text.len() / 2]);
+    bench.run("verify broken.json a.c a.c").fails_cleanly("half a certificate");
+}
+
+#[test]
+fn bad_input_is_3_and_named() {
+    let bench = bench();
+    bench.write("syntax.c", b"void mv(int n) { for (;; }");
+    bench.write("two.c", b"void p(double x[2]) {}\nvoid q(double x[2]) {}");
+    bench.write("shape.c", MATVEC.replace("A[n][n]", "A[n][n+1]").as_bytes());
+    bench.write("binary.c", &[0xff, 0xfe, 0, 1]);
+    let cases = [
+        ("check a.c a.c", "parameter `n` needs a value"),
+        ("check a.c a.c --param n=5 --param m=3", "--param m: neither file has a parameter of that name"),
+        ("check a.c a.c --param n=5 --param n=6", "--param n: given twice"),
+        ("check a.c a.c --param n", "expected NAME=NUMBER"),
+        ("check a.c a.c --sweep n=5..1", "expected NAME=FIRST..LAST"),
+        ("check a.c a.c --fp sloppy", "invalid value 'sloppy'"),
+        ("check a.c syntax.c --param n=5", "syntax.c:1: expected an expression, found `}`"),
+        ("check a.c missing.c --param n=5", "missing.c: No such file"),
+        ("check a.c binary.c --param n=5", "binary.c: not a text file"),
+        ("check two.c two.c", "which function? choose with --function: p, q"),
+        ("check a.c a.c --function nosuch --param n=5", "the original has no function of that name"),
+        ("check a.c shape.c --param n=5", "argument 2 `A` is `double[5][5]` in the original and `double[5][6]`"),
+    ];
+    for (words, wanted) in cases {
+        let run = bench.run(words);
+        run.fails_cleanly(words);
+        assert!(run.err.contains(wanted), "{words}: {}", run.err);
+    }
+}
+
+#[test]
+fn what_has_no_answer_says_why() {
+    let bench = bench();
+    bench.write("forever.c", MATVEC.replace("j < n; j++", "j < n; j += 0").as_bytes());
+    bench.write("other.c", b"void other(int n) {}");
+    bench.write("bound.c", b"void f(int n, double x[4], int k[1]) {\n  for (int i = 0; i < k[0]; i++) x[i] = n; }");
+    bench.write("uninit.c", b"double f(double x[4]) { double t; return x[0] + t; }");
+    let cases = [
+        ("check a.c forever.c --param n=5 --timeout 0.3", "timeout", "the time limit ended the loop"),
+        ("check a.c other.c --function mv --param n=5", "missing-function", "no function `mv`"),
+        ("check bound.c bound.c --param n=5", "unsupported", "bound.c:2 at i=0: data-dependent loop bound"),
+        ("check uninit.c uninit.c", "undefined-original", "`t` is read before it is written"),
+    ];
+    for (words, kind, detail) in cases {
+        let run = bench.run(&format!("{words} --format json"));
+        assert_eq!(run.status, Some(2), "{words}: {}{}", run.out, run.err);
+        let report = run.json();
+        let reason = &report["functions"][0]["reason"];
+        assert_eq!(reason["kind"], kind, "{words}: {reason}");
+        assert!(reason["detail"].to_string().contains(detail), "{words}: {reason}");
+    }
+}
+
+#[test]
+fn rows_are_rows_unless_told_otherwise() {
+    let bench = Bench::new();
+    bench.write("a.c", b"void f(double A[4][4]) { for (int i = 0; i < 16; i++) A[0][i] = 0; }");
+    let run = bench.run("check a.c a.c --format json");
+    assert_eq!(run.json()["functions"][0]["reason"]["kind"], "undefined-original");
+    let flat = bench.run("check a.c a.c --flat-arrays");
+    assert_eq!(flat.status, Some(0), "{}", flat.out);
+    assert!(flat.out.contains("flat-arrays"), "{}", flat.out);
+}
+
+#[test]
+fn headers_and_definitions_reach_the_preprocessor() {
+    let bench = Bench::new();
+    bench.write(
+        "a.c",
+        b"#include \"size.h\"\nvoid f(double x[SIZE]) { for (int i = 0; i < SIZE; i++) x[i] = SCALE * x[i]; }",
+    );
+    std::fs::create_dir(bench.path("inc")).expect("a directory");
+    bench.write("inc/size.h", b"#define PASTE(a, b) a##b\n#define SIZE PASTE(1, 2)\n");
+    let run = bench.run("check a.c a.c -I inc -D SCALE=2");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    bench.run("check a.c a.c -D SCALE=2").fails_cleanly("no such header");
+}

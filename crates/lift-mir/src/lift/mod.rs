@@ -1,0 +1,496 @@
+//! Instructions to steps.
+//!
+//! Reading comes before writing: a step that writes a register comes after all steps of the instruction that read. What
+//! hardware does and the text does not say is made explicit here: a 32-bit definition clears the upper half, a write to a
+//! vector register loses what is above it, two definitions of one register leave nothing known.
+
+mod address;
+mod definitions;
+mod operations;
+mod generic;
+
+use crate::opcode::{Form, Meaning, Order, loads_scalar, meaning, register_form, scalar_float};
+use crate::operand::{Base, Line, MemoryOperand, Operand, RegisterFlags};
+use crate::registers::{self, Class, FLAGS};
+use machine::{
+    Arg, Commute, Condition, Effect, Exit, Function, Instruction, Lane, Location, Mask, MemoryKind, Names, Phi, Place,
+    Span, Step, Symbol,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// What is known of an opcode, with the names of its functions.
+pub struct Known {
+    pub symbol: Symbol,
+    pub meaning: Meaning,
+    /// Function that yields the value.
+    value: Symbol,
+    /// Function that yields the flags.
+    flags: Symbol,
+    /// The opcode on registers, if this one reads memory.
+    register: Option<(Symbol, Meaning)>,
+    scalar: bool,
+    /// Widths that a scalar floating-point operation reads and yields.
+    float: Option<(u16, u16)>,
+}
+
+/// What is known of opcodes, looked up once each.
+#[derive(Default)]
+pub struct Opcodes {
+    known: FxHashMap<Box<str>, Rc<Known>>,
+}
+
+impl Opcodes {
+    fn get(&mut self, opcode: &str, names: &mut Names) -> Rc<Known> {
+        if let Some(known) = self.known.get(opcode) {
+            return Rc::clone(known);
+        }
+        let meaning = meaning(opcode);
+        let stem = match &meaning {
+            Meaning::Binary { name, bits, .. }
+            | Meaning::Unary { name, bits, .. }
+            | Meaning::Shift { name, bits, .. } => {
+                format!("{name}{bits}")
+            }
+            Meaning::Choose { bits, .. } => format!("CMOV{bits}"),
+            Meaning::DoubleShift { bits, .. } => format!("SHLD{bits}"),
+            Meaning::SignExtend(from, to, _) => format!("sign-extend {from} to {to}"),
+            Meaning::Condition(_) => "SETCC".to_string(),
+            _ => opcode.to_string(),
+        };
+        let register = register_form(opcode).map(|form| {
+            let meaning = crate::opcode::meaning(&form);
+            (names.intern(&form), meaning)
+        });
+        let known = Rc::new(Known {
+            symbol: names.intern(opcode),
+            value: names.intern(&stem),
+            flags: names.intern(&format!("{stem} flags")),
+            register,
+            scalar: loads_scalar(opcode),
+            float: scalar_float(opcode),
+            meaning,
+        });
+        self.known.insert(opcode.into(), Rc::clone(&known));
+        known
+    }
+}
+
+/// What an entry of the constant pool holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    Zeros,
+    Ones,
+    Other,
+}
+
+/// The block that is being read.
+#[derive(Default)]
+pub struct Current {
+    /// Numbers of the successors, if the text says them.
+    pub successors: Option<Vec<u32>>,
+    /// Between two labels around a call that may throw?
+    pub guarded: bool,
+    /// Has control left for good?
+    pub ended: bool,
+}
+
+/// Turns instructions into steps of a function.
+pub struct Lifter<'a> {
+    pub names: &'a mut Names,
+    pub opcodes: &'a mut Opcodes,
+    pub function: &'a mut Function,
+    pub immutable: &'a FxHashSet<i64>,
+    pub landing: &'a FxHashSet<u32>,
+    /// Entries of the constant pool, by their operands.
+    pub constants: FxHashMap<Symbol, Content>,
+    pub current: Current,
+    /// Phis of the current block; blocks by number until the whole function is read.
+    pub phis: Vec<Phi>,
+    /// Where the current instruction is.
+    pub line: u32,
+    temporaries: u32,
+    /// Virtual registers that hold less than a vector register.
+    narrow: FxHashSet<u32>,
+    /// Blocks that are reached by their addresses.
+    pub indirect: Vec<u32>,
+}
+
+/// An address that was computed.
+enum Address {
+    Memory(Lane, Option<Lane>),
+    Slot(Location, i64),
+}
+
+/// The register operands of an instruction.
+struct Operands {
+    /// Defined before the `=`, or marked `def`.
+    defined: Vec<(Lane, RegisterFlags)>,
+    /// Explicit uses.
+    used: Vec<Operand>,
+    implicit_uses: Vec<(Lane, RegisterFlags)>,
+    implicit_definitions: Vec<(Lane, RegisterFlags)>,
+    mask: Option<Mask>,
+}
+
+impl<'a> Lifter<'a> {
+    pub fn new(
+        names: &'a mut Names,
+        opcodes: &'a mut Opcodes,
+        function: &'a mut Function,
+        immutable: &'a FxHashSet<i64>,
+        landing: &'a FxHashSet<u32>,
+    ) -> Lifter<'a> {
+        Lifter {
+            names,
+            opcodes,
+            function,
+            immutable,
+            landing,
+            constants: FxHashMap::default(),
+            current: Current::default(),
+            phis: Vec::new(),
+            line: 0,
+            temporaries: 0,
+            narrow: FxHashSet::default(),
+            indirect: Vec::new(),
+        }
+    }
+
+    fn gap(&mut self, what: impl Into<String>) {
+        if self.function.gap.is_none() {
+            self.function.gap = Some((self.line, what.into()));
+        }
+    }
+
+    /// One instruction.
+    pub fn instruction(&mut self, line: &Line, number: u32, text: (u32, u32)) {
+        self.line = number;
+        self.temporaries = 0;
+        for (register, class) in &line.classes {
+            self.declare(*register, *class);
+        }
+        let known = self.opcodes.get(&line.opcode, self.names);
+        let start = self.function.steps.len();
+        let operands = self.sort(line);
+        self.dispatch(&known, line, &operands);
+        self.refuse_conflicts(&known, &operands);
+        let len = (self.function.steps.len() - start) as u32;
+        if len > 0 {
+            let steps = Span { start: start as u32, len };
+            self.function.instructions.push(Instruction { line: number, text, opcode: known.symbol, steps });
+        }
+    }
+
+    /// Control goes on with the next block.
+    pub fn fall_through(&mut self, exit: Exit, line: u32) {
+        let start = self.function.steps.len() as u32;
+        self.push(Step::Leave(exit));
+        let opcode = self.names.intern("fall through");
+        self.function.instructions.push(Instruction { line, text: (0, 0), opcode, steps: Span { start, len: 1 } });
+    }
+
+    /// Notes the width of a virtual register.
+    pub fn declare(&mut self, register: u32, class: Class) {
+        let widths = &mut self.function.virtuals;
+        // Numbers are dense in real files; a stray large one must not cost memory.
+        if register as usize > widths.len() + 1_000_000 {
+            self.gap(format!("virtual register %{register} has an impossible number"));
+            return;
+        }
+        if widths.len() <= register as usize {
+            widths.resize(register as usize + 1, 0);
+        }
+        if widths[register as usize] == 0 {
+            widths[register as usize] = class.bits;
+            if class.narrow {
+                self.narrow.insert(register);
+            }
+        }
+    }
+
+    fn resolve(&self, lane: Lane) -> Lane {
+        if lane.bits == 0 { Lane { bits: self.function.width(lane.location), ..lane } } else { lane }
+    }
+
+    fn sort(&mut self, line: &Line) -> Operands {
+        let mut sorted = Operands {
+            defined: Vec::new(),
+            used: Vec::new(),
+            implicit_uses: Vec::new(),
+            implicit_definitions: Vec::new(),
+            mask: None,
+        };
+        for operand in &line.operands {
+            match *operand {
+                Operand::Register(lane, flags) => {
+                    let lane = self.resolve(lane);
+                    match (flags.implicit, flags.define) {
+                        (false, true) => sorted.defined.push((lane, flags)),
+                        (false, false) => sorted.used.push(Operand::Register(lane, flags)),
+                        (true, true) => sorted.implicit_definitions.push((lane, flags)),
+                        (true, false) => sorted.implicit_uses.push((lane, flags)),
+                    }
+                }
+                Operand::Mask(mask) => sorted.mask = Some(mask),
+                other => sorted.used.push(other),
+            }
+        }
+        // The rewriter notes the liveness of a whole register beside an explicit part of it: no operand of its own.
+        let explicit: Vec<Lane> = sorted
+            .used
+            .iter()
+            .filter_map(|o| if let Operand::Register(lane, _) = o { Some(*lane) } else { None })
+            .chain(sorted.defined.iter().map(|(lane, _)| *lane))
+            .collect();
+        let is_own = |(lane, _): &(Lane, RegisterFlags)| {
+            !explicit.iter().any(|e| e.location == lane.location && e.bits < lane.bits)
+        };
+        sorted.implicit_uses.retain(is_own);
+        sorted.implicit_definitions.retain(is_own);
+        sorted
+    }
+
+    /// Definitions that share bits, or that are written before another operand is read, leave nothing known.
+    fn refuse_conflicts(&mut self, known: &Known, operands: &Operands) {
+        if operands.defined.len() + operands.implicit_definitions.len() < 2
+            && !operands.defined.iter().any(|(_, flags)| flags.early)
+        {
+            return;
+        }
+        // What is known by name defines its result and the flags; anything else there is a note about liveness.
+        let generic = matches!(known.meaning, Meaning::Pure { .. } | Meaning::Event | Meaning::Jump | Meaning::Return);
+        if !generic {
+            return;
+        }
+        let all: Vec<(Lane, RegisterFlags)> =
+            operands.defined.iter().chain(&operands.implicit_definitions).copied().collect();
+        for (i, (lane, flags)) in all.iter().enumerate() {
+            let twice = all.iter().enumerate().any(|(j, (other, _))| i != j && lane.overlaps(*other));
+            let too_early = flags.early
+                && operands.used.iter().any(|o| {
+                    matches!(o, Operand::Register(used, f) if used.overlaps(*lane) && f.tied.is_none() && !f.undefined)
+                });
+            if twice || too_early {
+                self.push(Step::Forget(*lane));
+            }
+        }
+    }
+
+    fn dispatch(&mut self, known: &Known, line: &Line, operands: &Operands) {
+        match &known.meaning {
+            Meaning::Nothing => {
+                if line.opcode == "EH_LABEL" {
+                    self.current.guarded = !self.current.guarded;
+                }
+            }
+            Meaning::Kill => self.kill(operands),
+            Meaning::Copy => self.copy(operands),
+            Meaning::Undefined => {
+                for (lane, _) in &operands.defined {
+                    self.push(Step::Undefine(*lane));
+                }
+            }
+            Meaning::Phi => self.phi(line),
+            Meaning::SubregisterToRegister => match operands.used[..] {
+                [_, ref value, Operand::Subregister(low, bits)] => {
+                    let arg = self.arg(value);
+                    self.assemble(operands, None, &[(arg, low, bits)]);
+                }
+                _ => self.gap("SUBREG_TO_REG with unusual operands"),
+            },
+            Meaning::InsertSubregister => match operands.used[..] {
+                [ref base, ref value, Operand::Subregister(low, bits)] => {
+                    let (base, value) = (self.arg(base), self.arg(value));
+                    self.assemble(operands, Some(base), &[(value, low, bits)]);
+                }
+                _ => self.gap("INSERT_SUBREG with unusual operands"),
+            },
+            Meaning::ExtractSubregister => match (&operands.used[..], &operands.defined[..]) {
+                ([Operand::Register(from, _), Operand::Subregister(low, bits)], [(to, flags)]) => {
+                    let from = Lane::new(from.location, from.low + low, *bits);
+                    self.set(*to, *flags, Arg::Lane(from));
+                }
+                _ => self.gap("EXTRACT_SUBREG with unusual operands"),
+            },
+            Meaning::RegisterSequence => {
+                let mut parts = Vec::new();
+                for pair in operands.used.chunks(2) {
+                    let [value, Operand::Subregister(low, bits)] = pair else {
+                        return self.gap("REG_SEQUENCE with unusual operands");
+                    };
+                    parts.push((self.arg(value), *low, *bits));
+                }
+                self.assemble(operands, Some(Arg::Undefined(0)), &parts);
+            }
+            Meaning::Zero => {
+                for (lane, flags) in &operands.defined {
+                    self.set(*lane, *flags, Arg::Constant(0, lane.bits));
+                }
+                self.forget_implicit(operands);
+            }
+            Meaning::Immediate => match (&operands.used[..], &operands.defined[..]) {
+                ([Operand::Immediate(value)], [(lane, flags)]) => {
+                    self.set(*lane, *flags, Arg::Constant(*value as u64, lane.bits));
+                }
+                ([Operand::Text(symbol, addend)], [(lane, flags)]) => {
+                    let terms = self.terms(&[(1, Arg::Symbol(*symbol, lane.bits))]);
+                    let to = self.temporary(lane.bits);
+                    self.push(Step::Linear { to, constant: *addend, terms });
+                    self.set(*lane, *flags, Arg::Lane(to));
+                }
+                _ => self.generic(known, line, operands, &Meaning::Pure { faults: false, commutes: Order::Fixed }),
+            },
+            Meaning::Move(bits) => match (&operands.used[..], &operands.defined[..]) {
+                ([value @ Operand::Register(from, _)], [(lane, flags)]) => {
+                    let bits = if *bits == 0 { lane.bits.min(from.bits) } else { *bits };
+                    let arg = self.arg(value);
+                    self.extend(*lane, *flags, arg, bits);
+                }
+                _ => self.generic(known, line, operands, &Meaning::Event),
+            },
+            Meaning::Load => match (&operands.defined[..], self.memory_source(line, operands, 0)) {
+                ([(lane, flags)], Some(value)) => {
+                    let bits = arg_bits(value);
+                    self.extend(*lane, *flags, value, bits);
+                }
+                _ => self.generic(known, line, operands, &Meaning::Event),
+            },
+            Meaning::Store(bits) => self.store(known, line, operands, *bits),
+            Meaning::Address(bits) => self.address_arithmetic(known, line, operands, *bits),
+            Meaning::Binary { name, bits, form } => self.binary(known, line, operands, name, *bits, *form),
+            Meaning::Unary { name, bits, form } => self.unary(known, line, operands, name, *bits, *form),
+            Meaning::Shift { name, bits, form, once } => self.shift(known, line, operands, name, *bits, *form, *once),
+            Meaning::DoubleShift { left, bits, form } => self.double_shift(known, line, operands, *left, *bits, *form),
+            Meaning::Choose { bits, form } => self.choose(known, line, operands, *bits, *form),
+            Meaning::Condition(form) => self.condition(known, line, operands, *form),
+            Meaning::ZeroExtend(from, form) => {
+                let value = match form {
+                    Form::Registers => operands.used.first().map(|o| self.arg(o)),
+                    _ => self.memory_source(line, operands, 0),
+                };
+                match (value, &operands.defined[..]) {
+                    (Some(value), [(lane, flags)]) => self.extend(*lane, *flags, value, *from),
+                    _ => self.generic(known, line, operands, &Meaning::Event),
+                }
+            }
+            Meaning::SignExtend(from, to, form) => {
+                let value = match form {
+                    Form::Registers => operands.used.first().map(|o| self.arg(o)),
+                    _ => self.memory_source(line, operands, 0),
+                };
+                match (value, &operands.defined[..]) {
+                    (Some(value), [(lane, flags)]) if lane.bits == *to => {
+                        let value = cut(value, *from);
+                        let result = self.temporary(*to);
+                        self.apply(known.value, &[value], &[result], Commute::Never, Effect::Pure, None);
+                        self.set(*lane, *flags, Arg::Lane(result));
+                    }
+                    _ => self.generic(known, line, operands, &Meaning::Event),
+                }
+            }
+            Meaning::BranchIf => match (&operands.used[..], &operands.implicit_uses[..]) {
+                ([Operand::Block(target), Operand::Immediate(code @ 0..=15)], [(flags, _)]) => {
+                    let when = Condition::Flags(*code as u8, *flags);
+                    self.push(Step::Leave(Exit { when, target: *target }));
+                }
+                _ => self.generic(known, line, operands, &Meaning::Event),
+            },
+            Meaning::Branch => match operands.used[..] {
+                [Operand::Block(target)] => {
+                    self.push(Step::Leave(Exit { when: Condition::Always, target }));
+                    self.current.ended = true;
+                }
+                _ => self.gap("JMP without a block"),
+            },
+            Meaning::Jump => {
+                self.generic(known, line, operands, &Meaning::Event);
+                self.jump_targets();
+                self.current.ended = true;
+            }
+            Meaning::Return => {
+                self.generic(known, line, operands, &Meaning::Event);
+                self.current.ended = !line.opcode.ends_with("cc");
+            }
+            other => {
+                let other = other.clone();
+                self.generic(known, line, operands, &other);
+            }
+        }
+    }
+
+    // ---- pools
+
+    fn push(&mut self, step: Step) {
+        self.function.steps.push(step);
+    }
+
+    fn temporary(&mut self, bits: u16) -> Lane {
+        self.temporaries += 1;
+        Lane::new(Location::temporary(self.temporaries), 0, bits)
+    }
+
+    fn args(&mut self, args: &[Arg]) -> Span {
+        let start = self.function.args.len() as u32;
+        self.function.args.extend_from_slice(args);
+        Span { start, len: args.len() as u32 }
+    }
+
+    fn lanes(&mut self, lanes: &[Lane]) -> Span {
+        let start = self.function.lanes.len() as u32;
+        self.function.lanes.extend_from_slice(lanes);
+        Span { start, len: lanes.len() as u32 }
+    }
+
+    fn terms(&mut self, terms: &[(i64, Arg)]) -> Span {
+        let start = self.function.terms.len() as u32;
+        self.function.terms.extend_from_slice(terms);
+        Span { start, len: terms.len() as u32 }
+    }
+
+    fn apply(
+        &mut self,
+        name: Symbol,
+        args: &[Arg],
+        results: &[Lane],
+        commute: Commute,
+        effect: Effect,
+        preserved: Option<Mask>,
+    ) {
+        let effect = if results.iter().any(|lane| self.is_reserved(*lane)) { Effect::Event } else { effect };
+        let (args, results) = (self.args(args), self.lanes(results));
+        self.push(Step::Apply { name, args, results, commute, effect, preserved });
+    }
+
+    fn is_reserved(&self, lane: Lane) -> bool {
+        match lane.location.place() {
+            Place::Physical(unit) => {
+                self.function.target.units.get(unit as usize).is_none_or(|u| u.reserved)
+                    || self.function.reserved.contains(&unit)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn general(location: Location) -> bool {
+    matches!(location.place(), Place::Physical(unit) if unit < 32)
+}
+
+fn arg_bits(arg: Arg) -> u16 {
+    match arg {
+        Arg::Lane(lane) => lane.bits,
+        Arg::Padded(_, bits) | Arg::Undefined(bits) | Arg::Constant(_, bits) | Arg::Symbol(_, bits) => bits,
+    }
+}
+
+/// The low bits of an argument, if it has as many.
+fn cut(arg: Arg, bits: u16) -> Arg {
+    match arg {
+        Arg::Lane(lane) if lane.bits > bits => Arg::Lane(Lane { bits, ..lane }),
+        Arg::Undefined(width) if width > bits => Arg::Undefined(bits),
+        Arg::Constant(value, width) if width != bits => Arg::Constant(value, bits),
+        Arg::Symbol(symbol, width) if width != bits => Arg::Symbol(symbol, bits),
+        other => other,
+    }
+}

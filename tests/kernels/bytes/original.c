@@ -1,0 +1,4 @@
+void bytes(int n, unsigned char p[n], int key) {
+  for (int i = 0; i < n; i++)
+    p[i] = (p[i] + 3 * key) ^ i;
+}

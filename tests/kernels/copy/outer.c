@@ -1,0 +1,8 @@
+// equivalent --param n=4
+void copy(int n, double A[n][n], double B[n][n]) {
+  double t = 0.0;
+#pragma omp parallel for firstprivate(t)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      B[i][j] = A[i][j] + (j > 0 ? B[i][j-1] : t);
+}
