@@ -11,8 +11,9 @@ use crate::certificate::{MemoryClaim, PointClaim};
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{Failure, Ignored};
-use crate::product::{Checker, Point, Rejection};
+use crate::product::{Checker, Entered, Point, Rejection, unknown};
 use graph::{Flag, Known, PointId, Register, Side, State};
+use rustc_hash::FxHashSet;
 use term::{Sort, TermId};
 
 /// A claim that did not hold where it must.
@@ -125,7 +126,11 @@ impl Checker<'_, '_> {
         let claim = &self.points[index];
         for location in claim.forget.clone() {
             let hint = format!("{location}@{index}");
-            let fresh = self.context.fresh(&hint, Sort::Bv(location.width));
+            let fresh = if self.frames.contains(&(index, location)) {
+                self.context.fresh_frame_value(&hint, Sort::Bv(location.width))
+            } else {
+                self.context.fresh(&hint, Sort::Bv(location.width))
+            };
             self.free.extend(self.context.arena.as_var(fresh));
             location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
         }
@@ -186,8 +191,10 @@ impl Checker<'_, '_> {
         self.context.publish_all(b);
         let known = Known::from_condition(self.context.arena, at.condition);
         if let Some(entered) = self.entered[index].clone() {
-            self.check_kept(index, at, &entered, &known);
+            self.check_entered(index, at, &entered, &known)?;
+            self.check_kept(index, at, &entered.point, &known);
         }
+        self.note_frames(index, at);
         let heads = self.points[index].heads;
         if self.points[index].world == MemoryClaim::Equal {
             let mut compared = at.clone();
@@ -237,6 +244,30 @@ impl Checker<'_, '_> {
             world = self.context.write(world, address, value);
         }
         Ok(world)
+    }
+
+    /// Notes the forgotten places that hold frame addresses: a variable for one is no pointer to the world.
+    fn note_frames(&mut self, index: usize, at: &Point) {
+        for location in self.points[index].forget.clone() {
+            if self.points[index].define.iter().any(|(target, _)| *target == location) {
+                continue;
+            }
+            let value = location.read(self.context.arena, &at.states[location.side.index()]);
+            if self.context.depends_on_frame(value) && self.frames.insert((index, location)) {
+                self.late |= self.entered[index].is_some();
+            }
+        }
+    }
+
+    /// What was known when the point was entered must be known on every other edge that leads there.
+    fn check_entered(&mut self, index: usize, at: &Point, entered: &Entered, known: &Known) -> Result<(), Rejection> {
+        let heads = self.points[index].heads;
+        let what = "what was known where the loop was entered";
+        let numbers: FxHashSet<u32> = at.facts.iter().map(|f| f.number).collect();
+        if entered.point.facts.iter().any(|f| !numbers.contains(&f.number)) {
+            return Err(self.refuse(what, heads, unknown()));
+        }
+        self.prove(at, known, entered.base).map_err(|failure| self.refuse(what, heads, failure))
     }
 
     /// Proves many goals with few questions: all at once, and without those that a counterexample violates.
@@ -311,7 +342,7 @@ impl Checker<'_, '_> {
     }
 
     fn is_changed(&mut self, at: &Point, known: &Known, now: TermId, then: TermId) -> bool {
-        now != then && self.prove_same_memory(at, known, now, then, Ignored::Nothing).is_err()
+        now != then && self.prove_same_memory(at, known, now, then, Ignored::Exact).is_err()
     }
 
     /// The stack slots of several states, cut at all borders.
