@@ -20,7 +20,7 @@ const WRONG: &[(&str, &str)] = &[("f", "lea eax, [rdi + 2*rdi]\nret"), ("extra",
 #[test]
 fn help_and_version_are_no_errors() {
     let bench = Bench::new();
-    for words in ["--help", "check --help", "--version"] {
+    for words in ["--help", "check --help", "show --help", "--version"] {
         let run = bench.run(words);
         assert_eq!(run.status, Some(0), "{words}");
         assert!(!run.out.is_empty() && run.err.is_empty(), "{words}");
@@ -45,7 +45,12 @@ fn usage_errors_are_3_and_leave_stdout_empty() {
         "check a.s a.s --function nosuch",
         "check a.s a.s --function f=nosuch",
         "check a.s a.s --function f --function f",
+        "show",
+        "show a.s a.s",
         "show a.s --function nosuch",
+        "show a.s --format dot",
+        "show --certificate a.s",
+        "show --certificate a.s a.s",
         "verify a.s",
         "optimize a.s",
     ];
@@ -258,4 +263,55 @@ fn show_prints_the_graph() {
     }
     let one = bench.run("show a.s --function h");
     assert!(one.out.starts_with("h: ") && !one.out.contains("puts"), "{}", one.out);
+}
+
+/// Sums the numbers below `edi`; the second counts down instead of up to it.
+const COUNTS: &[(&str, &str)] = &[("f", "xor eax, eax\n1: add eax, edi\ndec edi\njne 1b\nret")];
+const COUNTS_TOO: &[(&str, &str)] = &[("f", "xor edx, edx\n1: add edx, edi\nsub edi, 1\njne 1b\nmov eax, edx\nret")];
+
+#[test]
+fn certificates_can_be_shown() {
+    let bench = Bench::new();
+    bench.assembly("a.s", COUNTS);
+    bench.assembly("b.s", COUNTS_TOO);
+    let run = bench.run("check a.s b.s --certificates proofs");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    let alone = bench.run("show --certificate proofs/f.json");
+    assert_eq!(alone.status, Some(0), "{}", alone.err);
+    assert!(alone.out.starts_with("f: 1 pair of loop heads"), "{}", alone.out);
+    assert!(alone.out.contains("  defines ") && !alone.out.contains("+0x"), "{}", alone.out);
+    let both = bench.run("show --certificate proofs/f.json a.s b.s");
+    assert_eq!(both.status, Some(0), "{}", both.err);
+    for part in ["o p1 +0x2, c p1 +0x2", "→ point 1: each reaches its head once", "c.rdx"] {
+        assert!(both.out.contains(part), "{part}: {}", both.out);
+    }
+    let dot = bench.run("show --certificate proofs/f.json a.s b.s --format dot");
+    assert!(dot.out.starts_with("digraph \"f\" {") && dot.out.contains("p1 -> p1"), "{}{}", dot.out, dot.err);
+    bench.run("show --certificate proofs/f.json a.s a.s").fails_cleanly("another program");
+    bench.run("show --certificate proofs/f.json a.s").fails_cleanly("one program");
+}
+
+#[test]
+fn certificates_of_other_kinds_are_shown_in_words() {
+    let bench = Bench::new();
+    bench.write(
+        "updates.json",
+        br#"{"kind": "updates", "version": 1, "original": "k", "candidate": "k", "original_hash": "", "candidate_hash": "",
+            "parameters": [["n", 8]], "defines": [], "includes": [], "fp": "ieee", "strict": false, "flat": false}"#,
+    );
+    let updates = bench.run("show --certificate updates.json");
+    assert!(updates.status == Some(0) && updates.out.contains("n=8"), "{}{}", updates.out, updates.err);
+    bench.write(
+        "regalloc.json",
+        br#"{"kind": "regalloc", "version": 1, "original": "f", "candidate": "f", "original_hash": "", "candidate_hash": "",
+            "points": [{"blocks": [0, 0], "equations": [["v1", "p0"]]}]}"#,
+    );
+    let allocation = bench.run("show --certificate regalloc.json");
+    assert!(allocation.status == Some(0) && allocation.out.contains("v1 = p0"), "{}{}", allocation.out, allocation.err);
+    bench.write("other.json", br#"{"kind": "tarot"}"#);
+    bench.write("newer.json", br#"{"version": 99}"#);
+    for words in ["other.json", "newer.json", "updates.json --format dot", "regalloc.json --format dot", "missing.json"]
+    {
+        bench.run(&format!("show --certificate {words}")).fails_cleanly(words);
+    }
 }
