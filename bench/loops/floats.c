@@ -1,6 +1,6 @@
 /* Kernels over arrays of floating-point numbers. Reductions keep their order. */
 
-void saxpy(float *restrict y, float *restrict x, float a, int n)
+void saxpy(float *y, float *x, float a, int n)
 {
     for (int i = 0; i < n; i++)
         y[i] = a * x[i] + y[i];
@@ -36,7 +36,7 @@ double horner(double *a, int n, double x)
     return s;
 }
 
-void reverse_copy(float *restrict a, float *restrict b, int n)
+void reverse_copy(float *a, float *b, int n)
 {
     for (int i = 0; i < n; i++)
         a[i] = b[n - 1 - i];
@@ -55,13 +55,13 @@ void clip(float *a, int n, float top)
             a[i] = top;
 }
 
-void widen(double *restrict a, float *restrict b, int n)
+void widen(double *a, float *b, int n)
 {
     for (int i = 0; i < n; i++)
         a[i] = b[i];
 }
 
-void two_dimensions(double (*restrict a)[16], double (*restrict b)[16], int n)
+void two_dimensions(double (*a)[16], double (*b)[16], int n)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < 16; j++)

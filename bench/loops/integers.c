@@ -1,4 +1,4 @@
-/* Kernels over arrays of integers. */
+/* Kernels over arrays of integers. Pointers may overlap: that every pair is equivalent does not hang on `restrict`. */
 
 int total;
 
@@ -10,7 +10,7 @@ int sum(int *a, int n)
     return s;
 }
 
-void scale_add(int *restrict a, int *restrict b, int k, int n)
+void scale_add(int *a, int *b, int k, int n)
 {
     for (int i = 0; i < n; i++)
         a[i] += k * b[i];
@@ -23,13 +23,13 @@ void conditional_update(int *a, int n, int limit)
             a[i] = limit;
 }
 
-void reverse_copy(int *restrict a, int *restrict b, int n)
+void reverse_copy(int *a, int *b, int n)
 {
     for (int i = 0; i < n; i++)
         a[i] = b[n - 1 - i];
 }
 
-void two_dimensions(int (*restrict a)[32], int (*restrict b)[32], int n)
+void two_dimensions(int (*a)[32], int (*b)[32], int n)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < 32; j++)
@@ -91,7 +91,7 @@ int count(int *a, int n, int x)
     return c;
 }
 
-void copy_bytes(char *restrict a, const char *restrict b, unsigned long n)
+void copy_bytes(char *a, const char *b, unsigned long n)
 {
     for (unsigned long i = 0; i < n; i++)
         a[i] = b[i];

@@ -26,6 +26,9 @@ struct Way {
     passes: [u32; 2],
 }
 
+/// Larger certificates are not for people.
+const MOST_POINTS: usize = 500;
+const MOST_EDGES: usize = 2_000;
 /// Column where the parts of a point begin.
 const INDENT: usize = 14;
 
@@ -35,6 +38,9 @@ impl<'c> CertificateView<'c> {
         certificate: &'c Certificate,
         functions: Option<[&'c Function; 2]>,
     ) -> Result<CertificateView<'c>, String> {
+        if certificate.points.len() > MOST_POINTS || certificate.edges.len() > MOST_EDGES {
+            return Err("too many points or edges to be shown".to_string());
+        }
         let hashes = [&certificate.original_hash, &certificate.candidate_hash];
         for (side, hash) in Side::BOTH.into_iter().zip(hashes) {
             let Some(function) = functions.map(|f| f[side.index()]) else { continue };
@@ -74,9 +80,11 @@ impl<'c> CertificateView<'c> {
         out.push_str("  o is the original, c the candidate, ₀ a value at entry, ᵤ an unsigned order\n\n");
         out.push_str(&row("entry", &[self.heads([Function::ENTRY; 2])]));
         out.push_str(&row("  memory", &["the same on both sides".to_string()]));
-        out.push_str(&self.render_ways(None));
+        let ways = self.ways();
+        out.push_str(&render_ways(&ways, None));
         for (i, point) in certificate.points.iter().enumerate() {
             out.push_str(&self.render_point(i, point));
+            out.push_str(&render_ways(&ways, Some(i)));
         }
         let alone = self.passed_alone();
         if !alone.is_empty() {
@@ -146,7 +154,6 @@ impl<'c> CertificateView<'c> {
         let locals = point.locals.iter().enumerate();
         let lines: Vec<String> = locals.map(|(i, claim)| format!("local {i} {}", memory(*claim))).collect();
         out.push_str(&row("", &lines));
-        out.push_str(&self.render_ways(Some(index)));
         out
     }
 
@@ -157,24 +164,6 @@ impl<'c> CertificateView<'c> {
 
     fn conditions(&self, point: &PointClaim) -> Vec<String> {
         point.hold.iter().map(|text| self.names().expression(text)).collect()
-    }
-
-    fn render_ways(&self, from: Option<usize>) -> String {
-        let times = |n: u32| if n == 1 { "once".to_string() } else { format!("{n} times") };
-        let lines: Vec<String> = self
-            .ways()
-            .into_iter()
-            .filter(|way| way.from == from)
-            .map(|way| {
-                let [a, b] = way.passes;
-                let turns = match a == b {
-                    true => format!("each reaches its head {}", times(a)),
-                    false => format!("o reaches its head {}, c {}", times(a), times(b)),
-                };
-                format!("→ point {}: {turns}", way.to + 1)
-            })
-            .collect();
-        row("  edges", &lines)
     }
 
     /// The two points of a pair, with addresses and lines if they are known.
@@ -196,12 +185,11 @@ impl<'c> CertificateView<'c> {
         let points = &self.certificate.points;
         let mut out = Vec::new();
         for from in [None].into_iter().chain((0..points.len()).map(Some)) {
+            let source = from.map_or([Function::ENTRY; 2], |i| heads(&points[i]));
+            let reached = self.functions.map(|f| Side::BOTH.map(|side| self.reached(f[side.index()], side, source)));
             for (to, target) in points.iter().enumerate() {
-                let source = from.map_or([Function::ENTRY; 2], |i| heads(&points[i]));
-                let there = match self.functions {
-                    Some(functions) => Side::BOTH
-                        .into_iter()
-                        .all(|side| self.leads(functions[side.index()], side, source, heads(target))),
+                let there = match &reached {
+                    Some(reached) => (0..2).all(|i| reached[i].contains(&heads(target)[i])),
                     None => self.certificate.edges.iter().any(|e| e.from == from && e.to == to) || from == Some(to),
                 };
                 if there {
@@ -212,26 +200,21 @@ impl<'c> CertificateView<'c> {
         out
     }
 
-    /// Does a path lead from one head to another without one of a third pair?
-    fn leads(&self, function: &Function, side: Side, from: [PointId; 2], to: [PointId; 2]) -> bool {
+    /// The heads of claimed pairs that paths lead to without passing those of a third one.
+    fn reached(&self, function: &Function, side: Side, from: [PointId; 2]) -> BTreeSet<PointId> {
         let i = side.index();
-        let blocked: BTreeSet<PointId> =
-            self.certificate.points.iter().map(|p| heads(p)[i]).filter(|p| *p != to[i] && *p != from[i]).collect();
+        let claimed: BTreeSet<PointId> = self.certificate.points.iter().map(|p| heads(p)[i]).collect();
+        let mut out = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let mut open = successors(function, from[i]);
-        // The entry may itself be a head.
-        if from[i] == to[i] && from == [Function::ENTRY; 2] {
-            return true;
-        }
         while let Some(point) = open.pop() {
-            if point == to[i] {
-                return true;
-            }
-            if point.index() < function.points.len() && !blocked.contains(&point) && seen.insert(point) {
+            if claimed.contains(&point) {
+                out.insert(point);
+            } else if point.index() < function.points.len() && seen.insert(point) {
                 open.extend(successors(function, point));
             }
         }
-        false
+        out
     }
 
     /// Cut points that belong to no pair: their side goes through them by itself.
@@ -246,6 +229,22 @@ impl<'c> CertificateView<'c> {
         }
         out
     }
+}
+
+/// The ways that begin at a point, or at the entry.
+fn render_ways(ways: &[Way], from: Option<usize>) -> String {
+    let times = |n: u32| if n == 1 { "once".to_string() } else { format!("{n} times") };
+    let line = |way: &Way| {
+        let [a, b] = way.passes;
+        let turns = if a == b {
+            format!("each reaches its head {}", times(a))
+        } else {
+            format!("o reaches its head {}, c {}", times(a), times(b))
+        };
+        format!("→ point {}: {turns}", way.to + 1)
+    };
+    let lines: Vec<String> = ways.iter().filter(|way| way.from == from).map(line).collect();
+    row("  edges", &lines)
 }
 
 fn heads(point: &PointClaim) -> [PointId; 2] {
