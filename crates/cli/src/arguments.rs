@@ -20,7 +20,7 @@ pub enum Command {
     Check(Box<CheckArguments>),
     /// Re-check a saved proof with the kernel alone
     Verify(VerifyArguments),
-    /// Print what lockstep understood: graph, objects, unsupported instructions
+    /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     Show(ShowArguments),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
@@ -107,14 +107,33 @@ pub struct VerifyArguments {
     pub candidate: PathBuf,
 }
 
-/// What lockstep understood of a file.
+/// What lockstep understood of a file, or what a certificate claims.
 #[derive(Args, Debug)]
+#[command(override_usage = "lockstep show FILE [--function NAME]\n       \
+    lockstep show --certificate FILE [ORIGINAL CANDIDATE] [--format text|dot]")]
 pub struct ShowArguments {
-    /// An x86-64 object, shared object, executable or `.s` file
-    pub file: PathBuf,
+    /// An x86-64 object, shared object, executable or `.s` file; with --certificate the original it was made for
+    #[arg(value_name = "FILE", required_unless_present = "certificate")]
+    pub file: Option<PathBuf>,
+    /// With --certificate: the candidate it was made for
+    #[arg(value_name = "CANDIDATE", requires = "certificate")]
+    pub candidate: Option<PathBuf>,
     /// Show only this function
-    #[arg(long = "function", value_name = "NAME")]
+    #[arg(long = "function", value_name = "NAME", conflicts_with = "certificate")]
     pub function: Option<String>,
+    /// Show what this certificate claims: pairs of loop heads, invariants, edges. With ORIGINAL and CANDIDATE also
+    /// addresses, source lines and names of variables
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Form in which a certificate is shown; dot is for graphviz
+    #[arg(long, value_enum, default_value_t = Drawing::Text)]
+    pub format: Drawing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Drawing {
+    Text,
+    Dot,
 }
 
 /// Exit status: 0 all proved, 1 at least one mistake, 2 none but at least one open, 3 bad input or usage.
@@ -268,6 +287,12 @@ mod tests {
             expect!["error: invalid value '=h' for '--function <NAME[=OTHER]>': expected NAME or NAME=OTHER"],
         );
         parses_to("check a.o b.o --frobnicate", expect!["error: unexpected argument '--frobnicate' found"]);
+        parses_to("show", expect!["error: the following required arguments were not provided:"]);
+        parses_to("show a.o b.o", expect!["error: the following required arguments were not provided:"]);
+        parses_to(
+            "show --certificate c.json --function f",
+            expect!["error: the argument '--certificate <FILE>' cannot be used with '--function <NAME>'"],
+        );
         parses_to("optimize a.o", expect!["error: unrecognized subcommand 'optimize'"]);
     }
 }

@@ -5,6 +5,7 @@
 //! `search` and the kernel.
 
 mod arguments;
+mod certificate_view;
 mod certificates;
 mod check;
 mod input;

@@ -1,10 +1,10 @@
-//! `lockstep show`: what lockstep understood of a file.
+//! `lockstep show`: what lockstep understood of a file, or what a certificate claims.
 
-use crate::arguments::ShowArguments;
+use crate::arguments::{Drawing, ShowArguments};
 use crate::input::{Program, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
-use crate::{deliver, kernels};
+use crate::{certificate_view, deliver, kernels};
 use graph::Side;
 use report::render_function;
 use std::num::NonZeroUsize;
@@ -15,11 +15,18 @@ const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, pa
 
 /// Prints the functions of the file, or the chosen one. Functions that cannot be lifted are shown with the reason.
 pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
-    if kernels::is_c(&arguments.file) {
-        return kernels::show(arguments);
+    if let Some(certificate) = &arguments.certificate {
+        return certificate_view::run(arguments, certificate);
     }
-    let file = arguments.file.display();
-    let program = Program::read(&arguments.file)?;
+    let Some(path) = &arguments.file else { return Err(Failure("no file to show".to_string())) };
+    if arguments.format == Drawing::Dot {
+        return Err(Failure("--format dot is for certificates".to_string()));
+    }
+    if kernels::is_c(path) {
+        return kernels::show(arguments, path);
+    }
+    let file = path.display();
+    let program = Program::read(path)?;
     let chosen = match &arguments.function {
         Some(name) => {
             let missing = || Failure(format!("{file}: no function of the name `{name}`"));

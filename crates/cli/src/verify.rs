@@ -77,13 +77,17 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
 }
 
 fn read(path: &Path) -> Result<Certificate, Failure> {
+    Certificate::from_json(&read_text(path)?).map_err(|what| Failure(format!("{}: {what}", path.display())))
+}
+
+/// The text of a certificate of any kind.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
     let failed = |what: String| Failure(format!("{}: {what}", path.display()));
     let size = std::fs::metadata(path).map_err(|e| failed(e.to_string()))?.len();
     if size > LARGEST {
         return Err(failed(format!("{size} bytes are too many for a certificate")));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-    Certificate::from_json(&text).map_err(failed)
+    std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))
 }
 
 fn check(

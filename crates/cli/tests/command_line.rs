@@ -20,7 +20,7 @@ const WRONG: &[(&str, &str)] = &[("f", "lea eax, [rdi + 2*rdi]\nret"), ("extra",
 #[test]
 fn help_and_version_are_no_errors() {
     let bench = Bench::new();
-    for words in ["--help", "check --help", "--version"] {
+    for words in ["--help", "check --help", "show --help", "--version"] {
         let run = bench.run(words);
         assert_eq!(run.status, Some(0), "{words}");
         assert!(!run.out.is_empty() && run.err.is_empty(), "{words}");
@@ -45,7 +45,12 @@ fn usage_errors_are_3_and_leave_stdout_empty() {
         "check a.s a.s --function nosuch",
         "check a.s a.s --function f=nosuch",
         "check a.s a.s --function f --function f",
+        "show",
+        "show a.s a.s",
         "show a.s --function nosuch",
+        "show a.s --format dot",
+        "show --certificate a.s",
+        "show --certificate a.s a.s",
         "verify a.s",
         "optimize a.s",
     ];
@@ -258,4 +263,58 @@ fn show_prints_the_graph() {
     }
     let one = bench.run("show a.s --function h");
     assert!(one.out.starts_with("h: ") && !one.out.contains("puts"), "{}", one.out);
+}
+
+#[test]
+fn certificates_can_be_shown() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", CANDIDATE);
+    let run = bench.run("check a.s b.s --function f --certificates proofs");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    let plain = bench.run("show --certificate proofs/f.json a.s b.s");
+    assert!(plain.out.starts_with("f: no pair of loop heads"), "{}{}", plain.out, plain.err);
+    // Nothing is checked, so a claim about a loop can be added to any certificate.
+    let text = std::fs::read(bench.path("proofs/f.json")).expect("a certificate");
+    let mut certificate: Value = serde_json::from_slice(&text).expect("JSON");
+    certificate["points"] = serde_json::json!([{"original": 0, "candidate": 0, "forget": ["o.rax", "c.rax"],
+        "world": "kept", "define": [["c.rax", "(mul #64:2 o.rdi)"]], "hold": []}]);
+    bench.write("loop.json", certificate.to_string().as_bytes());
+    let alone = bench.run("show --certificate loop.json");
+    assert!(alone.out.starts_with("f: 1 pair of loop heads, 1 definition"), "{}{}", alone.out, alone.err);
+    assert!(alone.out.contains("c.rax = 2·o.rdi") && !alone.out.contains("+0x"), "{}", alone.out);
+    let both = bench.run("show --certificate loop.json a.s b.s");
+    assert!(both.out.contains("o p0 +0x0, c p0 +0x0"), "{}{}", both.out, both.err);
+    let dot = bench.run("show --certificate loop.json --format dot");
+    assert!(dot.out.starts_with("digraph \"f\" {") && dot.out.contains("p1 -> p1"), "{}{}", dot.out, dot.err);
+    certificate["points"][0]["candidate"] = 99.into();
+    bench.write("far.json", certificate.to_string().as_bytes());
+    bench.run("show --certificate far.json a.s b.s").fails_cleanly("a point that is not there");
+    bench.run("show --certificate proofs/f.json a.s a.s").fails_cleanly("another program");
+    bench.run("show --certificate proofs/f.json a.s").fails_cleanly("one program");
+}
+
+#[test]
+fn certificates_of_other_kinds_are_shown_in_words() {
+    let bench = Bench::new();
+    bench.write(
+        "updates.json",
+        br#"{"kind": "updates", "version": 1, "original": "k", "candidate": "k", "original_hash": "", "candidate_hash": "",
+            "parameters": [["n", 8]], "defines": [], "includes": [], "fp": "ieee", "strict": false, "flat": false}"#,
+    );
+    let updates = bench.run("show --certificate updates.json");
+    assert!(updates.status == Some(0) && updates.out.contains("n=8"), "{}{}", updates.out, updates.err);
+    bench.write(
+        "regalloc.json",
+        br#"{"kind": "regalloc", "version": 1, "original": "f", "candidate": "f", "original_hash": "", "candidate_hash": "",
+            "points": [{"blocks": [0, 0], "equations": [["v1", "p0"]]}]}"#,
+    );
+    let allocation = bench.run("show --certificate regalloc.json");
+    assert!(allocation.status == Some(0) && allocation.out.contains("v1 = p0"), "{}{}", allocation.out, allocation.err);
+    bench.write("other.json", br#"{"kind": "tarot"}"#);
+    bench.write("newer.json", br#"{"version": 99}"#);
+    for words in ["other.json", "newer.json", "updates.json --format dot", "regalloc.json --format dot", "missing.json"]
+    {
+        bench.run(&format!("show --certificate {words}")).fails_cleanly(words);
+    }
 }

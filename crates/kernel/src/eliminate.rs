@@ -122,8 +122,7 @@ impl Checker<'_, '_> {
             let term = arena.substitute(term, &mut |v| (v == var).then_some(value), &mut memo);
             known.widen_all(arena, term, &mut wide)
         };
-        // What follows from a condition may stand for it: fewer states are excluded, never more.
-        at.condition = put(at.condition);
+        let wider = put(at.condition);
         for fact in &mut at.facts {
             fact.when = put(fact.when);
             match &mut fact.kind {
@@ -146,7 +145,12 @@ impl Checker<'_, '_> {
         }
         let variable = self.context.arena.var_term(var);
         let same = self.context.arena.eq(variable, value);
-        at.condition = self.context.arena.bool_and(at.condition, same);
+        // The wider form follows from the condition and does not replace it: conditions also tell edges apart.
+        at.condition = self.context.arena.bool_and_all(&[at.condition, wider, same]);
+        // Facts with the variable replaced hold where the condition does.
+        for fact in &mut at.facts {
+            fact.when = self.context.arena.bool_and(fact.when, at.condition);
+        }
         at.gone.push(var);
     }
 }

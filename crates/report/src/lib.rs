@@ -8,17 +8,22 @@
 
 mod allocation;
 mod allocators;
+mod certificate;
 mod check_report;
+mod infix;
 mod json;
 pub mod kernels;
 mod palette;
 mod row;
 mod show;
+mod summaries;
 mod text;
 mod witness;
 
 pub use allocators::{AllocatorRow, render_allocators_json, render_allocators_text};
+pub use certificate::CertificateView;
 pub use check_report::{CheckReport, FunctionReport, Summary};
 pub use palette::Colour;
 pub use show::render_function;
+pub use summaries::{render_allocation_claim, render_update_claim};
 pub use text::{Detail, TextStyle};

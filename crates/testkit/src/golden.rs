@@ -40,6 +40,9 @@ fn run_one(binary: &Path, compiler: &Compiler, file: &Path) -> Result<(Mark, Str
     let (original, candidate) = (folder.path().join("original.o"), folder.path().join("candidate.o"));
     let answers = lockstep::check(binary, &original, &candidate, Some(&pair.function))?;
     let answer = answers.iter().find(|a| a.name == pair.function).ok_or("no answer for the function")?;
+    if pair.open && answer.verdict != Verdict::Unknown {
+        println!("{}: {} now, so its `yet: unknown` can go", file.display(), answer.verdict.name());
+    }
     Ok(match pair.judge(answer) {
         Ok(()) => (Mark::Right, String::new()),
         Err(why) if answer.verdict == Verdict::Unknown => (Mark::GaveUp, why),

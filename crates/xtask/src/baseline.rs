@@ -13,6 +13,7 @@ pub struct Baseline {
 }
 
 /// One function pair.
+#[derive(Clone)]
 pub struct Case {
     /// Compiler, level, file, function.
     pub name: String,
@@ -26,6 +27,8 @@ pub struct Case {
     pub obligations: u64,
     /// Questions that reached a solver.
     pub solver_calls: u64,
+    /// Guesses about loops, if they are counted.
+    pub guesses: Option<u64>,
 }
 
 /// Cases below this time are noise when compared one by one.
@@ -51,6 +54,7 @@ impl Baseline {
                 points: count(case, "points"),
                 obligations: count(case, "obligations"),
                 solver_calls: count(case, "solver_calls"),
+                guesses: case["guesses"].as_u64(),
             })
             .collect();
         Ok(Some(Baseline { unit_millis: value["unit_millis"].as_f64().unwrap_or(1.0), cases }))
@@ -63,9 +67,12 @@ impl Baseline {
             .cases
             .iter()
             .map(|c| {
-                json!({"name": c.name, "verdict": c.verdict, "millis": tenth(c.millis), "points": c.points,
-                    "obligations": c.obligations, "solver_calls": c.solver_calls})
-                .to_string()
+                let mut line = json!({"name": c.name, "verdict": c.verdict, "millis": tenth(c.millis),
+                    "points": c.points, "obligations": c.obligations, "solver_calls": c.solver_calls});
+                if let Some(guesses) = c.guesses {
+                    line["guesses"] = json!(guesses);
+                }
+                line.to_string()
             })
             .collect();
         let text = format!("{{\"unit_millis\":{},\"cases\":[\n{}\n]}}\n", tenth(self.unit_millis), lines.join(",\n"));
@@ -120,6 +127,7 @@ mod tests {
             points: 1,
             obligations: 2,
             solver_calls: 3,
+            guesses: None,
         };
         Baseline { unit_millis: 1.0, cases: vec![case] }
     }

@@ -4,7 +4,8 @@
 //! in units of a fixed computation that runs beside them, and only compared as a ratio.
 
 use crate::baseline::{Baseline, Case, compare};
-use crate::{build, root, tools};
+use crate::tools::Tool;
+use crate::{build, loops, root, tools};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +22,8 @@ pub struct Request {
 enum Set {
     /// The bundled sources, compiled here.
     Sample,
+    /// The bundled functions with loops, compiled here.
+    Loops,
     /// The objects of real programs in `target/corpus`, -O0 against -O2.
     Corpus,
 }
@@ -38,6 +41,7 @@ impl Request {
         for word in words {
             match *word {
                 "sample" => request.set = Set::Sample,
+                "loops" => request.set = Set::Loops,
                 "corpus" => request.set = Set::Corpus,
                 "--save" => request.after = After::Save,
                 _ => return None,
@@ -56,7 +60,10 @@ struct ObjectPair {
 
 /// Flags of the sample: those under which a compiler keeps to the calling convention inside one file.
 const FLAGS: [&str; 6] = ["-g", "-w", "-fno-inline", "-fwrapv", "-fno-strict-aliasing", "-ffunction-sections"];
-const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];
+/// Levels of the candidates: name and flags.
+type Level = (&'static str, &'static [&'static str]);
+const LEVELS: &[Level] = &[("O1", &["-O1"]), ("O2", &["-O2"]), ("O3", &["-O3"])];
+const LOOP_LEVELS: &[Level] = &[("O2", &["-O2"]), ("O3", &["-O3"]), ("O3-avx2", &["-O3", "-mavx2"])];
 /// Seconds for each function: enough for a slow proof, short enough that the sample stays quick.
 const TIMEOUT: &str = "10";
 
@@ -65,24 +72,39 @@ pub fn run(request: Request) -> Result<(), String> {
     tools::require(&[&tools::CC, &tools::Z3])?;
     let lockstep = build::lockstep()?;
     let (pairs, stored) = match request.set {
-        Set::Sample => (sample()?, root().join("bench/baseline.json")),
+        Set::Sample => {
+            let compilers = [("cc", &tools::CC), ("clang-19", &tools::CLANG_19)];
+            (compiled("bench/sample", &compilers, LEVELS)?, root().join("bench/baseline.json"))
+        }
+        Set::Loops => {
+            tools::prefer(&[&tools::GCC_12, &tools::CLANG_19]);
+            let compilers = [("gcc-12", &tools::GCC_12), ("clang-19", &tools::CLANG_19)];
+            (compiled("bench/loops", &compilers, LOOP_LEVELS)?, root().join("bench/baseline-loops.json"))
+        }
         Set::Corpus => (corpus()?, root().join("bench/baseline-corpus.json")),
     };
     let unit = calibrate();
     let start = Instant::now();
     let mut cases = Vec::new();
-    println!(
-        "{:44} {:>10} {:>9} {:>7} {:>12} {:>13}",
-        "case", "verdict", "ms", "points", "obligations", "solver calls"
-    );
+    if request.set == Set::Loops {
+        println!("{}", loops::HEADER);
+    } else {
+        println!(
+            "{:44} {:>10} {:>9} {:>7} {:>12} {:>13}",
+            "case", "verdict", "ms", "points", "obligations", "solver calls"
+        );
+    }
     for pair in &pairs {
-        for case in measure(&lockstep, pair)? {
-            println!(
-                "{:44} {:>10} {:>9.1} {:>7} {:>12} {:>13}",
-                case.name, case.verdict, case.millis, case.points, case.obligations, case.solver_calls
-            );
-            cases.push(case);
+        let measured = measure(&lockstep, pair)?;
+        if request.set == Set::Loops {
+            println!("{}", loops::row(&pair.label, &measured));
+        } else {
+            measured.iter().for_each(print_case);
         }
+        cases.extend(measured);
+    }
+    if request.set == Set::Loops {
+        loops::totals(&cases).iter().for_each(|row| println!("{row}"));
     }
     print_totals(&cases, start.elapsed().as_secs_f64());
     let now = Baseline { unit_millis: unit, cases };
@@ -100,6 +122,13 @@ pub fn run(request: Request) -> Result<(), String> {
             }
         },
     }
+}
+
+fn print_case(case: &Case) {
+    println!(
+        "{:44} {:>10} {:>9.1} {:>7} {:>12} {:>13}",
+        case.name, case.verdict, case.millis, case.points, case.obligations, case.solver_calls
+    );
 }
 
 fn print_totals(cases: &[Case], wall: f64) {
@@ -151,15 +180,16 @@ fn measure(lockstep: &Path, pair: &ObjectPair) -> Result<Vec<Case>, String> {
             points: f["statistics"]["points"].as_u64().unwrap_or(0),
             obligations: f["statistics"]["obligations"].as_u64().unwrap_or(0),
             solver_calls: f["statistics"]["solver_calls"].as_u64().unwrap_or(0),
+            guesses: f["statistics"]["guesses"].as_u64(),
         })
         .collect())
 }
 
-fn sample() -> Result<Vec<ObjectPair>, String> {
-    let sources = sorted_files(&root().join("bench/sample"), "c")?;
-    let directory = root().join("target/bench");
+/// The sources of a folder, compiled without optimisation and at these levels.
+fn compiled(folder: &str, compilers: &[(&str, &Tool)], levels: &[Level]) -> Result<Vec<ObjectPair>, String> {
+    let sources = sorted_files(&root().join(folder), "c")?;
+    let directory = root().join("target").join(folder);
     let mut pairs = Vec::new();
-    let compilers = [("cc", &tools::CC), ("clang-19", &tools::CLANG_19)];
     for (name, tool) in compilers {
         let Some(compiler) = tool.find() else {
             println!("no {name}: its half of the sample is left out");
@@ -167,16 +197,16 @@ fn sample() -> Result<Vec<ObjectPair>, String> {
         };
         for source in &sources {
             let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let object = |level: &str| directory.join(format!("{name}{level}/{stem}.o"));
-            let build = |level: &str| {
-                let flags: Vec<&str> = FLAGS.iter().copied().chain([level]).collect();
+            let object = |level: &str| directory.join(format!("{name}-{level}/{stem}.o"));
+            let build = |level: &str, own: &[&str]| {
+                let flags: Vec<&str> = FLAGS.iter().chain(own).copied().collect();
                 build::compile(&compiler, &flags, source, &object(level))
             };
-            build("-O0")?;
-            for level in LEVELS {
-                build(level)?;
-                let label = format!("{name} {} {stem}", &level[1..]);
-                pairs.push(ObjectPair { label, original: object("-O0"), candidate: object(level) });
+            build("O0", &["-O0"])?;
+            for (level, flags) in levels {
+                build(level, flags)?;
+                let label = format!("{name} {level} {stem}");
+                pairs.push(ObjectPair { label, original: object("O0"), candidate: object(level) });
             }
         }
     }

@@ -9,6 +9,7 @@ mod build;
 mod demo;
 mod kernels;
 mod regalloc;
+mod loops;
 mod test;
 mod tools;
 
@@ -22,6 +23,8 @@ usage: cargo xtask COMMAND
   test                             install what the tests need and run all of them
   bench [sample|corpus] [--save]   verdicts, times and counts of a fixed set of functions, against the stored ones;
                                    --save stores them. The sample is bundled, the corpus is in target/corpus.
+  bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
+                                   for each file and level
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 

@@ -4,16 +4,17 @@ use crate::arguments::ShowArguments;
 use crate::deliver;
 use crate::status::{Failure, Status};
 use lift_c::{Error, Settings, Source};
+use std::path::Path;
 
 /// Lists the functions, or one of them with what lowering it without parameters says.
-pub fn show(arguments: &ShowArguments) -> Result<Status, Failure> {
-    let source = Source::read(&arguments.file, &Settings::default()).map_err(|e| Failure(e.to_string()))?;
+pub fn show(arguments: &ShowArguments, file: &Path) -> Result<Status, Failure> {
+    let source = Source::read(file, &Settings::default()).map_err(|e| Failure(e.to_string()))?;
     let chosen = |name: &str| arguments.function.as_ref().is_none_or(|wanted| wanted == name);
     let entries: Vec<_> = source.functions().into_iter().filter(|entry| chosen(&entry.name)).collect();
     if entries.is_empty() {
         let what =
             arguments.function.as_ref().map_or("no function".to_string(), |f| format!("no function of the name `{f}`"));
-        return Err(Failure(format!("{}: {what}", arguments.file.display())));
+        return Err(Failure(format!("{}: {what}", file.display())));
     }
     let kernel = source.kernel().ok();
     for entry in entries {
