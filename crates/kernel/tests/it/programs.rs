@@ -62,6 +62,9 @@ impl Programs {
             original_hash: original.hash,
             candidate_hash: candidate.hash,
             locals: locals.to_vec(),
+            points: Vec::new(),
+            cuts: Default::default(),
+            edges: Vec::new(),
         }
     }
 
@@ -87,6 +90,7 @@ fn render_rejection(rejection: &Rejection) -> String {
         Rejection::Stuck(Stuck::Loop { side, .. }) => format!("stuck: a loop of the {}", side.name()),
         Rejection::Stuck(stuck) => format!("stuck: {stuck:?}"),
         Rejection::Unbound { original, candidate } => format!("unbound: {original} and {candidate}"),
+        Rejection::Claims(claims) => format!("claims: {claims:?}"),
         Rejection::Obligation { what, .. } => format!("obligation: {what}"),
     }
 }
