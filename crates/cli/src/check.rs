@@ -69,15 +69,20 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         certificates::save(directory, &mut functions)?;
     }
 
+    Ok(present(arguments, functions, start.elapsed()))
+}
+
+/// Prints the report in the form that was asked for.
+pub fn present(arguments: &CheckArguments, functions: Vec<FunctionReport>, time: Duration) -> Status {
     let shown = |path: &Path| path.display().to_string();
     let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
-    let report = CheckReport { original, candidate, functions, time: start.elapsed() };
+    let report = CheckReport { original, candidate, functions, time };
     let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
     match arguments.format {
         Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
         Format::Json => deliver(&report.render_json(detail)),
     }
-    Ok(Status::of(report.summary()))
+    Status::of(report.summary())
 }
 
 fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {

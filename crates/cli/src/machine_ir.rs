@@ -1,8 +1,8 @@
 //! `lockstep check` on two files of LLVM Machine IR: before and after register allocation.
 
-use crate::arguments::{CheckArguments, Format, VerifyArguments};
+use crate::arguments::{CheckArguments, VerifyArguments};
 use crate::certificates::file_name;
-use crate::check::{colour, describe_extras, outcome, patience, unknown};
+use crate::check::{describe_extras, outcome, patience, present, unknown};
 use crate::pairing::{Names as FunctionNames, Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
@@ -11,7 +11,7 @@ use crate::{complain, deliver};
 use kernel::regalloc::AllocationCertificate;
 use lift_mir::Module;
 use machine::Names;
-use report::{CheckReport, Detail, FunctionReport, TextStyle};
+use report::FunctionReport;
 use search::regalloc::{self, Answer};
 use search::{Outcome, Reason, ReasonKind, Statistics, Verdict};
 use std::collections::BTreeSet;
@@ -91,15 +91,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             certificate,
         });
     }
-    let shown = |path: &Path| path.display().to_string();
-    let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
-    let report = CheckReport { original, candidate, functions, time: start.elapsed() };
-    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
-    match arguments.format {
-        Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
-        Format::Json => deliver(&report.render_json(detail)),
-    }
-    Ok(Status::of(report.summary()))
+    Ok(present(arguments, functions, start.elapsed()))
 }
 
 /// The outcome, and the certificate if one is wanted.

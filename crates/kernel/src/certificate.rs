@@ -48,6 +48,9 @@ pub struct PointClaim {
     pub original: u32,
     /// Number of the candidate's point.
     pub candidate: u32,
+    /// Does the candidate wait at its point, which is no loop head then, while the original goes round?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
     /// Locations that the loop changes. All others keep their values.
     pub forget: Vec<String>,
     /// Does the world change?

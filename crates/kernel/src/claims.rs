@@ -56,6 +56,7 @@ pub enum FailedClaim {
 /// A claim about a point, read and checked for sense.
 pub(crate) struct Abstraction {
     pub heads: [PointId; 2],
+    pub waits: bool,
     forget: Vec<Location>,
     world: MemoryClaim,
     locals: Vec<MemoryClaim>,
@@ -92,7 +93,15 @@ impl Abstraction {
         }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
-        Ok(Abstraction { heads, forget, world: claim.world, locals: claim.locals.clone(), define, hold })
+        Ok(Abstraction {
+            heads,
+            waits: claim.waits,
+            forget,
+            world: claim.world,
+            locals: claim.locals.clone(),
+            define,
+            hold,
+        })
     }
 
     fn local(&self, index: usize) -> MemoryClaim {

@@ -189,7 +189,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut points = Vec::new();
         for claim in &certificate.points {
             let point = Abstraction::read(claim).map_err(Rejection::Malformed)?;
-            if (0..2).any(|i| !heads[i].contains(&point.heads[i])) {
+            let exists = point.heads[1].index() < context.functions[1].points.len();
+            if !heads[0].contains(&point.heads[0]) || !(heads[1].contains(&point.heads[1]) || (point.waits && exists)) {
                 return Err(Rejection::Malformed("a claimed point is no pair of loop heads".to_string()));
             }
             points.push(point);
@@ -398,10 +399,32 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut segment = segment.clone();
             if let Event::Head(head) = arrival.event {
                 segment.passed[0].reach(head);
+                if let Some(index) = self.waiting(head, onward[1]) {
+                    self.go_round(point, index, original, segment)?;
+                    continue;
+                }
             }
             self.follow(point, arrival.event, &original, onward[1], segment)?;
         }
         Ok(())
+    }
+
+    /// The point at which the candidate waits while the original is at a loop head.
+    fn waiting(&self, head: PointId, onward: Onward) -> Option<usize> {
+        let Onward::At(waits_at) = onward else { return None };
+        self.points.iter().position(|p| p.waits && p.heads == [head, waits_at])
+    }
+
+    /// The original goes round a loop alone. It can be taken to end: nothing in it can be observed.
+    fn go_round(&mut self, at: Point, index: usize, run: Rc<Run>, segment: Segment) -> Result<(), Rejection> {
+        let heads = self.points[index].heads;
+        let events = [Event::Head(heads[0]), Event::Head(heads[1])];
+        let address = self.context.functions[0].point(heads[0]).address;
+        let name = self.context.functions[0].name.clone();
+        self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
+        let logs = [vec![run], Vec::new()];
+        let pair = Pair { at, events, segment, logs, decided: false, open_steps: 0 };
+        self.arrive_at_point(&pair, index)
     }
 
     /// What the original's defined behaviour on an edge says.
@@ -531,7 +554,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let again = pair.segment.passed[side.index()].times(head) > 1;
                 // A side that is through while the other is where both should meet again.
                 let other = pair.events[1 - side.index()];
-                let claimed = self.points.iter().any(|p| p.heads[side.index()] == head);
+                let claimed = self.points.iter().any(|p| !p.waits && p.heads[side.index()] == head);
                 let late = claimed && !matches!(other, Event::Head(_));
                 if (again || late) && self.is_impossible(&pair) {
                     return Ok(());
@@ -588,7 +611,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
         let mut wanted = None;
-        for (index, point) in self.points.iter().enumerate() {
+        for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
             let passes = self.certificate.passes(pair.segment.from, index);
             if point.heads == [a, b] {
                 if times == passes {
@@ -606,7 +629,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 wanted = wanted.or(Some(Side::Candidate));
             }
         }
-        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| p.heads[i] == head);
+        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
         if !claimed(0, a) {
             self.may_pass(pair, Side::Original)
         } else if !claimed(1, b) {

@@ -535,7 +535,7 @@ mod tests {
         let mut v = Values::new();
         let (x, y) = (register(&mut v, 1), register(&mut v, 2));
         let a = v.linear(3, &[(1, x), (4, y)], 64);
-        let b = v.linear(0, &[(4, y), (1, a), (u64::MAX - 3, y)], 64);
+        let b = v.linear(0, &[(4, y), (1, a), (u64::MAX - 7, y)], 64);
         assert_eq!(b, v.linear(3, &[(1, x)], 64));
         let (lowx, low) = (v.extract(x, 0, 32), v.extract(b, 0, 32));
         assert_eq!(low, v.linear(3, &[(1, lowx)], 32));

@@ -90,16 +90,18 @@ mod tests {
 
     #[test]
     fn as_text() {
-        expect![[r#"
-              f: missing reload of %stack.17 (run along this path by the interpreter)
-                  path       bb.0 bb.3 bb.4
-                  original       40: MOV64mr %0, 1, $noreg, 0, $noreg, %3
-                  candidate      44: MOV64mr $rax, 1, $noreg, 0, $noreg, $rcx
-                  needs      %3 = event 0
-                  holds      $rcx = %stack.1
-                  lives in   %stack.17
-        "#]]
-        .assert_eq(&render("f", &sample(), Colour::Plain));
+        // Indented throughout, so that a golden text would lose it.
+        let lines = [
+            "  f: missing reload of %stack.17 (run along this path by the interpreter)",
+            "      path       bb.0 bb.3 bb.4",
+            "      original       40: MOV64mr %0, 1, $noreg, 0, $noreg, %3",
+            "      candidate      44: MOV64mr $rax, 1, $noreg, 0, $noreg, $rcx",
+            "      needs      %3 = event 0",
+            "      holds      $rcx = %stack.1",
+            "      lives in   %stack.17",
+            "",
+        ];
+        assert_eq!(render("f", &sample(), Colour::Plain), lines.join("\n"));
     }
 
     #[test]

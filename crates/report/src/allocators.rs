@@ -112,13 +112,14 @@ mod tests {
             reasons: vec![("f".to_string(), "timeout: gave up".to_string())],
             ..AllocatorRow::new("greedy")
         };
-        expect![[r#"
-              allocator functions  equivalent  different  unknown      mean ms    slowest
-              greedy            4           3          0        1        0.500      1.500
-
-              greedy, f: unknown: timeout: gave up
-        "#]]
-        .assert_eq(&render_allocators_text(std::slice::from_ref(&row)));
+        let lines = [
+            "  allocator functions  equivalent  different  unknown      mean ms    slowest",
+            "  greedy            4           3          0        1        0.500      1.500",
+            "",
+            "  greedy, f: unknown: timeout: gave up",
+            "",
+        ];
+        assert_eq!(render_allocators_text(std::slice::from_ref(&row)), lines.join("\n"));
         expect![[r#"
             {"allocators":[{"allocator":"greedy","different":0,"equivalent":3,"functions":4,"mistakes":[],"reasons":[{"name":"f","reason":"timeout: gave up"}],"slowest_ms":1.5,"time_ms":2.0,"unknown":1}],"file":"x.c","version":1}
         "#]]

@@ -257,7 +257,7 @@ impl<'a> Machine<'_, '_, 'a> {
         let mut at = Function::ENTRY;
         for step in 0..self.situation.fuel {
             if let Some(watch) = self.situation.watch
-                && watch.points.get(at.index()) == Some(&true)
+                && (watch.points.get(at.index()) == Some(&true) || watch.waits.get(at.index()) == Some(&true))
                 && self.visits.len() < MOST_VISITS
             {
                 let visit = self.visit(at, watch);
@@ -332,7 +332,16 @@ impl<'a> Machine<'_, '_, 'a> {
             };
             loads.push(self.memory.peek(&self.situation.start, base.wrapping_add(load.offset as u64), load.bytes));
         }
-        Visit { point, calls: self.calls.len(), general, vectors, frame, world: self.memory.fingerprint(), loads }
+        Visit {
+            point,
+            calls: self.calls.len(),
+            general,
+            vectors,
+            frame,
+            world: self.memory.fingerprint(),
+            loads,
+            waits: watch.waits.get(point.index()) == Some(&true),
+        }
     }
 
     fn point(&mut self, at: crate::PointId) -> Result<crate::PointId, End> {

@@ -14,6 +14,8 @@ pub struct Watch {
     pub points: Vec<bool>,
     /// Memory to look at.
     pub loads: Vec<WatchedLoad>,
+    /// Is the point one where a program may wait for the other: the entry, or behind a call? By index.
+    pub waits: Vec<bool>,
 }
 
 /// Bytes of memory at a constant distance from a base.
@@ -53,6 +55,8 @@ pub struct Visit {
     pub world: u64,
     /// The watched loads.
     pub loads: Vec<u64>,
+    /// Is it the entry or behind a call?
+    pub waits: bool,
 }
 
 impl Visit {

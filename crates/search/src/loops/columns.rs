@@ -23,8 +23,16 @@ impl Column {
     }
 }
 
-/// Both visits of a meeting.
-pub(crate) type Row<'r> = (&'r Visit, &'r Visit, usize);
+/// A meeting.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'r> {
+    pub original: &'r Visit,
+    pub candidate: &'r Visit,
+    /// Number of the run.
+    pub run: usize,
+    /// Did both come from this very point?
+    pub again: bool,
+}
 
 /// The value of a place of at most 64 bits.
 pub(crate) fn value(location: &Location, visits: [&Visit; 2]) -> Option<u64> {
@@ -48,7 +56,7 @@ pub(crate) fn column(location: Location, rows: &[Row], forgotten: bool) -> Optio
     if location.width > 64 {
         return None;
     }
-    let values = rows.iter().map(|(a, b, _)| value(&location, [a, b])).collect::<Option<Vec<u64>>>()?;
+    let values = rows.iter().map(|r| value(&location, [r.original, r.candidate])).collect::<Option<Vec<u64>>>()?;
     Some(Column { location, values, forgotten, text: None })
 }
 

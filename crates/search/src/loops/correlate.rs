@@ -3,6 +3,7 @@
 //! The candidate's heads are followed; each gets a point of the original that is reached a multiple as often. Where
 //! several fit, the traces decide: at a meeting both sides have made the same calls and changed memory in the same way.
 
+use super::columns::Row;
 use super::samples::Run;
 use graph::interpreter::Visit;
 use graph::loops::Loops;
@@ -26,6 +27,8 @@ pub(crate) struct Meeting {
     pub turns: [u32; 2],
     /// Turns of the original before the first meeting.
     pub peeled: u32,
+    /// Does the candidate wait at its point while the original goes round alone?
+    pub waits: bool,
 }
 
 impl Plan {
@@ -33,7 +36,9 @@ impl Plan {
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let target = &self.points[to];
         match from.map(|i| &self.points[i]) {
+            _ if target.waits => [1, 1],
             Some(source) if source.heads == target.heads => target.turns,
+            Some(source) if source.waits => [1, 1],
             Some(source) if source.heads[0] == target.heads[0] => [source.turns[0], 1],
             Some(_) => [1, 1],
             None => [1 + target.peeled, 1],
@@ -57,8 +62,8 @@ impl Plan {
 
 /// The states of both sides at the meetings.
 pub(crate) struct Alignment<'r> {
-    /// Per point of the plan: visits of the original and the candidate, and the number of the run.
-    pub rows: Vec<Vec<(&'r Visit, &'r Visit, usize)>>,
+    /// Per point of the plan: the meetings.
+    pub rows: Vec<Vec<Row<'r>>>,
     /// Runs that do not fit.
     pub misfits: usize,
     /// Visits of the original that nothing met, where turns were left over.
@@ -70,15 +75,32 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
     let mut out = Alignment { rows: vec![Vec::new(); plan.points.len()], misfits: 0, left_over: 0 };
     for (number, run) in runs.iter().enumerate() {
         align_run(plan, run, number, &mut out);
+        for (index, point) in plan.points.iter().enumerate().filter(|(_, p)| p.waits) {
+            wait_in(point, run, number, &mut out.rows[index]);
+        }
     }
     out
+}
+
+/// The original's visits of a head, and the candidate where it waits: both have made the same calls.
+fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
+    let mut again = false;
+    for visit in &run.visits[0] {
+        if visit.point != point.heads[0] {
+            // The points of one loop that are watched are one behind the other.
+            continue;
+        }
+        let there = run.visits[1].iter().rev().find(|v| v.point == point.heads[1] && v.calls == visit.calls);
+        rows.extend(there.map(|there| Row { original: visit, candidate: there, run: number, again }));
+        again = true;
+    }
 }
 
 fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'r>) {
     let [ours, theirs] = &run.visits;
     let (mut a, mut b) = (0, 0);
     let mut from: Option<usize> = None;
-    let met = |visit: &Visit| plan.points.iter().position(|p| p.heads[1] == visit.point);
+    let met = |visit: &Visit| plan.points.iter().position(|p| !p.waits && p.heads[1] == visit.point);
     // The candidate's next head of the plan.
     while let Some((head, to)) = theirs[b..].iter().find_map(|v| Some((v.point, met(v)?))) {
         let [turns, their_turns] = plan.passes(from, to);
@@ -94,7 +116,7 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
             out.misfits += 1;
             return;
         }
-        out.rows[to].push((x, y, number));
+        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to) });
         from = Some(to);
     }
     if run.complete
@@ -113,6 +135,8 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
 
 /// Partners that are considered for one head.
 const MOST_PARTNERS: usize = 5;
+/// Combinations that waiting is tried with.
+const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
 const MOST_COMBINATIONS: usize = 400;
 
@@ -137,8 +161,35 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
             combinations = next;
         }
     }
+    // Loops that the candidate does not have: it waits where it is.
+    let met = |head: &PointId, points: &[Meeting]| {
+        let alternatives = loops[0].alternatives(functions[0], *head);
+        points.iter().any(|p| alternatives.contains(&p.heads[0]))
+    };
+    let mut waiting: Vec<Vec<Meeting>> = Vec::new();
+    if loops[1].heads.len() < loops[0].heads.len() {
+        for points in combinations.iter().take(MOST_WAITING) {
+            // Behind the loop's test first: there it is certain that a turn follows.
+            for behind in [true, false] {
+                let mut longer = points.clone();
+                for head in loops[0].heads.iter().filter(|h| !met(h, points)) {
+                    let alternatives = loops[0].alternatives(functions[0], *head);
+                    let cut = if behind { *alternatives.last().expect("the head") } else { *head };
+                    if let Some(place) = waiting_place(runs, cut) {
+                        longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, waits: true });
+                    }
+                }
+                if longer.len() > points.len() {
+                    waiting.push(longer);
+                }
+            }
+        }
+    }
+    let first = waiting.len();
+    waiting.extend(combinations);
     let mut scored: Vec<((usize, usize, usize), Plan)> = Vec::new();
-    for points in combinations {
+    for (number, points) in waiting.into_iter().enumerate() {
+        let alone = usize::from(number >= first && first > 0);
         let Some(plan) = complete(loops, functions[0], points) else { continue };
         if scored.iter().any(|(_, p)| *p == plan) {
             continue;
@@ -146,10 +197,23 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let alignment = align(&plan, runs);
         let met: usize = alignment.rows.iter().map(Vec::len).sum();
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
-        scored.push(((alignment.misfits, alignment.left_over + disorder, usize::MAX - met), plan));
+        scored.push(((alignment.misfits, alignment.left_over + disorder + alone, usize::MAX - met), plan));
     }
     scored.sort_by_key(|(score, _)| *score);
     scored.into_iter().map(|(_, plan)| plan).collect()
+}
+
+/// Where the candidate is while the original goes round a loop that the candidate does not have: at the entry, or behind
+/// its last call.
+fn waiting_place(runs: &[Run], head: PointId) -> Option<PointId> {
+    let mut counts: std::collections::BTreeMap<PointId, usize> = Default::default();
+    for run in runs {
+        for visit in run.visits[0].iter().filter(|v| v.point == head).take(1) {
+            let there = run.visits[1].iter().rev().find(|v| v.calls == visit.calls && v.waits);
+            *counts.entry(there?.point).or_default() += 1;
+        }
+    }
+    counts.into_iter().max_by_key(|(_, n)| *n).map(|(p, _)| p)
 }
 
 /// Are the original's heads of two meetings the other way round?
@@ -198,7 +262,10 @@ fn partners(
                 // No run tells: in the order of the loops, turn by turn.
                 let position = |heads: &[PointId], h: PointId| heads.iter().position(|p| *p == h).unwrap_or(0);
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
-                out.push((2000 + 100 * apart, Meeting { heads: [point, head], turns: [1, 1], peeled: 0 }));
+                out.push((
+                    2000 + 100 * apart,
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false },
+                ));
             }
             for turns in turns(&counts, unroll) {
                 let excess: u64 = counts
@@ -206,7 +273,7 @@ fn partners(
                     .map(|(a, b)| (*a as i64 * i64::from(turns[1]) - *b as i64 * i64::from(turns[0])).unsigned_abs())
                     .sum();
                 let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                out.push((1000 * excess / (all + 1), Meeting { heads: [point, head], turns, peeled: 0 }));
+                out.push((1000 * excess / (all + 1), Meeting { heads: [point, head], turns, peeled: 0, waits: false }));
             }
         }
     }

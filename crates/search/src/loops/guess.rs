@@ -60,6 +60,7 @@ pub(crate) fn guess(
     turns: [u32; 2],
     dropped: &BTreeSet<String>,
     memory: &[Field],
+    waits: bool,
 ) -> Guesses {
     let mut out = Guesses::default();
     if rows.len() < FEWEST_ROWS {
@@ -92,7 +93,7 @@ pub(crate) fn guess(
     basis.sort_by_key(|c| !c.forgotten);
     // Memory as variables of the original, named by what reads it.
     for (i, field) in memory.iter().enumerate() {
-        let values: Option<Vec<u64>> = rows.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+        let values: Option<Vec<u64>> = rows.iter().map(|r| r.original.loads.get(i).copied()).collect();
         let Some(values) = values else { continue };
         let spot = Spot::Slot { offset: NOWHERE, bytes: field.watched.bytes };
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
@@ -109,6 +110,28 @@ pub(crate) fn guess(
     for (_, text) in &out.define {
         if let Ok(expression) = kernel::Expression::parse(text) {
             expression.places(&mut used);
+        }
+    }
+    // A loop that only the original has: what it computes, by what the candidate still knows.
+    if waits {
+        let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
+        let kept = (0..16).map(Register::General).filter(argument);
+        let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
+        let kept: Vec<Column> = kept.collect();
+        for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
+            let Some(target) = column(*place, &rows, true) else { continue };
+            let others = basis.iter().filter(|c| c.location != *place && c.text.is_none()).chain(&kept).cloned();
+            let mut others: Vec<Column> = others.collect();
+            others.retain(|c| !out.define.iter().any(|(d, _)| d.overlaps(&c.location)));
+            if used.iter().any(|u| u.overlaps(place)) {
+                continue;
+            }
+            if let Some(text) = combine(names, &target, &others, dropped) {
+                if let Ok(expression) = kernel::Expression::parse(&text) {
+                    expression.places(&mut used);
+                }
+                out.define.push((*place, text));
+            }
         }
     }
     // The original's variables by what the candidate keeps apart.
@@ -131,7 +154,7 @@ pub(crate) fn guess(
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
         for (i, field) in memory.iter().enumerate().filter(|(_, f)| 8 * f.watched.bytes <= x.location.width) {
-            let values: Option<Vec<u64>> = all.iter().map(|(a, _, _)| a.loads.get(i).copied()).collect();
+            let values: Option<Vec<u64>> = all.iter().map(|r| r.original.loads.get(i).copied()).collect();
             let Some(values) = values else { continue };
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
@@ -170,7 +193,7 @@ fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
     let mut numbers: Vec<usize> = (0..rows.len()).collect();
     let mut since = vec![0usize; rows.len()];
     for i in 1..rows.len() {
-        since[i] = if rows[i].2 == rows[i - 1].2 { since[i - 1] + 1 } else { 0 };
+        since[i] = if rows[i].run == rows[i - 1].run { since[i - 1] + 1 } else { 0 };
     }
     let scattered = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     numbers.sort_by_key(|i| {

@@ -16,6 +16,7 @@ use term::Arena;
 /// What is claimed about one meeting so far.
 struct Claim {
     heads: [PointId; 2],
+    waits: bool,
     forget: BTreeSet<Location>,
     world: MemoryClaim,
     locals: Vec<MemoryClaim>,
@@ -40,8 +41,8 @@ pub(crate) fn refine(
     for (point, rows) in plan.points.iter().zip(rows) {
         let mut forget = BTreeSet::new();
         let mut world = MemoryClaim::Kept;
-        for side in Side::BOTH {
-            let i = side.index();
+        for side in if point.waits { &Side::BOTH[..1] } else { &Side::BOTH[..] } {
+            let (i, side) = (side.index(), *side);
             let body = bodies(functions[i], &loops[i], point.heads[i]);
             forget.extend(written(functions[i], &body, side));
             if changes_world(arena, functions[i], &body) {
@@ -51,6 +52,7 @@ pub(crate) fn refine(
         forget.extend(changing(functions[0], rows));
         claims.push(Claim {
             heads: point.heads,
+            waits: point.waits,
             forget,
             world,
             locals: Vec::new(),
@@ -69,8 +71,16 @@ pub(crate) fn refine(
                 let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
                 let names = Names { arena, layout: &search.runner.layout, functions, zeroed };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
-                claim.guesses =
-                    guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields);
+                claim.guesses = guess(
+                    &names,
+                    &rows[i],
+                    &claim.forget,
+                    here,
+                    plan.points[i].turns,
+                    &claim.dropped,
+                    &search.fields,
+                    claim.waits,
+                );
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
@@ -111,6 +121,7 @@ impl Claim {
         PointClaim {
             original: self.heads[0].0,
             candidate: self.heads[1].0,
+            waits: self.waits,
             forget: self.forget.iter().map(Location::to_string).collect(),
             world: self.world,
             locals: self.locals.clone(),
@@ -241,8 +252,10 @@ fn changing(function: &Function, rows: &[Row]) -> BTreeSet<Location> {
     let mut out = BTreeSet::new();
     for variable in super::columns::variables(function, Side::Original) {
         let Spot::Slot { offset, bytes } = variable.spot else { continue };
-        let changes =
-            rows.windows(2).any(|w| w[0].2 == w[1].2 && w[0].0.slot(offset, bytes) != w[1].0.slot(offset, bytes));
+        let changes = rows.windows(2).any(|w| {
+            let [a, b] = [&w[0], &w[1]];
+            a.run == b.run && b.again && a.original.slot(offset, bytes) != b.original.slot(offset, bytes)
+        });
         let overlaps = out.iter().any(|l: &Location| l.overlaps(&variable));
         if changes && !overlaps {
             out.insert(variable);

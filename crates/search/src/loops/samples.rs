@@ -4,7 +4,7 @@ use crate::inputs::LOOP_ROUNDS;
 use crate::refute::Runner;
 use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
-use graph::{Function, PointId};
+use graph::{Function, Next, PointId};
 use std::time::Instant;
 use term::Arena;
 
@@ -41,7 +41,18 @@ pub(crate) fn collect(
         for point in watched(functions[i], &loops[i]) {
             points[point.index()] = true;
         }
-        Watch { points, loads: std::mem::take(&mut loads) }
+        let mut waits = vec![false; functions[i].points.len()];
+        if i == 1 && loops[1].heads.len() < loops[0].heads.len() {
+            waits[Function::ENTRY.index()] = true;
+            for point in &functions[1].points {
+                if let Next::Call(call) = &point.next
+                    && let Some(next) = call.returns
+                {
+                    waits[next.index()] = true;
+                }
+            }
+        }
+        Watch { points, loads: std::mem::take(&mut loads), waits }
     });
     runner.watches = Some(watch);
     let mut out = Vec::new();
