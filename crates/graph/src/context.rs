@@ -93,6 +93,8 @@ pub struct Context<'a> {
     /// What was taken for granted so far.
     pub assumptions: BTreeSet<Assumption>,
     entry_rsp: [VarId; 2],
+    /// Variables for places that may hold a frame address.
+    frame_values: FxHashSet<VarId>,
     local_vars: Vec<VarId>,
     /// Clock at which each local object escaped.
     escaped_at: Vec<Option<u32>>,
@@ -151,6 +153,7 @@ impl<'a> Context<'a> {
             bindings,
             assumptions: BTreeSet::new(),
             entry_rsp,
+            frame_values: FxHashSet::default(),
             local_vars,
             just_escaped: Vec::new(),
             births: FxHashMap::default(),
@@ -201,6 +204,13 @@ impl<'a> Context<'a> {
         let term = self.arena.fresh(hint, sort);
         let var = self.arena.as_var(term).expect("a variable");
         self.births.insert(var, self.clock);
+        term
+    }
+
+    /// A new variable for a place that may hold a frame address: nobody can tell what an access through it reaches.
+    pub fn fresh_frame_value(&mut self, hint: &str, sort: Sort) -> TermId {
+        let term = self.fresh(hint, sort);
+        self.frame_values.extend(self.arena.as_var(term));
         term
     }
 
@@ -269,7 +279,7 @@ impl<'a> Context<'a> {
                 TermOp::Load(_) => facts.frame = false,
                 TermOp::Var(var) => {
                     facts.birth = self.births.get(&var).copied().unwrap_or(0);
-                    facts.frame = self.entry_rsp.contains(&var);
+                    facts.frame = self.entry_rsp.contains(&var) || self.frame_values.contains(&var);
                     if let Some(local) = self.local_vars.iter().position(|v| *v == var) {
                         facts.locals = 1 << local.min(63);
                     }
@@ -573,18 +583,11 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Does the original access these bytes anywhere?
-    pub fn is_accessed_near(&self, address: TermId, bytes: u16) -> bool {
-        let near = |other: &TermId| {
-            let distance = self.arena.difference(address, *other).map(|d| d.low() as i64);
-            distance.is_some_and(|d| d == 0 && bytes <= 64)
-        };
-        self.original_addresses.contains(&address) || self.original_addresses.iter().any(near)
-    }
-
     /// Notes the addresses of a run again, after its terms were changed.
     pub fn note_accesses(&mut self, side: Side, run: &crate::Run) {
-        for address in run.accesses.iter().map(|a| a.address).collect::<Vec<_>>() {
+        // What does not happen says nothing.
+        let happens = |a: &&crate::Access| self.arena.as_bool(a.guard) != Some(false);
+        for address in run.accesses.iter().filter(happens).map(|a| a.address).collect::<Vec<_>>() {
             match side {
                 Side::Original => self.note_original_address(address),
                 Side::Candidate => self.claim_in_bounds(address),
@@ -626,7 +629,7 @@ impl<'a> Context<'a> {
     /// Could a pointer point into the local object? Not if all it is made of is older than the escape.
     pub(crate) fn may_reach_local(&mut self, pointer: TermId, local: usize) -> bool {
         let facts = self.facts(pointer);
-        if facts.locals & 1 << local.min(63) != 0 {
+        if facts.frame || facts.locals & 1 << local.min(63) != 0 {
             return true;
         }
         self.escaped_at[local].is_some_and(|escaped| facts.birth >= escaped)

@@ -55,6 +55,10 @@ pub struct PointClaim {
     pub forget: Vec<String>,
     /// Does the world change?
     pub world: MemoryClaim,
+    /// Bytes of the original's world that the candidate has not written yet: address and value. Otherwise the worlds
+    /// are equal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<(String, String)>,
     /// What becomes of the local objects' memory, in the order of the claims of local objects; those without an entry
     /// stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

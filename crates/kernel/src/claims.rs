@@ -11,8 +11,9 @@ use crate::certificate::{MemoryClaim, PointClaim};
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{Failure, Ignored};
-use crate::product::{Checker, Point, Rejection};
+use crate::product::{Checker, Entered, Point, Rejection, unknown};
 use graph::{Flag, Known, PointId, Register, Side, State};
+use rustc_hash::FxHashSet;
 use term::{Sort, TermId};
 
 /// A claim that did not hold where it must.
@@ -59,6 +60,7 @@ pub(crate) struct Abstraction {
     pub waits: bool,
     forget: Vec<Location>,
     world: MemoryClaim,
+    ahead: Vec<(Expression, Expression)>,
     locals: Vec<MemoryClaim>,
     define: Vec<(Location, Expression)>,
     hold: Vec<Expression>,
@@ -91,6 +93,13 @@ impl Abstraction {
             }
             define.push((target, expression));
         }
+        let mut ahead = Vec::new();
+        for (address, value) in &claim.ahead {
+            ahead.push((Expression::parse(address)?, Expression::parse(value)?));
+        }
+        if !ahead.is_empty() && (claim.world != MemoryClaim::Equal || claim.waits) {
+            return Err("bytes of a world that is not compared are excepted".to_string());
+        }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
         Ok(Abstraction {
@@ -98,6 +107,7 @@ impl Abstraction {
             waits: claim.waits,
             forget,
             world: claim.world,
+            ahead,
             locals: claim.locals.clone(),
             define,
             hold,
@@ -125,7 +135,11 @@ impl Checker<'_, '_> {
         let claim = &self.points[index];
         for location in claim.forget.clone() {
             let hint = format!("{location}@{index}");
-            let fresh = self.context.fresh(&hint, Sort::Bv(location.width));
+            let fresh = if self.frames.contains(&(index, location)) {
+                self.context.fresh_frame_value(&hint, Sort::Bv(location.width))
+            } else {
+                self.context.fresh(&hint, Sort::Bv(location.width))
+            };
             self.free.extend(self.context.arena.as_var(fresh));
             location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
         }
@@ -164,6 +178,10 @@ impl Checker<'_, '_> {
             }
             target.write(self.context.arena, &mut point.states[target.side.index()], value);
         }
+        // The original's world is the candidate's with some bytes more.
+        if !self.points[index].ahead.is_empty() {
+            point.states[0].world = self.world_ahead(index, &point.states)?;
+        }
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
@@ -182,11 +200,15 @@ impl Checker<'_, '_> {
         self.context.publish_all(b);
         let known = Known::from_condition(self.context.arena, at.condition);
         if let Some(entered) = self.entered[index].clone() {
-            self.check_kept(index, at, &entered, &known);
+            self.check_entered(index, at, &entered, &known)?;
+            self.check_kept(index, at, &entered.point, &known);
         }
+        self.note_frames(index, at);
         let heads = self.points[index].heads;
         if self.points[index].world == MemoryClaim::Equal {
-            self.check_worlds(at, &known, heads, Ignored::Nothing, "memory at a loop head")?;
+            let mut compared = at.clone();
+            compared.states[1].world = self.world_ahead(index, &at.states)?;
+            self.check_worlds(&compared, &known, heads, Ignored::Nothing, "memory at a loop head")?;
         }
         for local in 0..at.states[0].locals.len() {
             if self.points[index].local(local) == MemoryClaim::Equal && !at.states[0].escaped[local] {
@@ -215,6 +237,46 @@ impl Checker<'_, '_> {
         }
         self.prove_all(at, &known, goals);
         Ok(())
+    }
+
+    /// The candidate's world with the bytes that the original has written already.
+    fn world_ahead(&mut self, index: usize, states: &[State; 2]) -> Result<TermId, Rejection> {
+        let mut world = states[1].world;
+        for (address, value) in self.points[index].ahead.clone() {
+            let [address, value] = [address, value].map(|e| e.term(self.context, states));
+            let (address, value) = (address.map_err(Rejection::Malformed)?, value.map_err(Rejection::Malformed)?);
+            let width = self.context.arena.sort(value).width().filter(|w| w % 8 == 0);
+            if self.context.arena.sort(address) != Sort::Bv(64) || width.is_none() {
+                return Err(Rejection::Malformed("bytes of the world are excepted at an odd width".to_string()));
+            }
+            let address = self.context.canonical_address(address);
+            world = self.context.write(world, address, value);
+        }
+        Ok(world)
+    }
+
+    /// Notes the forgotten places that hold frame addresses: a variable for one is no pointer to the world.
+    fn note_frames(&mut self, index: usize, at: &Point) {
+        for location in self.points[index].forget.clone() {
+            if self.points[index].define.iter().any(|(target, _)| *target == location) {
+                continue;
+            }
+            let value = location.read(self.context.arena, &at.states[location.side.index()]);
+            if self.context.depends_on_frame(value) && self.frames.insert((index, location)) {
+                self.late |= self.entered[index].is_some();
+            }
+        }
+    }
+
+    /// What was known when the point was entered must be known on every other edge that leads there.
+    fn check_entered(&mut self, index: usize, at: &Point, entered: &Entered, known: &Known) -> Result<(), Rejection> {
+        let heads = self.points[index].heads;
+        let what = "what was known where the loop was entered";
+        let numbers: FxHashSet<u32> = at.facts.iter().map(|f| f.number).collect();
+        if entered.point.facts.iter().any(|f| !numbers.contains(&f.number)) {
+            return Err(self.refuse(what, heads, unknown()));
+        }
+        self.prove(at, known, entered.base).map_err(|failure| self.refuse(what, heads, failure))
     }
 
     /// Proves many goals with few questions: all at once, and without those that a counterexample violates.
@@ -289,7 +351,7 @@ impl Checker<'_, '_> {
     }
 
     fn is_changed(&mut self, at: &Point, known: &Known, now: TermId, then: TermId) -> bool {
-        now != then && self.prove_same_memory(at, known, now, then, Ignored::Nothing).is_err()
+        now != then && self.prove_same_memory(at, known, now, then, Ignored::Exact).is_err()
     }
 
     /// The stack slots of several states, cut at all borders.

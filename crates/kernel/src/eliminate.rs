@@ -99,9 +99,14 @@ impl Checker<'_, '_> {
             let value = rest.build(arena);
             let narrow = arena.width(inner);
             let value = arena.truncate(value, narrow);
-            if !arena.free_vars(value).contains(&var) {
+            if arena.free_vars(value).contains(&var) {
+                continue;
+            }
+            // A frame address means something on its own side only.
+            if !self.context.depends_on_frame(value) {
                 return Some((var, value));
             }
+            return None;
         }
         None
     }

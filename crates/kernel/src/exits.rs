@@ -1,6 +1,6 @@
 //! What must hold at returns, and of the candidate's accesses on every edge.
 
-use crate::obligation::{Failure, Ignored};
+use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Point, Rejection, unknown};
 use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
 use term::eval::{Evaluator, Model};
@@ -91,16 +91,7 @@ impl Checker<'_, '_> {
                 continue;
             }
             let others = self.originals(original, access.write);
-            let mut covered = self.covered_when(access, &others).or_else(|| self.same_chunk(access, &others));
-            if covered.is_none() {
-                let settled = self.settled(known, access);
-                let others: Vec<Access> = others.iter().map(|other| self.settled(known, other)).collect();
-                let others: Vec<&Access> = others.iter().collect();
-                covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
-                covered = covered.or_else(|| self.same_address(&settled, &others));
-                covered = covered.or_else(|| self.same_bytes(&settled, &others));
-                covered = covered.or_else(|| self.likely_same(&settled, &others));
-            }
+            let covered = self.coverage(known, access, &others);
             let never = self.context.arena.bool(false);
             let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
             let goal = known.simplify(self.context.arena, goal);
@@ -118,12 +109,9 @@ impl Checker<'_, '_> {
                 None if self.context.arena.as_bool(access.guard) == Some(true) => Err(refuse(unknown())),
                 _ => self.prove(at, known, goal).map_err(refuse),
             };
-            match result {
-                // A loop may delay the original's access; whether it makes it at all is looked at in the end.
-                Err(rejection) if self.delays && !access.write => {
-                    self.delayed.push((access.address, access.bytes, rejection));
-                }
-                result => result?,
+            let Err(rejection) = result else { continue };
+            if !self.delays || access.write || !self.made_elsewhere(at, known, access) {
+                return Err(rejection);
             }
         }
         for block in &candidate.blocks {
@@ -170,16 +158,48 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// Reads of the candidate that a loop of the original delays: the original must make them somewhere.
-    pub(crate) fn check_delayed(&mut self) -> Result<(), Rejection> {
-        for (address, bytes, rejection) in std::mem::take(&mut self.delayed) {
-            if !self.context.is_accessed_near(address, bytes) {
-                return Err(rejection);
+    /// Does the original make a read of the candidate behind the loop head that the edge leads to, or has it made it
+    /// before the edge? In the latter case the bytes may have gone since then: an assumption.
+    fn made_elsewhere(&mut self, at: &Point, known: &Known, access: &Access) -> bool {
+        let ahead = self.ahead.clone();
+        let others: Vec<&Access> = ahead.iter().collect();
+        if self.covers(at, known, access, &others) {
+            return true;
+        }
+        let mut before: Vec<Access> = Vec::new();
+        for fact in &at.facts {
+            if let FactKind::Access { address, bytes } = fact.kind {
+                before.push(Access { guard: fact.when, address, bytes, write: false, place: 0 });
             }
-            let text = self.context.arena.text(address);
+        }
+        let others: Vec<&Access> = before.iter().collect();
+        let covered = self.covers(at, known, access, &others);
+        if covered {
+            let text = self.context.arena.text(access.address);
             self.context.assume(Assumption::about("no-fault", text));
         }
-        Ok(())
+        covered
+    }
+
+    fn covers(&mut self, at: &Point, known: &Known, access: &Access, others: &[&Access]) -> bool {
+        let Some(covered) = self.coverage(known, access, others) else { return false };
+        let goal = self.context.arena.implies(access.guard, covered);
+        self.prove(at, known, goal).is_ok()
+    }
+
+    /// When every byte of an access is one that the others touch or make possible.
+    fn coverage(&mut self, known: &Known, access: &Access, others: &[&Access]) -> Option<TermId> {
+        let covered = self.covered_when(access, others).or_else(|| self.same_chunk(access, others));
+        if covered.is_some() {
+            return covered;
+        }
+        let settled = self.settled(known, access);
+        let others: Vec<Access> = others.iter().map(|other| self.settled(known, other)).collect();
+        let others: Vec<&Access> = others.iter().collect();
+        let covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
+        let covered = covered.or_else(|| self.same_address(&settled, &others));
+        let covered = covered.or_else(|| self.same_bytes(&settled, &others));
+        covered.or_else(|| self.likely_same(&settled, &others))
     }
 
     /// A call of a pure function must be one that the original makes, with the same operands.

@@ -131,7 +131,10 @@ fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: 
         (Operator::Concat, [a, b]) if arena.width(*a) + arena.width(*b) <= 512 => arena.concat(*a, *b),
         (Operator::Load(bytes), [address]) if sorts[0] == Sort::Bv(64) => {
             let address = context.canonical_address(*address);
-            context.read(states[0].world, address, bytes)
+            // Nobody says that the original accesses it here, and so that it is inside its object.
+            let certain = context.region(address, bytes).is_none_or(|r| !r.assumed && !r.claimed);
+            let world = states[0].world;
+            if certain { context.read(world, address, bytes) } else { context.arena.load(world, address, bytes) }
         }
         (Operator::Eq, [a, b]) if same => arena.eq(*a, *b),
         (Operator::Ult, [a, b]) if same => arena.ult(*a, *b),

@@ -27,6 +27,7 @@ pub use proof::{CheckedProof, Counts};
 
 use graph::{Assumption, Binding, Context, Function};
 use solver::Solver;
+use std::collections::BTreeSet;
 use std::time::Instant;
 use term::Arena;
 
@@ -46,12 +47,21 @@ pub fn check(
     }
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
     let extents = check_extents(original, &bindings).map_err(Rejection::Malformed)?;
-    let mut context = Context::new(arena, original, candidate, bindings);
-    context.deadline = deadline;
-    context.assumptions.extend(extents);
-    let mut checker = product::Checker::new(&mut context, solver, certificate)?;
-    checker.walk()?;
-    let counts = checker.counts;
+    let mut frames = BTreeSet::new();
+    let (mut context, counts) = loop {
+        let mut context = Context::new(&mut *arena, original, candidate, bindings.clone());
+        context.deadline = deadline;
+        context.assumptions.extend(extents.iter().cloned());
+        let mut checker = product::Checker::new(&mut context, solver, certificate)?;
+        checker.frames.clone_from(&frames);
+        checker.walk()?;
+        let (counts, late) = (checker.counts, checker.late);
+        // If late, some edge brings a frame address to a place that was taken to hold none.
+        frames = checker.frames;
+        if !late {
+            break (context, counts);
+        }
+    };
     if !context.bindings.is_empty() {
         context.assume(Assumption::global("local-address-opaque"));
     }

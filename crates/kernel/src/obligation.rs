@@ -26,6 +26,8 @@ pub enum Failure {
 pub(crate) enum Ignored {
     /// None.
     Nothing,
+    /// None, not even bytes that were never initialised.
+    Exact,
     /// The local objects, at a return.
     Locals,
     /// The object at this address, which the call frees; the original writes at constant distances from its address
@@ -36,6 +38,8 @@ pub(crate) enum Ignored {
 /// Something the original's defined behaviour guarantees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fact {
+    /// Where it was learned: the same fact keeps its number, whatever is put into its terms.
+    pub number: u32,
     /// When (a complete path condition).
     pub when: TermId,
     /// What.
@@ -63,23 +67,7 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, known, goal);
-        let t0 = std::time::Instant::now();
-        let trace = std::env::var_os("LOCKSTEP_Q").is_some();
-        let text = if trace { self.context.arena.text(goal) } else { String::new() };
-        let answer = self.solver.ask(self.context.arena, &Query::new(hypotheses, goal));
-        if trace {
-            eprintln!(
-                "Q {:?} {:.0}ms {}",
-                match &answer {
-                    Answer::Proved => "proved",
-                    Answer::Refuted(_) => "REFUTED",
-                    Answer::Unknown(_) => "UNKNOWN",
-                },
-                t0.elapsed().as_secs_f64() * 1000.0,
-                text.chars().take(160).collect::<String>().replace('\n', " ")
-            );
-        }
-        let refuted = match answer {
+        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
             Answer::Unknown(why) => Failure::Unknown(why.to_string()),
@@ -174,7 +162,8 @@ impl Checker<'_, '_> {
             }
             let (x, y) = (self.context.read(a, address, bytes), self.context.read(b, address, bytes));
             let local = self.context.region(address, bytes).and_then(|r| r.local);
-            for (x, y) in self.initialised_parts(local, x, y) {
+            let parts = if ignored == Ignored::Exact { vec![(x, y)] } else { self.initialised_parts(local, x, y) };
+            for (x, y) in parts {
                 self.prove_equal(at, known, x, y).map_err(|failure| MemoryFailure::Bytes { address, failure })?;
             }
         }
@@ -213,7 +202,7 @@ impl Checker<'_, '_> {
     /// Can nobody observe these bytes any more?
     fn is_ignored(&mut self, address: TermId, bytes: u16, ignored: Ignored) -> bool {
         match ignored {
-            Ignored::Nothing | Ignored::Freed(None) => false,
+            Ignored::Nothing | Ignored::Exact | Ignored::Freed(None) => false,
             Ignored::Locals => self.context.region(address, bytes).is_some_and(|r| r.local.is_some()),
             Ignored::Freed(Some(freed)) => {
                 let inside = self.context.arena.difference(address, freed).is_some_and(|d| !d.sign());

@@ -13,6 +13,7 @@
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim};
+use crate::location::Location;
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use graph::contract::FixedResult;
@@ -69,14 +70,20 @@ pub(crate) struct Checker<'c, 'a> {
     pub entry: Vec<TermId>,
     /// The pairs of loop heads that the certificate claims.
     pub points: Vec<Abstraction>,
-    /// What each was entered with, what its loop changes forgotten.
-    pub entered: Vec<Option<Point>>,
+    /// What each was entered with.
+    pub entered: Vec<Option<Entered>>,
     /// Variables of forgotten places in the segment under way.
     pub free: FxHashSet<VarId>,
-    /// May a loop of the original delay its accesses on the edge under way?
+    /// What the original does behind the claimed point that the edge under way leads to.
+    pub ahead: Vec<Access>,
+    /// Is there a loop on the way, or was there?
     pub delays: bool,
-    /// Reads of the candidate that it must make somewhere, and what to say if not.
-    pub delayed: Vec<(TermId, u16, Rejection)>,
+    /// Forgotten places of points that hold frame addresses on some edge.
+    pub frames: BTreeSet<(usize, Location)>,
+    /// Was one of them found after its point had been entered?
+    pub late: bool,
+    /// Facts learned so far, for their numbers.
+    pub learned: u32,
     /// Claims that do not hold.
     pub failed: BTreeSet<FailedClaim>,
     /// Edges that lead to points not yet entered.
@@ -150,6 +157,15 @@ pub(crate) struct Point {
     pub gone: Vec<VarId>,
 }
 
+/// A claimed point that edges led to.
+#[derive(Clone)]
+pub(crate) struct Entered {
+    /// When, without what is claimed.
+    pub base: TermId,
+    /// The states, what the loop changes forgotten.
+    pub point: Point,
+}
+
 /// A pair of calls that edges lead to.
 struct Pending {
     segment: Segment,
@@ -167,6 +183,8 @@ enum Onward {
     Returned(PointId),
 }
 
+/// Heads that the original passes while one looks what it is going to access.
+const LOOK_AHEAD: usize = 3;
 /// Steps of one side alone that are not certain, besides those that the certificate asks for: a loop without a claim.
 const MOST_OPEN_STEPS: u32 = 16;
 /// Heads that a side passes in one segment.
@@ -183,6 +201,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             [] => loops[i].heads.iter().copied().collect::<FxHashSet<_>>(),
             cuts => cuts.iter().map(|c| PointId(*c)).collect(),
         });
+        if (0..2).any(|i| heads[i].iter().any(|h| h.index() >= context.functions[i].points.len())) {
+            return Err(Rejection::Malformed("a cut is no point of the function".to_string()));
+        }
         if (0..2).any(|i| !Loops::are_cut(context.functions[i], &heads[i])) {
             return Err(Rejection::Malformed("a cycle is not cut".to_string()));
         }
@@ -205,8 +226,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             entered: points.iter().map(|_| None).collect(),
             points,
             free: FxHashSet::default(),
+            ahead: Vec::new(),
             delays: false,
-            delayed: Vec::new(),
+            frames: BTreeSet::new(),
+            late: false,
+            learned: 0,
             failed: BTreeSet::new(),
             incoming,
             certificate,
@@ -238,19 +262,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.segment(start, [entry; 2], None)?;
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         order.sort_by_key(|i| [0, 1].map(|side: usize| self.rank(side, self.points[*i].heads[side])));
-        for index in order {
+        // An edge may lead to an earlier one that was not entered yet.
+        while let Some(index) = order.iter().copied().find(|i| !self.incoming[*i].is_empty()) {
             let incoming = std::mem::take(&mut self.incoming[index]);
-            if incoming.is_empty() {
-                continue;
-            }
             let unused = self.context.arena.var("world", Sort::Memory);
             let (point, _) = self.merge(incoming, |_| false, true, unused);
+            let base = point.condition;
             let point = self.forget(index, point)?;
-            self.entered[index] = Some(point.clone());
+            self.entered[index] = Some(Entered { base, point: point.clone() });
             self.counts.points += 1;
             self.segment(point, self.points[index].heads, Some(index))?;
         }
-        self.check_delayed()
+        Ok(())
     }
 
     fn rank(&self, side: usize, point: PointId) -> usize {
@@ -282,7 +305,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (mut point, afterwards) = self.merge(incoming, overwritten, shape.preserves, after);
         if let Some(holds) = results.first().and_then(|r| self.context.result_in_range(&shape, *r)) {
             let not = self.context.arena.bool_not(holds);
-            point.facts.push(Fact { when: point.condition, kind: FactKind::Not(not) });
+            let fact = self.fact(point.condition, FactKind::Not(not));
+            point.facts.push(fact);
         }
         let mut onward = [Onward::At(calls[0]); 2];
         for side in Side::BOTH {
@@ -409,6 +433,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         Ok(())
     }
 
+    fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
+        self.learned += 1;
+        Fact { number: self.learned, when, kind }
+    }
+
     /// The point at which the candidate waits while the original is at a loop head.
     fn waiting(&self, head: PointId, onward: Onward) -> Option<usize> {
         let Onward::At(waits_at) = onward else { return None };
@@ -431,17 +460,17 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
         let mut seen: FxHashSet<(TermId, TermId)> = FxHashSet::default();
         for fault in &run.faults {
-            facts.push(Fact { when: condition, kind: FactKind::Not(fault.guard) });
+            facts.push(self.fact(condition, FactKind::Not(fault.guard)));
         }
         for (guard, holds) in &run.facts {
             let when = self.context.arena.bool_and(condition, *guard);
             let not = self.context.arena.bool_not(*holds);
-            facts.push(Fact { when, kind: FactKind::Not(not) });
+            facts.push(self.fact(when, FactKind::Not(not)));
         }
         for access in &run.accesses {
             if seen.insert((access.guard, access.address)) {
                 let when = self.context.arena.bool_and(condition, access.guard);
-                facts.push(Fact { when, kind: FactKind::Access { address: access.address, bytes: access.bytes } });
+                facts.push(self.fact(when, FactKind::Access { address: access.address, bytes: access.bytes }));
             }
         }
     }
@@ -560,6 +589,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     return Ok(());
                 }
                 let turns = self.certificate.edges.iter().map(|e| e.original.max(e.candidate)).max().unwrap_or(1);
+                let turns = turns.min(MOST_PASSES);
                 let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
                 let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns;
                 if lost || (late && pair.segment.passed[side.index()].times(head) > most) {
@@ -676,9 +706,38 @@ impl<'c, 'a> Checker<'c, 'a> {
         result
     }
 
+    /// What the original is going to access from the head of a claimed point on, before anything else can happen.
+    fn look_ahead(&mut self, pair: &Pair) {
+        let yes = self.context.arena.bool(true);
+        let mut open = vec![(pair.events[0], pair.at.states[0].clone(), yes, 0)];
+        while let Some((event, state, before, depth)) = open.pop() {
+            let condition = self.context.arena.bool_and(pair.at.condition, before);
+            let known = Known::from_condition(self.context.arena, condition);
+            let Ok(run) = self.run(Side::Original, Onward::At(event.point()), &state, &known, Joins::Merge) else {
+                return;
+            };
+            for access in run.accesses {
+                let guard = self.context.arena.bool_and(before, access.guard);
+                self.ahead.push(Access { guard, ..access });
+            }
+            for arrival in run.arrivals {
+                if matches!(arrival.event, Event::Head(_)) && depth < LOOK_AHEAD {
+                    let guard = self.context.arena.bool_and(before, arrival.guard);
+                    open.push((arrival.event, arrival.state, guard, depth + 1));
+                }
+            }
+        }
+    }
+
     /// Both sides at the heads of a claimed point.
     fn arrive_at_point(&mut self, pair: &Pair, index: usize) -> Result<(), Rejection> {
-        self.check_logs(pair)?;
+        if self.check_logs(pair).is_err() {
+            // A loop of the original may delay what the candidate reads already.
+            self.look_ahead(pair);
+            let result = self.check_logs(pair);
+            self.ahead.clear();
+            result?;
+        }
         let mut at = pair.at.clone();
         let before = self.failed.clone();
         self.check_arrival(index, &mut at)?;

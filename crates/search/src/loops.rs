@@ -71,26 +71,6 @@ impl<'a> LoopSearch<'_, 'a> {
         self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
         let watched = self.fields.iter().map(|f| f.watched).collect();
         let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
-        if std::env::var_os("LOCKSTEP_TRACE").is_some() {
-            for r in runs.iter().take(12) {
-                let ids = |i: usize| {
-                    r.visits[i]
-                        .iter()
-                        .take(24)
-                        .map(|v| format!("{}/{}/{:x}", v.point.0, v.calls, v.world & 0xfff))
-                        .collect::<Vec<_>>()
-                        .join(" ")
-                };
-                eprintln!(
-                    "run complete={} A[{}]: {}\n      B[{}]: {}",
-                    r.complete,
-                    r.visits[0].len(),
-                    ids(0),
-                    r.visits[1].len(),
-                    ids(1)
-                );
-            }
-        }
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
         let mut last = None;
         self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);

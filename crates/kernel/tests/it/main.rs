@@ -3,4 +3,5 @@
 mod programs;
 mod rules;
 mod certificates;
+mod loops;
 mod updates;

@@ -62,8 +62,8 @@ impl Programs {
             original_hash: original.hash,
             candidate_hash: candidate.hash,
             locals: locals.to_vec(),
-            points: Vec::new(),
             cuts: Default::default(),
+            points: Vec::new(),
             edges: Vec::new(),
         }
     }
@@ -84,13 +84,13 @@ impl Programs {
     }
 }
 
-fn render_rejection(rejection: &Rejection) -> String {
+pub fn render_rejection(rejection: &Rejection) -> String {
     match rejection {
         Rejection::Malformed(what) => format!("malformed: {what}"),
         Rejection::Stuck(Stuck::Loop { side, .. }) => format!("stuck: a loop of the {}", side.name()),
         Rejection::Stuck(stuck) => format!("stuck: {stuck:?}"),
         Rejection::Unbound { original, candidate } => format!("unbound: {original} and {candidate}"),
-        Rejection::Claims(claims) => format!("claims: {claims:?}"),
+        Rejection::Claims(failed) => format!("claims: {failed:?}"),
         Rejection::Obligation { what, .. } => format!("obligation: {what}"),
     }
 }

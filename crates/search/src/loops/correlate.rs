@@ -17,6 +17,8 @@ pub(crate) struct Plan {
     pub cuts: [Vec<PointId>; 2],
     /// Pairs of heads.
     pub points: Vec<Meeting>,
+    /// May the candidate be behind with its writes?
+    pub loose: bool,
 }
 
 /// A pair of heads.
@@ -112,7 +114,7 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
         a += mine + 1;
         b += other + 1;
         let (x, y) = (&ours[a - 1], &theirs[b - 1]);
-        if x.calls != y.calls || x.world != y.world {
+        if x.calls != y.calls || (x.world != y.world && !plan.loose) {
             out.misfits += 1;
             return;
         }
@@ -197,6 +199,12 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let alignment = align(&plan, runs);
         let met: usize = alignment.rows.iter().map(Vec::len).sum();
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
+        if alignment.misfits > 0 {
+            let plan = Plan { loose: true, ..plan.clone() };
+            let loose = align(&plan, runs);
+            let met: usize = loose.rows.iter().map(Vec::len).sum();
+            scored.push(((loose.misfits + 1, loose.left_over + disorder + alone, usize::MAX - met), plan));
+        }
         scored.push(((alignment.misfits, alignment.left_over + disorder + alone, usize::MAX - met), plan));
     }
     scored.sort_by_key(|(score, _)| *score);
@@ -236,7 +244,7 @@ fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Op
             _ => return None,
         }
     }
-    Some(Plan { cuts: [cuts, loops[1].heads.clone()], points })
+    Some(Plan { cuts: [cuts, loops[1].heads.clone()], points, loose: false })
 }
 
 /// Points of the original that may meet a head of the candidate, the best first.

@@ -15,6 +15,14 @@ pub(crate) struct Field {
     pub text: String,
 }
 
+impl Field {
+    /// The address alone.
+    pub fn address(&self) -> &str {
+        let inner = self.text.splitn(3, ' ').nth(2).unwrap_or("");
+        inner.strip_suffix(')').unwrap_or(inner)
+    }
+}
+
 /// Fields that are watched.
 const MOST_FIELDS: usize = 40;
 /// Distance of the frame pointer from the entry stack pointer in unoptimised code.

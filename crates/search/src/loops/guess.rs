@@ -6,8 +6,9 @@
 
 use super::affine::solve;
 use super::columns::{Column, Row, column, variables};
+use super::correlate::Meeting;
 use super::fields::Field;
-use graph::interpreter::{Layout, STACK_TOP};
+use graph::interpreter::{Layout, STACK_TOP, WatchBase};
 use graph::{Function, ObjectKind, Register, Side};
 use kernel::{Location, Spot};
 use std::collections::BTreeSet;
@@ -27,6 +28,8 @@ pub(crate) struct Names<'n, 'a> {
 pub(crate) struct Guesses {
     pub define: Vec<(Location, String)>,
     pub hold: Vec<String>,
+    /// What the original has written already: address and value.
+    pub ahead: Vec<(String, String)>,
 }
 
 /// A column as it stands in a sum: extended to the width of the sum.
@@ -57,10 +60,9 @@ pub(crate) fn guess(
     rows: &[Row],
     forget: &BTreeSet<Location>,
     live: [u64; 2],
-    turns: [u32; 2],
+    meeting: &Meeting,
     dropped: &BTreeSet<String>,
     memory: &[Field],
-    waits: bool,
 ) -> Guesses {
     let mut out = Guesses::default();
     if rows.len() < FEWEST_ROWS {
@@ -95,6 +97,11 @@ pub(crate) fn guess(
     for (i, field) in memory.iter().enumerate() {
         let values: Option<Vec<u64>> = rows.iter().map(|r| r.original.loads.get(i).copied()).collect();
         let Some(values) = values else { continue };
+        // What the original has written ahead is said by the candidate's places, not the other way round.
+        let global = matches!(field.watched.base, WatchBase::Address(_));
+        if global && rows.iter().any(|r| r.original.loads.get(i) != r.candidate.loads.get(i)) {
+            continue;
+        }
         let spot = Spot::Slot { offset: NOWHERE, bytes: field.watched.bytes };
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
         basis.push(Column { location, values, forgotten: true, text: Some(field.text.clone()) });
@@ -113,7 +120,7 @@ pub(crate) fn guess(
         }
     }
     // A loop that only the original has: what it computes, by what the candidate still knows.
-    if waits {
+    if meeting.waits {
         let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
         let kept = (0..16).map(Register::General).filter(argument);
         let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
@@ -147,13 +154,17 @@ pub(crate) fn guess(
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
+    ahead(&rows, memory, live[1], &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
-    conditions(&whole, turns, &mut out);
+    conditions(&whole, meeting.turns, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
         for (i, field) in memory.iter().enumerate().filter(|(_, f)| 8 * f.watched.bytes <= x.location.width) {
+            if out.ahead.iter().any(|(address, _)| address == field.address()) {
+                continue;
+            }
             let values: Option<Vec<u64>> = all.iter().map(|r| r.original.loads.get(i).copied()).collect();
             let Some(values) = values else { continue };
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
@@ -164,6 +175,26 @@ pub(crate) fn guess(
     }
     out.hold.extend(hold);
     out
+}
+
+/// Memory that the candidate keeps in a register and writes after the loop.
+fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
+    for (i, field) in memory.iter().enumerate().filter(|(_, f)| matches!(f.watched.base, WatchBase::Address(_))) {
+        let differ = |r: &Row| r.original.loads.get(i) != r.candidate.loads.get(i);
+        if !rows.iter().any(differ) {
+            continue;
+        }
+        for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
+            let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");
+            let part = Location { width: 8 * field.watched.bytes, ..whole };
+            let Some(held) = column(part, rows, true) else { continue };
+            let same = rows.iter().zip(&held.values).all(|(r, v)| r.original.loads.get(i) == Some(v));
+            if same {
+                out.ahead.push((field.address().to_string(), part.to_string()));
+                break;
+            }
+        }
+    }
 }
 
 /// Registers of the candidate that the loop keeps and that hold what the original reads from memory each time.

@@ -60,9 +60,6 @@ pub(crate) fn refine(
             guesses: Guesses::default(),
         });
     }
-    if std::env::var_os("LOCKSTEP_TRACE").is_some() {
-        eprintln!("rows {:?}", rows.iter().map(Vec::len).collect::<Vec<_>>());
-    }
     let mut bindings = Bindings::default();
     let mut stale = true;
     for round in 0.. {
@@ -71,16 +68,8 @@ pub(crate) fn refine(
                 let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
                 let names = Names { arena, layout: &search.runner.layout, functions, zeroed };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
-                claim.guesses = guess(
-                    &names,
-                    &rows[i],
-                    &claim.forget,
-                    here,
-                    plan.points[i].turns,
-                    &claim.dropped,
-                    &search.fields,
-                    claim.waits,
-                );
+                claim.guesses =
+                    guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
@@ -89,9 +78,6 @@ pub(crate) fn refine(
         certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
         certificate.points = claims.iter().map(Claim::to_point).collect();
         certificate.edges = plan.edges();
-        if std::env::var_os("LOCKSTEP_TRACE").is_some() {
-            eprintln!("--- round {round}\n{}", certificate.to_json());
-        }
         let result =
             kernel::check(arena, search.original, search.candidate, &certificate, search.solver, Some(search.deadline));
         let progress = match &result {
@@ -103,9 +89,6 @@ pub(crate) fn refine(
             }
             Err(_) => false,
         };
-        if std::env::var_os("LOCKSTEP_TRACE").is_some() {
-            eprintln!("=> {result:?}");
-        }
         if !progress || round >= MOST_ROUNDS || Instant::now() >= search.deadline {
             search.effort.survivors += certificate.points.iter().map(|p| p.define.len() + p.hold.len()).sum::<usize>();
             return (result, certificate);
@@ -124,6 +107,7 @@ impl Claim {
             waits: self.waits,
             forget: self.forget.iter().map(Location::to_string).collect(),
             world: self.world,
+            ahead: if self.world == MemoryClaim::Equal { self.guesses.ahead.clone() } else { Vec::new() },
             locals: self.locals.clone(),
             define: define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect(),
             hold: self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect(),

@@ -31,7 +31,7 @@ pub(crate) fn collect(
     runner: &mut Runner,
     arena: &Arena,
     loops: &[Loops; 2],
-    mut loads: Vec<WatchedLoad>,
+    loads: Vec<WatchedLoad>,
     seed: u64,
     until: Instant,
 ) -> Vec<Run> {
@@ -52,7 +52,7 @@ pub(crate) fn collect(
                 }
             }
         }
-        Watch { points, loads: std::mem::take(&mut loads), waits }
+        Watch { points, loads: loads.clone(), waits }
     });
     runner.watches = Some(watch);
     let mut out = Vec::new();
