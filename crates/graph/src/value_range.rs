@@ -451,7 +451,7 @@ mod tests {
                 assert!(numbers(&a.zext(6)).contains(&x));
                 assert!(numbers(&a.sext(6)).contains(&(if x >= 4 { x | 56 } else { x })));
                 assert!(numbers(&a.truncate(2)).contains(&(x & 3)));
-                assert!((0..8).all(|f| numbers(&a.scaled(f)).contains(&(x * f & 7))));
+                assert!((0..8).all(|f| numbers(&a.scaled(f)).contains(&((x * f) & 7))));
             }
         }
     }

@@ -66,12 +66,8 @@ impl Known {
 
     /// Is `a < b` (or not) because of what is known about the distance of the two?
     pub(crate) fn decide_order(&self, arena: &Arena, term: TermId) -> Option<bool> {
-        let signed = match arena.op(term) {
-            Op::Slt => true,
-            Op::Ult => false,
-            _ => return None,
-        };
-        if self.gaps.is_empty() || arena.width(arena.arg(term, 0)) > 64 {
+        let compares = matches!(arena.op(term), Op::Slt | Op::Ult);
+        if !compares || self.gaps.is_empty() || arena.width(arena.arg(term, 0)) > 64 {
             return None;
         }
         let [a, b] = [0, 1].map(|i| Linear::of(arena, arena.arg(term, i)));
@@ -80,13 +76,13 @@ impl Known {
             _ => None,
         };
         let ((x, up), (y, more)) = (one(&a)?, one(&b)?);
-        // `x < y` and x not negative, so that the difference is a true one; then `x + up` does not wrap below y.
-        let below = |o: &&Order| o.base == x && o.above == y && o.offset == 0 && o.above_offset == 0 && o.strict;
-        let order = self.orders.iter().find(below)?;
-        let positive = !order.signed || self.bounds_of(x, true).is_some_and(|(low, _)| low >= 0);
+        // `x < y` (signed) and x not negative, so that the difference is a true one; then `x + up` does not wrap below y,
+        // and the two orders agree.
+        let below = |o: &Order| (o.base, o.offset, o.above, o.above_offset) == (x, 0, y, 0) && o.strict && o.signed;
+        let positive = self.bounds_of(x, true).is_some_and(|(low, _)| low >= 0);
         let least = self.gaps.iter().filter(|g| g.0 == x && g.1 == y).map(|g| g.2).max()?;
-        let fits = positive && order.signed && (signed || order.signed) && more == 0 && up >= 0 && least > 0;
-        (fits && up < least).then_some(true)
+        let fits = positive && self.orders.iter().any(below) && more == 0 && (0..least).contains(&up);
+        fits.then_some(true)
     }
 
     /// Largest and smallest value of the width.
@@ -240,8 +236,7 @@ impl Known {
             return None;
         }
         let limits = Known::limits(width, signed);
-        let constant =
-            if signed { i128::from(linear.constant.to_i64()?) } else { i128::from(linear.constant.to_i64()?) };
+        let constant = i128::from(linear.constant.to_i64()?);
         // The whole sum term by term.
         let (mut low, mut high) = (constant, constant);
         let mut parts: Vec<(TermId, i64)> = Vec::new();
@@ -249,8 +244,8 @@ impl Known {
             let factor = factor.to_i64()?;
             let (a, b) = self.interval(arena, *part, signed);
             let ends = [a * i128::from(factor), b * i128::from(factor)];
-            low += ends[0].min(ends[1]);
-            high += ends[0].max(ends[1]);
+            low = low.checked_add(ends[0].min(ends[1]))?;
+            high = high.checked_add(ends[0].max(ends[1]))?;
             parts.push((*part, factor));
         }
         let mut wide = Linear::zero(to);

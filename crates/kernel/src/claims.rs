@@ -102,7 +102,16 @@ impl Abstraction {
         }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
-        Ok(Abstraction { heads, waits: claim.waits, forget, world: claim.world, ahead, locals: claim.locals.clone(), define, hold })
+        Ok(Abstraction {
+            heads,
+            waits: claim.waits,
+            forget,
+            world: claim.world,
+            ahead,
+            locals: claim.locals.clone(),
+            define,
+            hold,
+        })
     }
 
     fn local(&self, index: usize) -> MemoryClaim {

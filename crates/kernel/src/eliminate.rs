@@ -114,8 +114,7 @@ impl Checker<'_, '_> {
     fn replace(&mut self, at: &mut Point, logs: &mut [Vec<Rc<Run>>; 2], var: VarId, value: TermId) {
         let mut memo: FxHashMap<TermId, TermId> = FxHashMap::default();
         let arena = &mut *self.context.arena;
-        let mut put = |term: TermId| arena.substitute(term, &mut |v| (v == var).then_some(value), &mut memo);
-        at.condition = put(at.condition);
+        at.condition = arena.substitute(at.condition, &mut |v| (v == var).then_some(value), &mut memo);
         let known = Known::from_condition(arena, at.condition);
         let mut wide: FxHashMap<TermId, TermId> = FxHashMap::default();
         let mut put = |term: TermId| {

@@ -298,7 +298,8 @@ impl Checker<'_, '_> {
         if others.len() > MOST_PIECES {
             return None;
         }
-        let piece = others.iter().map(|o| o.bytes.min(access.bytes)).max().filter(|n| access.bytes % n == 0)?;
+        let piece =
+            others.iter().map(|o| o.bytes.min(access.bytes)).max().filter(|n| access.bytes.is_multiple_of(*n))?;
         let mut all = self.context.arena.bool(true);
         for at in (0..access.bytes).step_by(usize::from(piece)) {
             let address = self.context.arena.add_const(access.address, i64::from(at));

@@ -332,7 +332,16 @@ impl<'a> Machine<'_, '_, 'a> {
             };
             loads.push(self.memory.peek(&self.situation.start, base.wrapping_add(load.offset as u64), load.bytes));
         }
-        Visit { point, calls: self.calls.len(), general, vectors, frame, world: self.memory.fingerprint(), loads, waits: watch.waits.get(point.index()) == Some(&true) }
+        Visit {
+            point,
+            calls: self.calls.len(),
+            general,
+            vectors,
+            frame,
+            world: self.memory.fingerprint(),
+            loads,
+            waits: watch.waits.get(point.index()) == Some(&true),
+        }
     }
 
     fn point(&mut self, at: crate::PointId) -> Result<crate::PointId, End> {

@@ -19,6 +19,7 @@ fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> Poin
         candidate: heads[1],
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
         world: MemoryClaim::Kept,
+        ahead: Vec::new(),
         locals: Vec::new(),
         waits: false,
         define: sided('c').zip(sided('o')).collect(),
@@ -79,11 +80,8 @@ fn a_condition_at_one_entry_is_none_at_the_other() {
     let code = |extra: &str| {
         format!("xor eax, eax\ntest edi, edi\njle 2f\n1: add eax, 3\n{extra}\n2: inc eax\ndec esi\njne 1b\nret")
     };
-    let programs = Programs::assembly(
-        "prototype: int f(int n, int x)",
-        &code(""),
-        &code("test edi, edi\njg 2f\nadd eax, 100"),
-    );
+    let programs =
+        Programs::assembly("prototype: int f(int n, int x)", &code(""), &code("test edi, edi\njg 2f\nadd eax, 100"));
     let (_, functions) = programs.lift();
     // Cut where the two parts begin, whichever is the head.
     let starts = functions.map(|f| {
@@ -113,7 +111,9 @@ fn no_read_behind_the_end() {
 fn a_loop_may_delay_a_read() {
     let original = "xor eax, eax\nmov esi, esi\n1: test esi, esi\njle 2f\nadd eax, [rdi]\ndec esi\njmp 1b\n2: ret";
     let hoisted = |guard: &str| {
-        format!("xor eax, eax\nmov esi, esi\n{guard}\nmov edx, [rdi]\n1: test esi, esi\njle 2f\nadd eax, edx\ndec esi\njmp 1b\n2: ret")
+        format!(
+            "xor eax, eax\nmov esi, esi\n{guard}\nmov edx, [rdi]\n1: test esi, esi\njle 2f\nadd eax, edx\ndec esi\njmp 1b\n2: ret"
+        )
     };
     let check = |guard: &str| {
         let programs = Programs::assembly("prototype: int f(int *a, int n)", original, &hoisted(guard));
@@ -140,7 +140,8 @@ fn a_forgotten_frame_address_reaches_the_frame() {
     let claim = point(heads(&programs), &["rax", "rdi"], &["o.rcx", "o.rdx"], &[]);
     assert!(programs.check(&claimed(&programs, vec![claim])).is_err());
     // The same, where the address comes there in the loop only.
-    let late = original.replace("lea rcx, [rsp - 8]\n", "mov ecx, edi\n").replace("dec edi", "lea rcx, [rsp - 8]\ndec edi");
+    let late =
+        original.replace("lea rcx, [rsp - 8]\n", "mov ecx, edi\n").replace("dec edi", "lea rcx, [rsp - 8]\ndec edi");
     let programs = Programs::assembly("prototype: int f(int n, int k)", &late, wrong);
     let claim = point(heads(&programs), &["rax", "rdi"], &["o.rcx", "o.rdx"], &[]);
     assert!(programs.check(&claimed(&programs, vec![claim])).is_err());
@@ -160,10 +161,7 @@ fn a_frame_address_is_one_of_its_side() {
     );
     let programs = Programs::assembly("prototype: int f(void)\ncalls: int *g(int *);", &original, &wrong);
     let local = LocalClaim { original: Some(-16), candidate: Some(-32), size: 4, escapes: true };
-    let claim = PointClaim {
-        world: MemoryClaim::Equal,
-        ..point(heads(&programs), &["rax", "rcx"], &[], &[])
-    };
+    let claim = PointClaim { world: MemoryClaim::Equal, ..point(heads(&programs), &["rax", "rcx"], &[], &[]) };
     let certificate = Certificate { points: vec![claim], ..programs.certificate(&[local]) };
     let said = verdict(&programs, &certificate);
     assert!(said.starts_with("obligation") || said.starts_with("stuck"), "{said}");

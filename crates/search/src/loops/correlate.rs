@@ -102,13 +102,9 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
     let [ours, theirs] = &run.visits;
     let (mut a, mut b) = (0, 0);
     let mut from: Option<usize> = None;
-    loop {
-        // The candidate's next head of the plan.
-        let Some(step) = theirs[b..].iter().position(|v| plan.points.iter().any(|p| !p.waits && p.heads[1] == v.point)) else {
-            break;
-        };
-        let head = theirs[b + step].point;
-        let to = plan.points.iter().position(|p| !p.waits && p.heads[1] == head).expect("found");
+    let met = |visit: &Visit| plan.points.iter().position(|p| !p.waits && p.heads[1] == visit.point);
+    // The candidate's next head of the plan.
+    while let Some((head, to)) = theirs[b..].iter().find_map(|v| Some((v.point, met(v)?))) {
         let [turns, their_turns] = plan.passes(from, to);
         let Some(other) = nth(&theirs[b..], head, their_turns) else { break };
         let Some(mine) = nth(&ours[a..], plan.points[to].heads[0], turns) else {
@@ -274,7 +270,10 @@ fn partners(
                 // No run tells: in the order of the loops, turn by turn.
                 let position = |heads: &[PointId], h: PointId| heads.iter().position(|p| *p == h).unwrap_or(0);
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
-                out.push((2000 + 100 * apart, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false }));
+                out.push((
+                    2000 + 100 * apart,
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false },
+                ));
             }
             for turns in turns(&counts, unroll) {
                 let excess: u64 = counts

@@ -6,6 +6,7 @@
 
 use super::affine::solve;
 use super::columns::{Column, Row, column, variables};
+use super::correlate::Meeting;
 use super::fields::Field;
 use graph::interpreter::{Layout, STACK_TOP, WatchBase};
 use graph::{Function, ObjectKind, Register, Side};
@@ -59,10 +60,9 @@ pub(crate) fn guess(
     rows: &[Row],
     forget: &BTreeSet<Location>,
     live: [u64; 2],
-    turns: [u32; 2],
+    meeting: &Meeting,
     dropped: &BTreeSet<String>,
     memory: &[Field],
-    waits: bool,
 ) -> Guesses {
     let mut out = Guesses::default();
     if rows.len() < FEWEST_ROWS {
@@ -120,7 +120,7 @@ pub(crate) fn guess(
         }
     }
     // A loop that only the original has: what it computes, by what the candidate still knows.
-    if waits {
+    if meeting.waits {
         let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
         let kept = (0..16).map(Register::General).filter(argument);
         let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
@@ -157,7 +157,7 @@ pub(crate) fn guess(
     ahead(&rows, memory, live[1], &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
-    conditions(&whole, turns, &mut out);
+    conditions(&whole, meeting.turns, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {

@@ -69,7 +69,7 @@ pub(crate) fn refine(
                 let names = Names { arena, layout: &search.runner.layout, functions, zeroed };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
                 claim.guesses =
-                    guess(&names, &rows[i], &claim.forget, here, plan.points[i].turns, &claim.dropped, &search.fields, claim.waits);
+                    guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields);
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
@@ -236,11 +236,10 @@ fn changing(function: &Function, rows: &[Row]) -> BTreeSet<Location> {
     let mut out = BTreeSet::new();
     for variable in super::columns::variables(function, Side::Original) {
         let Spot::Slot { offset, bytes } = variable.spot else { continue };
-        let changes =
-            rows.windows(2).any(|w| {
-                let [a, b] = [&w[0], &w[1]];
-                a.run == b.run && b.again && a.original.slot(offset, bytes) != b.original.slot(offset, bytes)
-            });
+        let changes = rows.windows(2).any(|w| {
+            let [a, b] = [&w[0], &w[1]];
+            a.run == b.run && b.again && a.original.slot(offset, bytes) != b.original.slot(offset, bytes)
+        });
         let overlaps = out.iter().any(|l: &Location| l.overlaps(&variable));
         if changes && !overlaps {
             out.insert(variable);
