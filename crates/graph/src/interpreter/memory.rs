@@ -210,11 +210,11 @@ impl Memory {
                 0 => {
                     let (value, defined) = initial_frame_byte(start, slot);
                     *byte = value;
-                    taint |= u64::from(!defined) << i;
+                    taint |= u64::from(!defined).checked_shl(i as u32).unwrap_or(0);
                 }
                 state => {
                     *byte = self.frame[slot];
-                    taint |= u64::from(state == 2) << i;
+                    taint |= u64::from(state == 2).checked_shl(i as u32).unwrap_or(0);
                 }
             }
         }
