@@ -22,12 +22,13 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         return machine_ir::run(arguments);
     }
     match (kernels::is_c(&arguments.original), kernels::is_c(&arguments.candidate)) {
-        (true, true) => return kernels::check(arguments),
         (false, false) if arguments.strategy == "updates" => {
-            return Err(Failure("--strategy updates is for C kernels".to_string()));
+            return Err(Failure(
+                "--strategy updates needs a C file on one side: it says what the arguments are".into(),
+            ));
         }
         (false, false) => {}
-        _ => return Err(Failure("C can only be compared with C".to_string())),
+        _ => return kernels::check(arguments),
     }
     let start = Instant::now();
     let original = Arc::new(Program::read(&arguments.original)?);

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use updates::Floating;
 
+mod objects;
 mod replay;
 mod show;
 mod sweep;
@@ -40,9 +41,12 @@ struct Job {
     options: KernelOptions,
 }
 
-/// Compares the kernels of two C files.
+/// Compares the kernels of two C files, or of a C file and object code.
 pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
     let start = Instant::now();
+    if arguments.certificates.is_some() && !(is_c(&arguments.original) && is_c(&arguments.candidate)) {
+        return Err(Failure("--certificates: there are none for C against object code".to_string()));
+    }
     let mode =
         Floating::from_name(&arguments.fp).ok_or_else(|| Failure(format!("--fp {}: no such mode", arguments.fp)))?;
     let parameters = parameters(&arguments.parameters)?;
@@ -132,7 +136,9 @@ impl Job {
             }
             values.push((sweep.parameter.clone(), sweep.first));
         }
-        let pairs = {
+        let pairs = if self.with_object() {
+            self.object_pairs(&values)?
+        } else {
             let (original, candidate) = self.sources(&values)?;
             self.pairs(&original, &candidate)?
         };
@@ -185,7 +191,15 @@ impl Job {
         })
     }
 
+    /// Is one of the files object code?
+    fn with_object(&self) -> bool {
+        !is_c(&self.original) || !is_c(&self.candidate)
+    }
+
     fn outcome(&self, names: &Names, values: &[(String, i64)]) -> Result<KernelOutcome, Failure> {
+        if self.with_object() {
+            return self.object_outcome(names, values);
+        }
         let (original, candidate) = self.sources(values)?;
         if !candidate.has_function(&names.candidate) {
             let what = format!("the candidate has no function `{}`", names.candidate);

@@ -16,10 +16,12 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 mod certificate;
+mod code;
 mod history;
 mod pairing;
 
 pub use certificate::{UPDATES_VERSION, UpdateCertificate};
+pub use code::{Subject, check_code, code_assumptions};
 pub use history::{HashHistory, TermHistory};
 pub use pairing::{CellPair, Pairing};
 
@@ -211,6 +213,19 @@ fn check_terms(
             pairs.extend(a.iter().zip(b).map(|(a, b)| (pair.clone(), *a, *b)));
         }
     }
+    same_terms(pairs, &mut domain, claim, limits)?;
+    check_divisions(&ours, &theirs, candidate)?;
+    pairing.check_lonely([(original, &ours), (candidate, &theirs)], &mut domain)?;
+    Ok(Compared { cells, updates: ours.updates + theirs.updates, used_nan_payload: domain.used_nan_payload })
+}
+
+/// Are all these pairs of terms equal?
+fn same_terms(
+    mut pairs: Vec<(CellPair, TermRef, TermRef)>,
+    domain: &mut Symbolic<Terms>,
+    claim: Claim,
+    limits: Limits,
+) -> Result<(), UpdateRejection> {
     if claim.mode == Floating::Reassoc {
         let mut regroup = Regroup::default();
         for (_, a, b) in &mut pairs {
@@ -232,10 +247,8 @@ fn check_terms(
             first = Some(pair);
         }
     }
-    if let Some(first) = first {
-        return Err(UpdateRejection::Different { first, count: different.len() as u64, cases: false });
+    match first {
+        Some(first) => Err(UpdateRejection::Different { first, count: different.len() as u64, cases: false }),
+        None => Ok(()),
     }
-    check_divisions(&ours, &theirs, candidate)?;
-    pairing.check_lonely([(original, &ours), (candidate, &theirs)], &mut domain)?;
-    Ok(Compared { cells, updates: ours.updates + theirs.updates, used_nan_payload: domain.used_nan_payload })
 }

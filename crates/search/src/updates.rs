@@ -12,6 +12,7 @@ use kernel::CheckedProof;
 use kernel::updates::{Claim, Method, UpdateRejection, base_assumptions, check_updates};
 use std::time::{Duration, Instant};
 
+mod code;
 mod explain;
 mod inputs;
 mod instances;
@@ -19,6 +20,7 @@ mod race;
 mod trace;
 mod witness;
 
+pub use code::check_object_code;
 pub use explain::{Broken, Instance, Kind, Reading};
 pub use inputs::Inputs;
 pub use witness::{KernelWitness, WitnessInput};

@@ -78,7 +78,7 @@ fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairin
 
 /// Are the numbers the same, up to the payload of a NaN? Where sums may be regrouped, also if rounding explains the
 /// difference.
-fn same(a: Number, b: Number, mode: Floating) -> bool {
+pub(super) fn same(a: Number, b: Number, mode: Floating) -> bool {
     let (Number::Value(x), Number::Value(y)) = (a, b) else { return a == b };
     if x == y {
         return true;
@@ -91,7 +91,7 @@ fn same(a: Number, b: Number, mode: Floating) -> bool {
     mode == Floating::Reassoc && (left - right).abs() <= tolerance * left.abs().max(right.abs())
 }
 
-fn attempts(options: KernelOptions, deadline: Instant) -> impl Iterator<Item = Inputs> {
+pub(super) fn attempts(options: KernelOptions, deadline: Instant) -> impl Iterator<Item = Inputs> {
     let tries = (0..MOST_TRIES).take_while(move |i| *i < 2 || Instant::now() < deadline);
     tries.map(move |i| Inputs {
         seed: options.seed.wrapping_add(i / u64::from(PATTERNS)),

@@ -1,0 +1,115 @@
+//! Memory: regions far apart, byte by byte.
+
+use crate::lane::{Content, Lane, Lanes, Value, push};
+
+/// Bits of an address inside its region.
+const SHIFT: u32 = 36;
+/// The stack's region.
+pub(crate) const STACK: usize = 2047;
+/// Size of the stack.
+pub(crate) const STACK_BYTES: u64 = 1 << 20;
+
+/// A region.
+#[derive(Clone, Debug)]
+pub(crate) struct Region<V> {
+    pub name: String,
+    /// Address of the first byte.
+    pub base: u64,
+    /// The bytes, as lanes of eight bits.
+    pub bytes: Vec<Content<V>>,
+    pub writable: bool,
+}
+
+/// All regions, by the high bits of their addresses.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory<V> {
+    regions: Vec<Option<Region<V>>>,
+}
+
+/// Why an access is refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// Outside every region; the nearest one's name.
+    Outside(String),
+    /// Not writable.
+    Constant(String),
+    /// Bits that are no whole bytes.
+    Torn,
+}
+
+/// The first address of a region.
+pub(crate) fn base_of(number: usize) -> u64 {
+    (number as u64) << SHIFT
+}
+
+impl<V: Copy + Eq> Memory<V> {
+    pub fn new() -> Memory<V> {
+        Memory { regions: (0..=STACK).map(|_| None).collect() }
+    }
+
+    /// Puts a region at its place; false if there is no room.
+    pub fn add(&mut self, number: usize, region: Region<V>) -> bool {
+        match self.regions.get_mut(number) {
+            Some(free @ None) if region.bytes.len() < 1 << (SHIFT - 1) => {
+                *free = Some(region);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub fn region(&self, number: usize) -> Option<&Region<V>> {
+        self.regions.get(number)?.as_ref()
+    }
+
+    pub fn region_mut(&mut self, number: usize) -> Option<&mut Region<V>> {
+        self.regions.get_mut(number)?.as_mut()
+    }
+
+    /// The region of an address, whatever its extent.
+    pub fn number_of(address: u64) -> usize {
+        (address >> SHIFT) as usize
+    }
+
+    /// Region and offset of an access.
+    fn find(&self, address: u64, count: u64) -> Result<(usize, usize), Refusal> {
+        let number = Self::number_of(address);
+        let Some(region) = self.region(number) else { return Err(Refusal::Outside("any object".to_string())) };
+        match address.checked_sub(region.base) {
+            Some(offset) if offset.checked_add(count).is_some_and(|end| end <= region.bytes.len() as u64) => {
+                Ok((number, offset as usize))
+            }
+            _ => Err(Refusal::Outside(format!("`{}`", region.name))),
+        }
+    }
+
+    pub fn load(&self, address: u64, count: u64) -> Result<Value<V>, Refusal> {
+        let (number, offset) = self.find(address, count)?;
+        let mut lanes = Lanes::new();
+        if let Some(region) = self.region(number) {
+            for content in &region.bytes[offset..offset + count as usize] {
+                push(&mut lanes, Lane { width: 8, content: *content });
+            }
+        }
+        Ok(Value::from_lanes(lanes))
+    }
+
+    pub fn store(&mut self, address: u64, value: &Value<V>) -> Result<usize, Refusal> {
+        let mut bytes = Vec::new();
+        for lane in value.lanes() {
+            if lane.width % 8 != 0 {
+                return Err(Refusal::Torn);
+            }
+            bytes.extend((0..lane.width / 8).map(|i| lane.slice(8 * i, 8).content));
+        }
+        let (number, offset) = self.find(address, bytes.len() as u64)?;
+        match self.region_mut(number) {
+            Some(region) if region.writable => {
+                region.bytes[offset..offset + bytes.len()].copy_from_slice(&bytes);
+                Ok(number)
+            }
+            Some(region) => Err(Refusal::Constant(region.name.clone())),
+            None => Err(Refusal::Torn),
+        }
+    }
+}
