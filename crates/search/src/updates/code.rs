@@ -1,5 +1,6 @@
 //! Object code against C: the kernel's comparison, then a concrete input that shows a difference.
 
+use super::race;
 use super::witness::{attempts, memory, same, show};
 use super::{KernelOptions, KernelOutcome, KernelVerdict, KernelWitness, unknown};
 use crate::ReasonKind;
@@ -30,6 +31,13 @@ fn decide(
     options: KernelOptions,
     deadline: Instant,
 ) -> KernelVerdict {
+    // Compiled without OpenMP the code is one of the schedules; the C program may have others.
+    if race::find_races(interface, interface, options, deadline).is_some() {
+        return unknown(
+            ReasonKind::Race,
+            "the C program's parallel loops conflict, or it was not shown that they do not",
+        );
+    }
     let mut rejection = match check_code(interface, sides, claim, Some(deadline)) {
         Ok(proof) => return KernelVerdict::Equivalent(proof),
         Err(rejection) => rejection,
