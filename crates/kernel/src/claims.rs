@@ -94,7 +94,15 @@ impl Abstraction {
         }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
-        Ok(Abstraction { heads, waits: claim.waits, forget, world: claim.world, locals: claim.locals.clone(), define, hold })
+        Ok(Abstraction {
+            heads,
+            waits: claim.waits,
+            forget,
+            world: claim.world,
+            locals: claim.locals.clone(),
+            define,
+            hold,
+        })
     }
 
     fn local(&self, index: usize) -> MemoryClaim {

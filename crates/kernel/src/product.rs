@@ -713,7 +713,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         while let Some((event, state, before, depth)) = open.pop() {
             let condition = self.context.arena.bool_and(pair.at.condition, before);
             let known = Known::from_condition(self.context.arena, condition);
-            let Ok(run) = self.run(Side::Original, Onward::At(event.point()), &state, &known, Joins::Merge) else { return };
+            let Ok(run) = self.run(Side::Original, Onward::At(event.point()), &state, &known, Joins::Merge) else {
+                return;
+            };
             for access in run.accesses {
                 let guard = self.context.arena.bool_and(before, access.guard);
                 self.ahead.push(Access { guard, ..access });

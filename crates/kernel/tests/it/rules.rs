@@ -141,7 +141,10 @@ fn loops_are_not_walked() {
     let right = "mov eax, edi\nret";
     let wrong = "mov eax, edi\n1: dec esi\njnz 1b\nret";
     tells_apart(INT, right, right, wrong, "obligation: the original returns, the candidate loops");
-    assert_eq!(Programs::assembly(INT, wrong, right).verdict(&[]), "obligation: the original loops, the candidate returns");
+    assert_eq!(
+        Programs::assembly(INT, wrong, right).verdict(&[]),
+        "obligation: the original loops, the candidate returns"
+    );
 }
 
 #[test]
