@@ -166,3 +166,104 @@ fn a_frame_address_is_one_of_its_side() {
     let said = verdict(&programs, &certificate);
     assert!(said.starts_with("obligation") || said.starts_with("stuck"), "{said}");
 }
+
+const TEXTS: &[&str] = &[
+    "o.rax",
+    "c.rax",
+    "o.rcx",
+    "c.rcx",
+    "o.rdi",
+    "c.rdi",
+    "o.rsp",
+    "c.rbx",
+    "o[-8,8]",
+    "c[0,8]",
+    "c.rax{0,32}",
+    "#64:0",
+    "#64:1",
+    "#32:-1",
+    "$rsp.original",
+    "$rax@0",
+    "&f",
+    "(add o.rax #64:1)",
+    "(add c.rcx o.rcx)",
+    "(load 8 o.rsp)",
+    "(= o.rax c.rax)",
+    "(= o.rcx o.rax)",
+    "(<s o.rax o.rcx)",
+    "(not (= o.rax o.rax))",
+    "(slice 0 32 o.rax)",
+    "(zext 64 c.rax{0,32})",
+    "(",
+    "",
+];
+
+/// A claim changed in one place by a small generator; the same number gives the same claim.
+fn mutate(certificate: &mut Certificate, random: &mut impl FnMut(usize) -> usize) {
+    let texts = |random: &mut dyn FnMut(usize) -> usize| TEXTS[random(TEXTS.len())].to_string();
+    let count = certificate.points.len();
+    let at = random(count);
+    let point = &mut certificate.points[at];
+    match random(14) {
+        0 => point.forget.push(texts(random)),
+        1 if !point.forget.is_empty() => drop(point.forget.swap_remove(random(point.forget.len()))),
+        2 => point.define.push((texts(random), texts(random))),
+        3 if !point.define.is_empty() => drop(point.define.swap_remove(random(point.define.len()))),
+        4 if !point.define.is_empty() => {
+            let index = random(point.define.len());
+            point.define[index].1 = texts(random);
+        }
+        5 => point.hold.push(texts(random)),
+        6 => point.world = [MemoryClaim::Kept, MemoryClaim::Equal, MemoryClaim::Apart][random(3)],
+        7 => point.waits = !point.waits,
+        8 => point.candidate = [0, 1, 2, 3, 4, 9999, u32::MAX][random(7)],
+        9 => point.original = [0, 1, 2, 3, 4, 9999, u32::MAX][random(7)],
+        10 if count < 4 => {
+            let copy = point.clone();
+            certificate.points.push(copy);
+        }
+        11 => certificate.cuts[random(2)].push([0, 1, 2, 3, 4, 9999, u32::MAX][random(7)]),
+        12 => drop(certificate.cuts[random(2)].pop()),
+        _ => {
+            let numbers = [0, 1, 2, 3, 7, 700, u32::MAX];
+            let from = [None, Some(0), Some(1), Some(9)][random(4)];
+            let (original, candidate) = (numbers[random(7)], numbers[random(7)]);
+            certificate.edges.push(EdgeClaim { from, to: [0, 1, 2, usize::MAX][random(4)], original, candidate });
+        }
+    }
+}
+
+/// Tries mutants of a claim about the counting loop; how many the kernel accepted.
+fn accepted_mutants(candidate: &str, mutants: u64) -> usize {
+    let programs = Programs::assembly("prototype: int f(int n)", COUNT, candidate);
+    let start = claimed(&programs, vec![point(heads(&programs), &["rax", "rcx"], &[], &[])]);
+    let mut accepted = 0;
+    for seed in 1..=mutants {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut random = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let mut mutant = start.clone();
+        for _ in 0..=random(4) {
+            mutate(&mut mutant, &mut random);
+        }
+        accepted += usize::from(programs.check(&mutant).is_ok());
+    }
+    accepted
+}
+
+#[test]
+fn mutated_loops_of_equal_programs_are_survived() {
+    assert!(accepted_mutants(COUNT, 150) > 5, "hardly a mutant is accepted: they say nothing");
+}
+
+#[test]
+fn mutated_loops_of_different_programs_are_rejected() {
+    let late = COUNT.replace("inc ecx", "cmp ecx, 1\njl 3f\nadd eax, 1\n3: inc ecx");
+    let short = COUNT.replace("jge 2f", "jg 2f");
+    let endless = COUNT.replace("inc ecx", "cmp ecx, 77\nje 1b\ninc ecx");
+    for wrong in [late, short, endless] {
+        assert_eq!(accepted_mutants(&wrong, 150), 0, "the kernel believes a false claim about\n{wrong}");
+    }
+}
