@@ -293,8 +293,10 @@ mod tests {
         let point = |candidate, defined: &str| PointClaim {
             original: 1,
             candidate,
+            waits: false,
             forget: texts(&["o.rax", "o[-12,4]", "c.rax", "c.rdx"]),
             world: MemoryClaim::Equal,
+            ahead: Vec::new(),
             locals: vec![MemoryClaim::Apart],
             define: vec![("c.rax".to_string(), defined.to_string())],
             hold: texts(&["(<=s #32:0 o[-12,4])", "(<s o[-12,4] o[-28,4])"]),
