@@ -106,6 +106,13 @@ pub(crate) fn guess(
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
         basis.push(Column { location, values, forgotten: true, text: Some(field.text.clone()) });
     }
+    // What the candidate keeps in registers, if the original has it nowhere.
+    let stays = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
+    let registers = (0..16).map(Register::General).filter(stays);
+    let registers = registers.filter_map(|r| Location::whole(Side::Candidate, Spot::Register(r)));
+    let mut kept: Vec<Column> = registers.filter(|l| !forgotten(l)).filter_map(|l| column(l, &rows, false)).collect();
+    kept.retain(|k| !basis.iter().any(|c| c.text.is_none() && c.values == k.values));
+    basis.extend(kept.iter().cloned());
     let mut theirs: Vec<Location> =
         forget.iter().filter(|l| l.side == Side::Candidate && is_live(l)).copied().collect();
     theirs.sort_by_key(|l| l.width);
@@ -119,26 +126,20 @@ pub(crate) fn guess(
             expression.places(&mut used);
         }
     }
-    // A loop that only the original has: what it computes, by what the candidate still knows.
-    if meeting.waits {
-        let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
-        let kept = (0..16).map(Register::General).filter(argument);
-        let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
-        let kept: Vec<Column> = kept.collect();
-        for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
-            let Some(target) = column(*place, &rows, true) else { continue };
-            let others = basis.iter().filter(|c| c.location != *place && c.text.is_none()).chain(&kept).cloned();
-            let mut others: Vec<Column> = others.collect();
-            others.retain(|c| !out.define.iter().any(|(d, _)| d.overlaps(&c.location)));
-            if used.iter().any(|u| u.overlaps(place)) {
-                continue;
+    // What the candidate does not have, or only in part: by the original's other variables and by what is kept.
+    for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
+        let Some(target) = column(*place, &rows, true) else { continue };
+        let others = basis.iter().filter(|c| c.location != *place && c.text.is_none());
+        let mut others: Vec<Column> = others.cloned().collect();
+        others.retain(|c| !out.define.iter().any(|(d, _)| d.overlaps(&c.location)));
+        if used.iter().any(|u| u.overlaps(place)) {
+            continue;
+        }
+        if let Some(text) = combine(names, &target, &others, dropped) {
+            if let Ok(expression) = kernel::Expression::parse(&text) {
+                expression.places(&mut used);
             }
-            if let Some(text) = combine(names, &target, &others, dropped) {
-                if let Ok(expression) = kernel::Expression::parse(&text) {
-                    expression.places(&mut used);
-                }
-                out.define.push((*place, text));
-            }
+            out.define.push((*place, text));
         }
     }
     // The original's variables by what the candidate keeps apart.
@@ -342,6 +343,15 @@ fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<
                 && let Some(text) = attempt(&[a, b])
             {
                 return Some(text);
+            }
+        }
+    }
+    for a in varying.iter().filter(|a| a.forgotten) {
+        for (j, b) in varying.iter().enumerate().filter(|(_, b)| !b.forgotten) {
+            for c in varying.iter().take(j).filter(|c| !c.forgotten && c.location != b.location) {
+                if let Some(text) = attempt(&[a, b, c]) {
+                    return Some(text);
+                }
             }
         }
     }
