@@ -102,6 +102,7 @@ impl Session {
                 unroll: self.options.unroll,
                 effort: Effort::default(),
                 fields: Vec::new(),
+                compared: Default::default(),
             };
             search.prove(arena)
         } else {
