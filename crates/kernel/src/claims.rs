@@ -118,6 +118,16 @@ impl Abstraction {
         self.locals.get(index).copied().unwrap_or_default()
     }
 
+    /// A forgotten place, cut where definitions of parts of it begin and end: each piece is a variable of its own.
+    fn pieces(&self, location: &Location) -> Vec<Location> {
+        let same = |l: &&Location| l.side == location.side && l.spot == location.spot;
+        let mut cuts = vec![0, location.width];
+        cuts.extend(self.define.iter().map(|(l, _)| l).filter(same).flat_map(|l| [l.low, l.low + l.width]));
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts.windows(2).map(|w| Location { low: w[0], width: w[1] - w[0], ..*location }).collect()
+    }
+
     fn forgets(&self, location: &Location) -> bool {
         self.forget.iter().any(|l| l.overlaps(location))
     }
@@ -134,14 +144,16 @@ impl Checker<'_, '_> {
         self.free.clear();
         let claim = &self.points[index];
         for location in claim.forget.clone() {
-            let hint = format!("{location}@{index}");
-            let fresh = if self.frames.contains(&(index, location)) {
-                self.context.fresh_frame_value(&hint, Sort::Bv(location.width))
-            } else {
-                self.context.fresh(&hint, Sort::Bv(location.width))
-            };
-            self.free.extend(self.context.arena.as_var(fresh));
-            location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
+            for piece in self.points[index].pieces(&location) {
+                let hint = format!("{piece}@{index}");
+                let fresh = if self.frames.contains(&(index, location)) {
+                    self.context.fresh_frame_value(&hint, Sort::Bv(piece.width))
+                } else {
+                    self.context.fresh(&hint, Sort::Bv(piece.width))
+                };
+                self.free.extend(self.context.arena.as_var(fresh));
+                piece.write(self.context.arena, &mut point.states[piece.side.index()], fresh);
+            }
         }
         for side in Side::BOTH {
             let state = &mut point.states[side.index()];

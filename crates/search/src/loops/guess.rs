@@ -43,6 +43,13 @@ struct Operand {
     location: Location,
 }
 
+/// Whether sums may have products of variables in them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Degree {
+    One,
+    Two,
+}
+
 /// Offset of a slot that no frame has: memory is no slot.
 const NOWHERE: i64 = 1 << 31;
 /// Fewer meetings tell nothing.
@@ -127,7 +134,7 @@ pub(crate) fn guess(
         let free = |c: &&Column| c.text.is_none() && !out.define.iter().any(|(d, _)| d.overlaps(&c.location));
         let others: Vec<Column> = basis.iter().filter(|c| c.location != place).filter(free).cloned().collect();
         if !used.iter().any(|u| u.overlaps(&place))
-            && let Some(text) = combine(names, &target, &others, dropped)
+            && let Some(text) = combine(names, &target, &others, dropped, Degree::Two)
         {
             note_places(&text, &mut used);
             out.define.push((place, text));
@@ -140,6 +147,7 @@ pub(crate) fn guess(
     for place in &theirs {
         define(names, &rows, place, &basis, dropped, &mut open, &mut out);
     }
+    relate(names, &mut open, &basis, dropped, &mut out);
     out.define.iter().for_each(|(_, text)| note_places(text, &mut used));
     // The original's variables by what the candidate keeps apart.
     if !open.is_empty() {
@@ -153,12 +161,31 @@ pub(crate) fn guess(
                 out.define.push((*place, text));
             }
         }
+        // A counter of the candidate that counts several of the original's turns.
+        for column in basis.iter().filter(|c| c.forgotten && c.text.is_none()) {
+            for counter in open.iter().filter(|c| c.location.width >= 32) {
+                let ones = vec![1; rows.len()];
+                let width = column.location.width;
+                for operand in operands(std::slice::from_ref(counter), width, false) {
+                    let factors = solve(&[&ones, &operand.values], &column.values, u32::from(width));
+                    if let Some(factors) = factors.filter(|f| f[1] != 0)
+                        && let Some(text) = sum(names, column.location, &factors, &[&operand])
+                    {
+                        out.hold.push(format!("(= {} {text})", column.location));
+                        break;
+                    }
+                }
+            }
+        }
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
     ahead(&rows, memory, live[1], &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
-    let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
+    let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
+    let halves = kept.iter().map(|c| Location { width: 32, ..c.location });
+    let small = |c: &Column| c.values.iter().all(|v| *v >> 32 == 0);
+    whole.extend(halves.zip(&kept).filter(|(_, c)| small(c)).filter_map(|(half, _)| column(half, all, false)));
     conditions(names, &whole, meeting.turns, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
@@ -183,6 +210,21 @@ pub(crate) fn guess(
     }
     out.hold.extend(hold);
     out
+}
+
+/// Places of the candidate by its others: the lanes of a vector that go in step.
+fn relate(names: &Names, open: &mut Vec<Column>, basis: &[Column], dropped: &BTreeSet<String>, out: &mut Guesses) {
+    let varies = |c: &Column| c.values.iter().any(|v| *v != c.values[0]);
+    let fixed: Vec<Column> = basis.iter().filter(|c| c.text.is_none() && varies(c)).cloned().collect();
+    let mut left: Vec<Column> = Vec::new();
+    for target in open.drain(..) {
+        let others: Vec<Column> = left.iter().chain(&fixed).cloned().collect();
+        match combine(names, &target, &others, dropped, Degree::One) {
+            Some(text) if !left.is_empty() => out.define.push((target.location, text)),
+            _ => left.push(target),
+        }
+    }
+    *open = left;
 }
 
 /// The places that a definition reads.
@@ -280,7 +322,7 @@ fn define(
             let found: Vec<Option<(Location, String)>> = parts(width)
                 .map(|lane| {
                     let target = column(lane, rows, true)?;
-                    combine(names, &target, basis, dropped).map(|text| (lane, text))
+                    combine(names, &target, basis, dropped, Degree::Two).map(|text| (lane, text))
                 })
                 .collect();
             if found.iter().any(Option::is_some) {
@@ -294,12 +336,28 @@ fn define(
     for width in [64u16, 32, 16, 8].into_iter().filter(|w| *w <= place.width) {
         let part = Location { low: 0, width, ..*place };
         let Some(target) = column(part, rows, true) else { continue };
-        if let Some(text) = combine(names, &target, basis, dropped) {
+        if let Some(text) = combine(names, &target, basis, dropped, Degree::Two) {
             out.define.push((part, text));
+            if width == 32 {
+                out.define.extend(upper_half(names, place));
+            }
             return;
         }
     }
-    open.extend(column(*place, rows, true));
+    match upper_half(names, place) {
+        Some(zero) => {
+            out.define.push(zero);
+            open.extend(column(Location { width: 32, ..*place }, rows, true));
+        }
+        None => open.extend(column(*place, rows, true)),
+    }
+}
+
+/// The upper half of a register of the candidate that the loop only writes with zeros there.
+fn upper_half(names: &Names, place: &Location) -> Option<(Location, String)> {
+    let Spot::Register(register @ Register::General(_)) = place.spot else { return None };
+    let zeroed = place.width == 64 && names.zeroed >> register.index() & 1 == 1;
+    zeroed.then(|| (Location { low: 32, width: 32, ..*place }, "#32:0".to_string()))
 }
 
 /// The columns as operands of a sum of some width.
@@ -330,7 +388,13 @@ fn operands(columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
 }
 
 /// The sparsest combination of the basis that gives the target in all rows.
-fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<String>) -> Option<String> {
+fn combine(
+    names: &Names,
+    target: &Column,
+    basis: &[Column],
+    dropped: &BTreeSet<String>,
+    degree: Degree,
+) -> Option<String> {
     let width = target.location.width;
     let zero_first = match target.location.spot {
         Spot::Register(register) => names.zeroed >> register.index() & 1 == 1,
@@ -390,7 +454,7 @@ fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<
             products.push(Operand { text, values, forgotten: true, location: a.location });
         }
     }
-    if products.len() <= MOST_PRODUCTS {
+    if degree == Degree::Two && products.len() <= MOST_PRODUCTS {
         for product in &products {
             if let Some(text) = attempt(&[product]) {
                 return Some(text);
