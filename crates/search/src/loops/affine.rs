@@ -55,7 +55,10 @@ pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Ve
         if rest != 0 && rest.trailing_zeros() < zeros {
             return None;
         }
-        out[*column] = (rest >> zeros).wrapping_mul(inverse(row[*column] >> zeros)) & mask;
+        let quotient = (rest >> zeros).wrapping_mul(inverse(row[*column] >> zeros)) & mask;
+        // Only the low bits are determined: take the number that is nearest to zero.
+        let spare = 64 - width.min(64) + zeros;
+        out[*column] = if spare < 64 { (((quotient << spare) as i64) >> spare) as u64 & mask } else { 0 };
     }
     Some(out)
 }
@@ -83,6 +86,15 @@ mod tests {
         let (ones, x) = (vec![1; 3], vec![0, 2, 6]);
         assert_eq!(solve(&[&ones, &x], &[7, 8, 10], 64), None);
         assert_eq!(solve(&[&ones, &x], &[7, 13, 25], 64), Some(vec![7, 3]));
+    }
+
+    #[test]
+    fn small_coefficients_are_preferred() {
+        // The variables differ by an even number, always.
+        let (ones, i, n) = (vec![1; 5], vec![9, 7, 5, 12, 10], vec![10, 10, 10, 13, 13]);
+        let offset: Vec<u64> = i.iter().zip(&n).map(|(i, n)| 8u64.wrapping_mul(i + 1).wrapping_sub(8 * n)).collect();
+        let minus = |n: u64| n.wrapping_neg();
+        assert_eq!(solve(&[&ones, &i, &n], &offset, 64), Some(vec![8, 8, minus(8)]));
     }
 
     proptest! {

@@ -8,12 +8,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, TermId, VarId};
 
-/// Pairs of offsets in the frame, each both ways round.
-pub(crate) type Compared = BTreeSet<(i64, i64)>;
+/// How the loops use the variables of the frame, by their offsets.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Compared {
+    /// Pairs that are compared, each both ways round.
+    pub pairs: BTreeSet<(i64, i64)>,
+    /// Variables that are extended with their sign.
+    pub signed: BTreeSet<i64>,
+}
 
 /// What the loops of a function compare.
 pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops) -> Compared {
-    let mut out = Compared::new();
+    let mut out = Compared::default();
     let mut seen: FxHashSet<u32> = FxHashSet::default();
     for point in loops.heads.iter().flat_map(|head| loops.body(*head)) {
         if !seen.insert(point.0) {
@@ -59,7 +65,7 @@ fn slot(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId) -> Option<i6
     }
 }
 
-/// Notes every comparison of two variables in a term.
+/// Notes every comparison of two variables in a term, and every extension of one.
 fn comparisons(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId, out: &mut Compared) {
     let mut open = vec![term];
     let mut seen: FxHashSet<TermId> = FxHashSet::default();
@@ -72,7 +78,10 @@ fn comparisons(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId, out: 
             && let [a, b] = [args[0], args[1]].map(|t| slot(arena, slots, t))
             && let (Some(a), Some(b)) = (a, b)
         {
-            out.extend([(a, b), (b, a)]);
+            out.pairs.extend([(a, b), (b, a)]);
+        }
+        if let term::Op::Sext(_) = arena.op(term) {
+            out.signed.extend(slot(arena, slots, args[0]));
         }
         open.extend_from_slice(args);
     }

@@ -142,6 +142,9 @@ const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
 const MOST_COMBINATIONS: usize = 400;
 
+/// What an unlikely shape weighs, in turns that are left over.
+const UNLIKELY: usize = 100;
+
 /// Plans, the most promising first.
 pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run], unroll: u32) -> Vec<Plan> {
     let visited = |head: &PointId| runs.iter().any(|r| r.visits[1].iter().any(|v| v.point == *head));
@@ -199,6 +202,9 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let alignment = align(&plan, runs);
         let met: usize = alignment.rows.iter().map(Vec::len).sum();
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
+        // Who does several turns at once has no reason to peel one.
+        let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
+        let disorder = disorder + UNLIKELY * odd;
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);

@@ -24,6 +24,8 @@ pub(crate) struct Names<'n, 'a> {
     pub zeroed: u64,
     /// Variables that the original compares.
     pub compared: &'n Compared,
+    /// Prefer the other extension of a variable where both fit.
+    pub flip: bool,
 }
 
 /// Guesses for one meeting.
@@ -166,7 +168,7 @@ pub(crate) fn guess(
             for counter in open.iter().filter(|c| c.location.width >= 32) {
                 let ones = vec![1; rows.len()];
                 let width = column.location.width;
-                for operand in operands(std::slice::from_ref(counter), width, false) {
+                for operand in operands(names, std::slice::from_ref(counter), width, false) {
                     let factors = solve(&[&ones, &operand.values], &column.values, u32::from(width));
                     if let Some(factors) = factors.filter(|f| f[1] != 0)
                         && let Some(text) = sum(names, column.location, &factors, &[&operand])
@@ -361,7 +363,7 @@ fn upper_half(names: &Names, place: &Location) -> Option<(Location, String)> {
 }
 
 /// The columns as operands of a sum of some width.
-fn operands(columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
+fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
     let mut out = Vec::new();
     for column in columns {
         let own = column.location.width;
@@ -374,6 +376,13 @@ fn operands(columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
         } else if own > width {
             push(format!("(slice 0 {width} {name})"), column.values.clone());
         } else {
+            let unsigned = match column.location.spot {
+                Spot::Slot { offset, .. } if column.location.side == Side::Original => {
+                    !names.compared.signed.contains(&offset)
+                }
+                _ => false,
+            };
+            let zero_first = (zero_first || unsigned) != names.flip;
             let signed: Vec<u64> = column.signed().iter().map(|v| *v as u64).collect();
             if zero_first {
                 push(format!("(zext {width} {name})"), column.values.clone());
@@ -400,7 +409,7 @@ fn combine(
         Spot::Register(register) => names.zeroed >> register.index() & 1 == 1,
         Spot::Slot { .. } => false,
     };
-    let operands = operands(basis, width, zero_first);
+    let operands = operands(names, basis, width, zero_first);
     let ones = vec![1; target.values.len()];
     let new = |text: &String| !dropped.contains(&format!("{} := {text}", target.location));
     let attempt = |chosen: &[&Operand]| -> Option<String> {
@@ -413,7 +422,8 @@ fn combine(
     let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
     let varied = target.values.iter().any(|v| *v != target.values[0]);
     for operand in operands.iter().filter(|_| varied) {
-        let same = operand.values.iter().zip(&target.values).filter(|(a, b)| **a & mask == **b & mask).count();
+        let alike = |(a, b): &(&u64, &u64)| **a & mask == **b & mask || (is_nan(**a, width) && is_nan(**b, width));
+        let same = operand.values.iter().zip(&target.values).filter(alike).count();
         if same * 10 >= target.values.len() * 8 && new(&operand.text) {
             return Some(operand.text.clone());
         }
@@ -473,14 +483,23 @@ fn combine(
     None
 }
 
+/// Is the word no number, as a float of that width?
+fn is_nan(word: u64, width: u16) -> bool {
+    match width {
+        32 => f32::from_bits(word as u32).is_nan(),
+        64 => f64::from_bits(word).is_nan(),
+        _ => false,
+    }
+}
+
 /// A variable of the original as a sum of the candidate's open places.
 fn by_lanes(names: &Names, target: &Column, open: &[Column], basis: &[Column]) -> Option<String> {
     let width = target.location.width;
     let ones = vec![1; target.values.len()];
     let varies = |o: &Operand| o.values.iter().any(|v| *v != o.values[0]);
-    let mut operands: Vec<Operand> = operands(open, width, false).into_iter().filter(varies).collect();
+    let mut operands: Vec<Operand> = operands(names, open, width, false).into_iter().filter(varies).collect();
     let others: Vec<Column> = basis.iter().filter(|c| c.location != target.location).cloned().collect();
-    operands.extend(self::operands(&others, width, false).into_iter().filter(varies));
+    operands.extend(self::operands(names, &others, width, false).into_iter().filter(varies));
     if operands.len() + 4 > target.values.len() {
         return None;
     }
@@ -579,8 +598,22 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
             if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
                 continue;
             }
+            let period = turns[0].max(turns[1]);
+            if x.forgotten && !y.forgotten && x.location.width == 32 && period > 1 && period.is_power_of_two() {
+                let gap = |(a, b): (&u64, &u64)| b.wrapping_sub(*a) & (u64::from(period) - 1);
+                let mut gaps = x.values.iter().zip(&y.values).map(gap);
+                let first = gaps.next().expect("rows");
+                let varies = |c: &Column| c.values.iter().any(|v| (v ^ c.values[0]) & (u64::from(period) - 1) != 0);
+                if gaps.all(|g| g == first) && varies(x) && varies(y) {
+                    let (p, q, bits) = (x.location, y.location, period.ilog2());
+                    let rest = if first >> (bits - 1) & 1 == 1 { first as i64 - (1 << bits) } else { first as i64 };
+                    hold.push(format!("(= (slice 0 {bits} (add {q} (mul #32:-1 {p}))) #{bits}:{rest})"));
+                }
+            }
             let near = match (x.location.spot, y.location.spot) {
-                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. }) if names.compared.contains(&(a, b)) => {
+                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
+                    if names.compared.pairs.contains(&(a, b)) =>
+                {
                     None
                 }
                 _ => Some(NEAR),
@@ -611,7 +644,7 @@ fn order(x: &Column, y: &Column, near: Option<i128>, hold: &mut Vec<String>) {
     }
     if let Some(least) = unsigned {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
-        if (2..=NEAR).contains(&least) && signed.is_none() {
+        if (2..=NEAR).contains(&least) {
             hold.push(format!("(<=u #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
         }
     }

@@ -33,6 +33,7 @@ pub(crate) fn refine(
     arena: &mut Arena,
     plan: &Plan,
     rows: &[Vec<Row>],
+    flip: bool,
 ) -> (Result<CheckedProof, Rejection>, Certificate) {
     let functions = [search.original, search.candidate];
     let loops = functions.map(Loops::of);
@@ -67,7 +68,7 @@ pub(crate) fn refine(
             for (i, claim) in claims.iter_mut().enumerate() {
                 let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
                 let names =
-                    Names { arena, layout: &search.runner.layout, functions, zeroed, compared: &search.compared };
+                    Names { arena, layout: &search.runner.layout, functions, zeroed, compared: &search.compared, flip };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
                 claim.guesses =
                     guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields);
