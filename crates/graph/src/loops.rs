@@ -62,7 +62,43 @@ impl Loops {
         }
         let mut heads: Vec<PointId> = heads.into_iter().collect();
         heads.sort_by_key(|head| ranks[head.index()]);
-        Loops { heads, ranks, predecessors }
+        let mut loops = Loops { heads, ranks, predecessors };
+        loops.put_exits_last(function);
+        loops
+    }
+
+    /// Orders the points anew: a loop's own before those that follow it.
+    fn put_exits_last(&mut self, function: &Function) {
+        let bodies: Vec<FxHashSet<PointId>> = self.heads.iter().map(|h| self.body(*h).into_iter().collect()).collect();
+        let onward = |point: PointId| {
+            let rank = |p: PointId| self.ranks[p.index()];
+            let mut out = successors(function, point);
+            out.retain(|p| rank(*p) > rank(point));
+            // Who leaves most loops is followed first and so comes last.
+            out.sort_by_key(|p| bodies.iter().filter(|b| b.contains(&point) && b.contains(p)).count());
+            out
+        };
+        let count = function.points.len();
+        let mut ranks = self.ranks.clone();
+        let mut seen = vec![false; count];
+        let mut next_rank = count;
+        let mut stack = vec![(Function::ENTRY, onward(Function::ENTRY), 0)];
+        seen[Function::ENTRY.index()] = true;
+        while let Some((point, next, at)) = stack.last_mut() {
+            let Some(target) = next.get(*at).copied() else {
+                next_rank -= 1;
+                ranks[point.index()] = next_rank;
+                stack.pop();
+                continue;
+            };
+            *at += 1;
+            if !std::mem::replace(&mut seen[target.index()], true) {
+                stack.push((target, onward(target), 0));
+            }
+        }
+        self.ranks = ranks;
+        let ranks = &self.ranks;
+        self.heads.sort_by_key(|head| ranks[head.index()]);
     }
 
     /// Is every cycle cut by these points?
@@ -155,6 +191,15 @@ mod tests {
         assert_eq!(inner, [2, 3]);
         assert_eq!(loops.body(PointId(1)).len(), 4);
         assert!(loops.ranks[5] > loops.ranks[1]);
+    }
+
+    #[test]
+    fn what_follows_a_loop_comes_behind_its_body() {
+        let mut arena = Arena::new();
+        // Two loops, one behind the other, each tested at its end; the exits are listed last and first.
+        let function = graph(&mut arena, &[&[2], &[2], &[1, 4], &[4], &[5, 3], &[]]);
+        let ranks = Loops::of(&function).ranks;
+        assert!(ranks[1] < ranks[4] && ranks[3] < ranks[5]);
     }
 
     #[test]
