@@ -238,6 +238,14 @@ impl<'a> Context<'a> {
     }
 
     /// Size of an object: the smaller one if the files disagree.
+    /// Is this the address of an object or function that certainly exists?
+    pub fn is_certain_object(&self, var: VarId) -> bool {
+        let kinds: Vec<ObjectKind> =
+            self.functions.iter().filter_map(|f| f.objects.get(&var)).map(|object| object.kind).collect();
+        !kinds.is_empty()
+            && kinds.iter().all(|kind| matches!(kind, ObjectKind::Named { weak: false, .. } | ObjectKind::Literal))
+    }
+
     fn object_size(&self, var: VarId) -> Option<u64> {
         let sizes = self.functions.map(|f| f.objects.get(&var).map(|o| o.size));
         match sizes {

@@ -125,6 +125,14 @@ impl Checker<'_, '_> {
         let paths_only = self.context.widens && self.context.arena.as_bool(goal) == Some(false);
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
         vars.extend(self.context.arena.free_vars(at.condition));
+        for var in vars.iter().copied().collect::<std::collections::BTreeSet<_>>() {
+            if self.context.is_certain_object(var) {
+                self.context.assume(Assumption::global("user-addresses"));
+                let address = self.context.arena.var_term(var);
+                let range = self.user_range(address, 1);
+                out.push(range);
+            }
+        }
         for fact in at.facts.iter().rev() {
             if out.len() > RELEVANT_FACTS {
                 break;

@@ -104,7 +104,8 @@ impl<'a> Machine<'_, '_, 'a> {
     /// What the results of a call are, from a stream of random numbers.
     fn seeded_answer(&self, info: &CalleeInfo, key: u64, byte_result: bool) -> Answer {
         let seed = self.situation.start.seed.split(key);
-        let word = |i: usize| plausible_word(seed.mix(i as u64), self.situation.start.constants);
+        let start = &self.situation.start;
+        let word = |i: usize, bytes: u16| start.fabric.result(seed.mix(i as u64), bytes, start.constants);
         let mut answer = [None; 4];
         match &info.signature {
             Some(signature) => {
@@ -114,15 +115,15 @@ impl<'a> Machine<'_, '_, 'a> {
                     let result = if matches!(register, Register::Vector(_)) {
                         seeded_float(seed.mix(i as u64), value.bytes)
                     } else {
-                        word(i)
+                        word(i, value.bytes)
                     };
                     answer[i] = Some((if value.boolean { result & 1 } else { result }, value.bytes));
                 }
             }
             None => {
                 // Who only looks at a byte may have called a function that returns a truth value.
-                answer[0] = Some(if byte_result { (word(0) & 1, 1) } else { (word(0), 8) });
-                answer[1] = Some((word(1), 8));
+                answer[0] = Some(if byte_result { (word(0, 1) & 1, 1) } else { (word(0, 8), 8) });
+                answer[1] = Some((word(1, 8), 8));
                 answer[2] = Some((seeded_float(seed.mix(2), 8), 16));
                 answer[3] = Some((seeded_float(seed.mix(3), 8), 16));
             }

@@ -87,6 +87,17 @@ impl Fabric {
     /// All of them.
     pub const ALL: [Fabric; 4] = [Fabric::Mixed, Fabric::Text, Fabric::Numbers, Fabric::Links];
 
+    /// What a callee answers.
+    pub(super) fn result(self, random: u64, bytes: u16, constants: &[u64]) -> u64 {
+        let more = random >> 8;
+        match (self, bytes) {
+            (Fabric::Mixed, _) => plausible_word(random, constants),
+            (_, 8) if !random.is_multiple_of(8) => pointer(more),
+            (_, 1 | 2 | 4) if !random.is_multiple_of(4) => more % 24,
+            _ => plausible_word(more, constants),
+        }
+    }
+
     /// A word of it.
     pub(super) fn word(self, random: u64, constants: &[u64]) -> u64 {
         let more = random >> 8;

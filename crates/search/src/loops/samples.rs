@@ -20,6 +20,8 @@ const MOST_RUNS: usize = 64;
 /// Runs of about the same length at most.
 const MOST_ALIKE: usize = 14;
 const MOST_ROUNDS: u64 = 1500;
+/// Runs that were cut short tell something if they have so many visits.
+const FEWEST_VISITS: usize = 2;
 /// Visits that are noted in one run at most.
 const MOST_VISITS: usize = 400;
 
@@ -66,7 +68,9 @@ pub(crate) fn collect(
         let number = if round % 4 == 3 { round } else { LOOP_ROUNDS + round };
         let input = runner.random_input(arena, Seed(seed), number);
         let [original, candidate] = runner.traces(arena, &input);
-        if original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn | End::Fuel) {
+        // What came before something undefined counts.
+        let cut = original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn | End::Fuel);
+        if cut && original.visits.len() < FEWEST_VISITS {
             continue;
         }
         if original.visits.is_empty() && candidate.visits.is_empty() {
@@ -79,7 +83,8 @@ pub(crate) fn collect(
             continue;
         }
         let ended = |end: End| matches!(end, End::Return | End::NoReturn);
-        let complete = ended(original.end)
+        let complete = !cut
+            && ended(original.end)
             && ended(candidate.end)
             && original.visits.len() < MOST_VISITS
             && candidate.visits.len() < MOST_VISITS;
