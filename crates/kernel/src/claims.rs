@@ -141,6 +141,9 @@ impl Checker<'_, '_> {
                 self.context.fresh(&hint, Sort::Bv(location.width))
             };
             self.free.extend(self.context.arena.as_var(fresh));
+            if location.side == Side::Candidate {
+                self.context.note_candidate_value(fresh);
+            }
             location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
         }
         for side in Side::BOTH {
@@ -168,6 +171,7 @@ impl Checker<'_, '_> {
                     for state in &mut point.states {
                         state.locals[local] = self.context.fresh("local", Sort::Memory);
                     }
+                    self.context.note_candidate_value(point.states[1].locals[local]);
                 }
             }
         }
@@ -178,16 +182,16 @@ impl Checker<'_, '_> {
             }
             target.write(self.context.arena, &mut point.states[target.side.index()], value);
         }
-        // The original's world is the candidate's with some bytes more.
-        if !self.points[index].ahead.is_empty() {
-            point.states[0].world = self.world_ahead(index, &point.states)?;
-        }
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
                 return Err(Rejection::Malformed("a condition is no truth value".to_string()));
             }
             point.condition = self.context.arena.bool_and(point.condition, holds);
+        }
+        // The original's world is the candidate's with some bytes more; all claims above are about the candidate's.
+        if !self.points[index].ahead.is_empty() {
+            point.states[0].world = self.world_ahead(index, &point.states)?;
         }
         Ok(point)
     }
@@ -205,9 +209,10 @@ impl Checker<'_, '_> {
         }
         self.note_frames(index, at);
         let heads = self.points[index].heads;
+        let states = self.claimed_about(index, &at.states);
         if self.points[index].world == MemoryClaim::Equal {
             let mut compared = at.clone();
-            compared.states[1].world = self.world_ahead(index, &at.states)?;
+            compared.states[1].world = self.world_ahead(index, &states)?;
             self.check_worlds(&compared, &known, heads, Ignored::Nothing, "memory at a loop head")?;
         }
         for local in 0..at.states[0].locals.len() {
@@ -220,7 +225,7 @@ impl Checker<'_, '_> {
         }
         let mut goals: Vec<(TermId, FailedClaim)> = Vec::new();
         for (i, (target, expression)) in self.points[index].define.clone().into_iter().enumerate() {
-            let wanted = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
+            let wanted = expression.term(self.context, &states).map_err(Rejection::Malformed)?;
             let value = target.read(self.context.arena, &at.states[target.side.index()]);
             if self.context.arena.sort(wanted) != self.context.arena.sort(value) {
                 return Err(Rejection::Malformed(format!("{target} is defined at another width")));
@@ -229,7 +234,7 @@ impl Checker<'_, '_> {
             goals.push((same, FailedClaim::Definition { point: index, index: i }));
         }
         for (i, expression) in self.points[index].hold.clone().into_iter().enumerate() {
-            let holds = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
+            let holds = expression.term(self.context, &states).map_err(Rejection::Malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
                 return Err(Rejection::Malformed("a condition is no truth value".to_string()));
             }
@@ -237,6 +242,16 @@ impl Checker<'_, '_> {
         }
         self.prove_all(at, &known, goals);
         Ok(())
+    }
+
+    /// The states that the claims of a point speak of. Where the original is ahead, they read the candidate's world: what
+    /// is claimed about it must not be said with it.
+    fn claimed_about(&self, index: usize, states: &[State; 2]) -> [State; 2] {
+        let mut states = states.clone();
+        if !self.points[index].ahead.is_empty() {
+            states[0].world = states[1].world;
+        }
+        states
     }
 
     /// The candidate's world with the bytes that the original has written already.

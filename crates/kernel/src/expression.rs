@@ -2,7 +2,7 @@
 //!
 //! Prefix notation: `(add c.rax (mul #64:4 (sext 64 o[-20,4])) &table)`. Atoms are locations, constants
 //! `#width:value`, `&name` for the address of an object and `$name` for a value at entry. `(load 4 address)` reads the
-//! original's world.
+//! original's world, or the candidate's where a point says what the original is ahead.
 
 use crate::location::Location;
 use graph::{Context, State};
