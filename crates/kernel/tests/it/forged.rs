@@ -120,29 +120,39 @@ const GLOBAL: &str = "prototype: void f(long n)\nprelude: int g;";
 /// The candidate never writes `g`; the claim says that the original is ahead with what is there on its own side.
 #[test]
 fn what_is_ahead_is_not_the_originals_own_world() {
-    let original = "1: mov [rip + g], edi\ndec edi\njne 1b\nret";
-    let wrong = "1: dec edi\njne 1b\nret";
-    let right = "1: mov ecx, edi\ndec edi\njne 1b\nmov [rip + g], ecx\nret";
+    let original = "xor eax, eax\n1: test edi, edi\nje 2f\nmov [rip + g], edi\ndec edi\njmp 1b\n2: ret";
+    let wrong = "xor eax, eax\n1: test edi, edi\nje 2f\ndec edi\njmp 1b\n2: ret";
+    let right =
+        "mov ecx, [rip + g]\n1: test edi, edi\nje 2f\nmov ecx, edi\ndec edi\njmp 1b\n2: mov [rip + g], ecx\nret";
     let ahead = claim(&["rdi"], &["c.rcx"]).world(MemoryClaim::Equal).ahead("&&g", "(slice 0 32 c.rcx)");
     assert_eq!(Forgery::of(GLOBAL, original, right).point([0, 0], ahead).verdict(), "accepted");
     let ahead = claim(&["rdi"], &[]).world(MemoryClaim::Equal).ahead("&&g", "(load 4 &&g)");
     Forgery::of(GLOBAL, original, wrong).point([0, 0], ahead).is_refuted();
 }
 
-/// A definition reads the original's world, with what it is ahead.
+/// A definition reads the original's world, in which the original is ahead.
 #[test]
 fn definitions_do_not_read_what_is_ahead() {
     let header = "prototype: int f(long n)\nprelude: int g;";
-    let original = "xor eax, eax\n1: mov [rip + g], edi\nmov eax, edi\ndec edi\njne 1b\nret";
-    // Leaves the value that `g` had before.
-    let wrong =
-        "mov ecx, [rip + g]\nmov edx, edi\n1: mov edx, edi\ndec edi\njne 1b\nmov [rip + g], edx\nmov eax, ecx\nret";
-    let ahead = claim(&["rdi"], &["o.rax", "c.rdx"])
-        .world(MemoryClaim::Equal)
-        .ahead("&&g", "(slice 0 32 c.rdx)")
-        .define("o.rax", "(zext 64 (load 4 &&g))")
-        .define("c.rdx", "o.rax");
-    Forgery::of(header, original, wrong).point([0, 0], ahead).is_refuted();
+    let original =
+        "mov eax, [rip + g]\n1: test edi, edi\nje 2f\nmov [rip + g], edi\nmov eax, edi\ndec edi\njmp 1b\n2: ret";
+    let candidate = |result: &str| {
+        let turns = "1: test edi, edi\nje 2f\nmov edx, edi\ndec edi\njmp 1b";
+        format!("mov edx, [rip + g]\n{turns}\n2: mov eax, {result}\nmov [rip + g], edx\nret")
+    };
+    let ahead = |rax: &str, rdx: &str| {
+        claim(&["rdi"], &["o.rax", "c.rdx"])
+            .world(MemoryClaim::Equal)
+            .ahead("&&g", "(slice 0 32 c.rdx)")
+            .define(rax, rdx)
+    };
+    let check = |result: &str, claim| Forgery::of(header, original, &candidate(result)).point([0, 0], claim);
+    assert_eq!(check("edx", ahead("c.rdx", "o.rax")).verdict(), "accepted");
+    // Returns what `g` was at the start.
+    let own = ahead("o.rax", "(zext 64 (load 4 &&g))").define("c.rdx", "o.rax");
+    check("[rip + g]", own).is_refuted();
+    let held = ahead("c.rdx", "o.rax").hold("(= o.rax (zext 64 (load 4 &&g)))");
+    check("[rip + g]", held).is_refuted();
 }
 
 /// A global in a register, written after the loop, and read too early.
@@ -324,7 +334,8 @@ fn a_pointer_of_the_candidate_may_point_to_a_static() {
                  inc rcx\ncmp rcx, 4\njne 1b\nret";
     let claim = claim(&["rax", "rcx"], &["o.rdx", "c.rdx", "c.r8"])
         .world(MemoryClaim::Equal)
-        .hold("(= c.r8 (add &&a (mul #64:4 o.rcx)))");
+        .hold("(= (slice 0 32 c.r8) (slice 0 32 (add &&a (mul #64:4 o.rcx))))")
+        .hold("(= (slice 32 32 c.r8) (slice 32 32 (add &&a (mul #64:4 o.rcx))))");
     Forgery::of(header, original, wrong).point([0, 0], claim).is_refuted();
 }
 
