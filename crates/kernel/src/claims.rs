@@ -118,6 +118,16 @@ impl Abstraction {
         self.locals.get(index).copied().unwrap_or_default()
     }
 
+    /// A forgotten place, cut where definitions of parts of it begin and end: each piece is a variable of its own.
+    fn pieces(&self, location: &Location) -> Vec<Location> {
+        let same = |l: &&Location| l.side == location.side && l.spot == location.spot;
+        let mut cuts = vec![0, location.width];
+        cuts.extend(self.define.iter().map(|(l, _)| l).filter(same).flat_map(|l| [l.low, l.low + l.width]));
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts.windows(2).map(|w| Location { low: w[0], width: w[1] - w[0], ..*location }).collect()
+    }
+
     fn forgets(&self, location: &Location) -> bool {
         self.forget.iter().any(|l| l.overlaps(location))
     }
@@ -134,17 +144,19 @@ impl Checker<'_, '_> {
         self.free.clear();
         let claim = &self.points[index];
         for location in claim.forget.clone() {
-            let hint = format!("{location}@{index}");
-            let fresh = if self.frames.contains(&(index, location)) {
-                self.context.fresh_frame_value(&hint, Sort::Bv(location.width))
-            } else {
-                self.context.fresh(&hint, Sort::Bv(location.width))
-            };
-            self.free.extend(self.context.arena.as_var(fresh));
-            if location.side == Side::Candidate {
-                self.context.note_candidate_value(fresh);
+            for piece in self.points[index].pieces(&location) {
+                let hint = format!("{piece}@{index}");
+                let fresh = if self.frames.contains(&(index, location)) {
+                    self.context.fresh_frame_value(&hint, Sort::Bv(piece.width))
+                } else {
+                    self.context.fresh(&hint, Sort::Bv(piece.width))
+                };
+                self.free.extend(self.context.arena.as_var(fresh));
+                if piece.side == Side::Candidate {
+                    self.context.note_candidate_value(fresh);
+                }
+                piece.write(self.context.arena, &mut point.states[piece.side.index()], fresh);
             }
-            location.write(self.context.arena, &mut point.states[location.side.index()], fresh);
         }
         for side in Side::BOTH {
             let state = &mut point.states[side.index()];
@@ -182,16 +194,16 @@ impl Checker<'_, '_> {
             }
             target.write(self.context.arena, &mut point.states[target.side.index()], value);
         }
+        // The original's world is the candidate's with some bytes more.
+        if !self.points[index].ahead.is_empty() {
+            point.states[0].world = self.world_ahead(index, &point.states)?;
+        }
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
                 return Err(Rejection::Malformed("a condition is no truth value".to_string()));
             }
             point.condition = self.context.arena.bool_and(point.condition, holds);
-        }
-        // The original's world is the candidate's with some bytes more; all claims above are about the candidate's.
-        if !self.points[index].ahead.is_empty() {
-            point.states[0].world = self.world_ahead(index, &point.states)?;
         }
         Ok(point)
     }
@@ -209,7 +221,7 @@ impl Checker<'_, '_> {
         }
         self.note_frames(index, at);
         let heads = self.points[index].heads;
-        let states = self.claimed_about(index, &at.states);
+        let states = self.defined_over(index, &at.states);
         if self.points[index].world == MemoryClaim::Equal {
             let mut compared = at.clone();
             compared.states[1].world = self.world_ahead(index, &states)?;
@@ -234,7 +246,7 @@ impl Checker<'_, '_> {
             goals.push((same, FailedClaim::Definition { point: index, index: i }));
         }
         for (i, expression) in self.points[index].hold.clone().into_iter().enumerate() {
-            let holds = expression.term(self.context, &states).map_err(Rejection::Malformed)?;
+            let holds = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
                 return Err(Rejection::Malformed("a condition is no truth value".to_string()));
             }
@@ -244,9 +256,9 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// The states that the claims of a point speak of. Where the original is ahead, they read the candidate's world: what
-    /// is claimed about it must not be said with it.
-    fn claimed_about(&self, index: usize, states: &[State; 2]) -> [State; 2] {
+    /// The states that definitions speak of, and what the original is ahead. There they read the candidate's world: what the
+    /// original's is must not be said with it.
+    fn defined_over(&self, index: usize, states: &[State; 2]) -> [State; 2] {
         let mut states = states.clone();
         if !self.points[index].ahead.is_empty() {
             states[0].world = states[1].world;

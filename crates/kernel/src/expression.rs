@@ -2,10 +2,11 @@
 //!
 //! Prefix notation: `(add c.rax (mul #64:4 (sext 64 o[-20,4])) &table)`. Atoms are locations, constants
 //! `#width:value`, `&name` for the address of an object and `$name` for a value at entry. `(load 4 address)` reads the
-//! original's world, or the candidate's where a point says what the original is ahead.
+//! original's world, `(peek 4 address)` the candidate's. Where the original is ahead, definitions read the candidate's
+//! only.
 
 use crate::location::Location;
-use graph::{Context, State};
+use graph::{Context, Side, State};
 use term::{Bits, Sort, TermId};
 
 /// A parsed expression.
@@ -36,8 +37,8 @@ pub enum Operator {
     Slice(u16, u16),
     /// The higher operand first.
     Concat,
-    /// Bytes of the world.
-    Load(u16),
+    /// Bytes of the world of a side.
+    Load(Side, u16),
     /// Logical shift to the right.
     Lshr,
     /// Bitwise and.
@@ -129,11 +130,11 @@ fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: 
             arena.extract(*a, low + width - 1, low)
         }
         (Operator::Concat, [a, b]) if arena.width(*a) + arena.width(*b) <= 512 => arena.concat(*a, *b),
-        (Operator::Load(bytes), [address]) if sorts[0] == Sort::Bv(64) => {
+        (Operator::Load(side, bytes), [address]) if sorts[0] == Sort::Bv(64) => {
             let address = context.canonical_address(*address);
             // Nobody says that the original accesses it here, and so that it is inside its object.
             let certain = context.region(address, bytes).is_none_or(|r| !r.assumed && !r.claimed);
-            let world = states[0].world;
+            let world = states[side.index()].world;
             if certain { context.read(world, address, bytes) } else { context.arena.load(world, address, bytes) }
         }
         (Operator::Eq, [a, b]) if same => arena.eq(*a, *b),
@@ -178,7 +179,8 @@ impl<'t> Reader<'t> {
             "zext" => Operator::Zext(self.number(512)?),
             "slice" => Operator::Slice(self.number(512)?, self.number(512)?),
             "concat" => Operator::Concat,
-            "load" => Operator::Load(self.number(64)?.max(1)),
+            "load" => Operator::Load(Side::Original, self.number(64)?.max(1)),
+            "peek" => Operator::Load(Side::Candidate, self.number(64)?.max(1)),
             "lshr" => Operator::Lshr,
             "and" => Operator::BvAnd,
             "=" => Operator::Eq,

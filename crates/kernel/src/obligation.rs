@@ -55,6 +55,8 @@ pub(crate) enum FactKind {
 }
 
 const RELEVANT_FACTS: usize = 48;
+/// Cases that a goal is split into, and half as many below each.
+const MOST_CASES: u32 = 32;
 /// Longer filled or copied blocks are not compared byte by byte.
 const LONGEST_BLOCK: u64 = 4096;
 
@@ -62,6 +64,47 @@ impl Checker<'_, '_> {
     /// Proves a goal at a product point.
     pub(crate) fn prove(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         self.counts.obligations += 1;
+        match self.ask(at, known, goal) {
+            Err(Failure::Unknown(why)) => self.prove_cases(at, goal, MOST_CASES).map_err(|_| Failure::Unknown(why)),
+            answer => answer,
+        }
+    }
+
+    /// Proves a goal case by case, where one question was too hard.
+    fn prove_cases(&mut self, at: &Point, goal: TermId, most: u32) -> Result<(), ()> {
+        let condition = if most == 0 { None } else { self.choice(goal) };
+        let condition = condition.ok_or(())?;
+        let not = self.context.arena.bool_not(condition);
+        for holds in [condition, not] {
+            let condition = self.context.arena.bool_and(at.condition, holds);
+            let case = Point { condition, ..at.clone() };
+            let known = Known::from_condition(self.context.arena, condition);
+            let goal = known.simplify(self.context.arena, goal);
+            match self.ask(&case, &known, goal) {
+                Ok(()) => {}
+                Err(Failure::Unknown(_)) => self.prove_cases(&case, goal, most / 2)?,
+                Err(Failure::Refuted(_)) => return Err(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The condition of the choice nearest to the top of a term.
+    fn choice(&self, goal: TermId) -> Option<TermId> {
+        let arena = &*self.context.arena;
+        let mut open = std::collections::VecDeque::from([goal]);
+        let mut seen: FxHashSet<TermId> = FxHashSet::default();
+        while let Some(term) = open.pop_front() {
+            if arena.op(term) == Op::Ite {
+                return Some(arena.arg(term, 0));
+            }
+            open.extend(arena.args(term).iter().filter(|t| seen.insert(**t)));
+        }
+        None
+    }
+
+    /// Asks about a goal, once.
+    fn ask(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         let goal = known.simplify(self.context.arena, goal);
         if self.context.arena.as_bool(goal) == Some(true) {
             return Ok(());

@@ -260,6 +260,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let entry = graph::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states, gone: Vec::new() };
         self.segment(start, [entry; 2], None)?;
+        if !self.failed.is_empty() {
+            return Ok(());
+        }
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         order.sort_by_key(|i| [0, 1].map(|side: usize| self.rank(side, self.points[*i].heads[side])));
         // An edge may lead to an earlier one that was not entered yet.

@@ -2,7 +2,9 @@
 
 use crate::constants::Constants;
 use graph::contract::Fixed;
-use graph::interpreter::{BUFFER_SPACING, BUFFERS, Effects, STACK_ARGUMENTS, Script, Seed, bytes_read, plausible_word};
+use graph::interpreter::{
+    BUFFER_SPACING, BUFFERS, Effects, Fabric, STACK_ARGUMENTS, Script, Seed, bytes_read, plausible_word,
+};
 use graph::{Function, Narrow, Place, Register};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits, VarId};
@@ -26,6 +28,10 @@ pub(crate) struct Input {
     pub fuel: usize,
     /// Are single bytes of memory fit to be truth values?
     pub sane: bool,
+    /// What memory is like.
+    pub fabric: Fabric,
+    /// Do all buffers hold the same?
+    pub alike: bool,
 }
 
 /// Inputs with this number and above make loops go round.
@@ -219,7 +225,13 @@ impl Input {
             places: FxHashMap::default(),
             fuel: fuel(ingredients, round),
             sane: false,
+            fabric: Fabric::Mixed,
+            alike: false,
         };
+        if ingredients.loops && (mood == Mood::Loops || round % 4 == 2) {
+            input.fabric = stream.pick(&Fabric::ALL);
+            input.alike = stream.one_in(3);
+        }
         let same = stream.one_in(24);
         let mut earlier: Vec<u64> = Vec::new();
         for argument in ingredients.arguments {
@@ -392,7 +404,9 @@ fn random_pointer(
         {
             return last + 16 * (stream.next() % 40);
         }
-        return buffer + 16 * (stream.next() % 64);
+        // Buffers that hold the same hold it at the same distance.
+        let along = if stream.one_in(2) { stream.seed.mix(0xa11e) } else { stream.next() };
+        return buffer + 16 * (along % 64);
     }
     if mood == Mood::Calm || (mood == Mood::Long && !stream.one_in(3)) {
         return buffer;

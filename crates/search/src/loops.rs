@@ -14,6 +14,7 @@ mod correlate;
 mod affine;
 mod columns;
 mod fields;
+mod compared;
 mod guess;
 mod refine;
 
@@ -47,6 +48,7 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub unroll: u32,
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
+    pub compared: compared::Compared,
 }
 
 /// Has one of the functions a loop?
@@ -69,6 +71,7 @@ impl<'a> LoopSearch<'_, 'a> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 8).min(SAMPLING);
         self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
+        self.compared = compared::compared(arena, self.original, &loops[0]);
         let watched = self.fields.iter().map(|f| f.watched).collect();
         let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);

@@ -108,6 +108,7 @@ impl Session {
                 unroll: self.options.unroll,
                 effort: Effort::default(),
                 fields: Vec::new(),
+                compared: Default::default(),
             };
             search.prove(arena)
         } else {

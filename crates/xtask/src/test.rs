@@ -11,7 +11,7 @@ pub fn run() -> Result<(), String> {
     let start = Instant::now();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["test", "--workspace"]).current_dir(root());
+    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(root());
     match build::succeed(&mut command, "cargo test --workspace") {
         Ok(()) => {
             println!("xtask: all tests passed in {:.0} s", start.elapsed().as_secs_f64());

@@ -6,7 +6,7 @@
 
 use super::ctype;
 use super::layout::Layout;
-use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Seed, plausible_floats, plausible_word};
+use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Fabric, Seed, is_buffer, plausible_floats};
 use rustc_hash::FxHashMap;
 
 /// Value of `rsp` at entry: ≡ 8 (mod 16).
@@ -48,6 +48,10 @@ pub struct Start<'a> {
     pub constants: &'a [u64],
     /// Does memory hold floating-point numbers?
     pub floats: bool,
+    /// What its other words are like.
+    pub fabric: Fabric,
+    /// Do all buffers hold the same?
+    pub alike: bool,
 }
 
 /// A heap object made during the run.
@@ -390,7 +394,7 @@ fn initial_frame_byte(start: &Start, slot: usize) -> (u8, bool) {
 fn seeded_word(start: &Start, random: u64) -> u64 {
     match start.floats && random >> 60 < 11 {
         true => plausible_floats(random),
-        false => plausible_word(random, start.constants),
+        false => start.fabric.word(random, start.constants),
     }
 }
 
@@ -407,7 +411,8 @@ fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
     if let Some(value) = ctype::word(address) {
         return whole(value, 0);
     }
-    let random = start.seed.mix(index);
+    let repeats = start.alike && is_buffer(address);
+    let random = start.seed.mix(if repeats { index % (BUFFER_SPACING / 8) } else { index });
     let seeded = if address.wrapping_sub(THREAD_LOCAL) < THREAD_LOCAL_SIZE {
         BUFFERS + random % BUFFER_COUNT * BUFFER_SPACING + BUFFER_SPACING / 2
     } else {

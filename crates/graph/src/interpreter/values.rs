@@ -69,6 +69,50 @@ pub fn plausible_word(random: u64, constants: &[u64]) -> u64 {
     }
 }
 
+/// What the words of memory are mostly like.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Fabric {
+    /// Everything that programs hold.
+    #[default]
+    Mixed,
+    /// Text of few letters.
+    Text,
+    /// Small numbers of 32 bits.
+    Numbers,
+    /// Pointers, and now and then the end of a list.
+    Links,
+}
+
+impl Fabric {
+    /// All of them.
+    pub const ALL: [Fabric; 4] = [Fabric::Mixed, Fabric::Text, Fabric::Numbers, Fabric::Links];
+
+    /// A word of it.
+    pub(super) fn word(self, random: u64, constants: &[u64]) -> u64 {
+        let more = random >> 8;
+        match self {
+            Fabric::Mixed => plausible_word(random, constants),
+            Fabric::Text => {
+                let letter = |r: u64| match constants {
+                    [_, ..] if r.is_multiple_of(7) => constants[(r / 7 % constants.len() as u64) as usize] & 0xff,
+                    _ => u64::from(b"aab1 "[(r % 5) as usize]),
+                };
+                let text = (0..8).map(|i| letter(more >> (6 * i) & 0x3f) << (8 * i)).sum::<u64>();
+                if random.is_multiple_of(6) { text & !(0xff << (8 * (more % 8))) } else { text }
+            }
+            Fabric::Numbers => {
+                let number = |r: u64| (r % 64).wrapping_sub(16) & 0xffff_ffff;
+                if random.is_multiple_of(8) { 0 } else { number(more) | number(more >> 20) << 32 }
+            }
+            Fabric::Links => match random % 20 {
+                0..=11 => pointer(more),
+                12..=14 => 0,
+                _ => plausible_word(more, constants),
+            },
+        }
+    }
+}
+
 /// A word with a double or two floats in it, mostly such as are rounded when they are added up.
 pub(super) fn plausible_floats(random: u64) -> u64 {
     let number = |r: u64| -> f64 {

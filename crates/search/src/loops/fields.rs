@@ -66,7 +66,7 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
 }
 
 /// `rbp + k` as an offset from the entry stack pointer.
-fn frame_offset(arena: &Arena, address: TermId) -> Option<i64> {
+pub(super) fn frame_offset(arena: &Arena, address: TermId) -> Option<i64> {
     let linear = Linear::of(arena, address);
     match &linear.terms[..] {
         [(term, factor)] if factor.to_u64() == Some(1) => {

@@ -6,6 +6,7 @@
 
 use super::affine::solve;
 use super::columns::{Column, Row, column, variables};
+use super::compared::Compared;
 use super::correlate::Meeting;
 use super::fields::Field;
 use graph::interpreter::{Layout, STACK_TOP, WatchBase};
@@ -21,6 +22,8 @@ pub(crate) struct Names<'n, 'a> {
     pub functions: [&'a Function; 2],
     /// Registers of the candidate that the loop writes with a zero upper half only.
     pub zeroed: u64,
+    /// Variables that the original compares.
+    pub compared: &'n Compared,
 }
 
 /// Guesses for one meeting.
@@ -40,6 +43,13 @@ struct Operand {
     location: Location,
 }
 
+/// Whether sums may have products of variables in them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Degree {
+    One,
+    Two,
+}
+
 /// Offset of a slot that no frame has: memory is no slot.
 const NOWHERE: i64 = 1 << 31;
 /// Fewer meetings tell nothing.
@@ -51,6 +61,8 @@ const ALL_ROWS: usize = 4000;
 const EARLY: usize = 4;
 /// Products that are tried where nothing linear fits.
 const MOST_PRODUCTS: usize = 24;
+/// An order that never comes closer to an equality is an accident.
+const NEAR: i128 = 256;
 /// Factors of variables beyond this are no accident of a program.
 const LARGEST_FACTOR: i64 = 1 << 13;
 
@@ -106,6 +118,28 @@ pub(crate) fn guess(
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
         basis.push(Column { location, values, forgotten: true, text: Some(field.text.clone()) });
     }
+    // What the candidate keeps in registers, if the original has it nowhere.
+    let stays = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
+    let registers = (0..16).map(Register::General).filter(stays);
+    let registers = registers.filter_map(|r| Location::whole(Side::Candidate, Spot::Register(r)));
+    let mut kept: Vec<Column> = registers.filter(|l| !forgotten(l)).filter_map(|l| column(l, &rows, false)).collect();
+    kept.retain(|k| !basis.iter().any(|c| c.text.is_none() && c.values == k.values));
+    basis.extend(kept.iter().cloned());
+    // The original's variables by its others and by what is kept, the widest first: a pointer by an index.
+    let mut used: Vec<Location> = Vec::new();
+    let mut mine: Vec<Location> = own.iter().filter(|l| forgotten(l) && l.width <= 64).copied().collect();
+    mine.sort_by_key(|l| std::cmp::Reverse(l.width));
+    for place in mine {
+        let Some(target) = column(place, &rows, true) else { continue };
+        let free = |c: &&Column| c.text.is_none() && !out.define.iter().any(|(d, _)| d.overlaps(&c.location));
+        let others: Vec<Column> = basis.iter().filter(|c| c.location != place).filter(free).cloned().collect();
+        if !used.iter().any(|u| u.overlaps(&place))
+            && let Some(text) = combine(names, &target, &others, dropped, Degree::Two)
+        {
+            note_places(&text, &mut used);
+            out.define.push((place, text));
+        }
+    }
     let mut theirs: Vec<Location> =
         forget.iter().filter(|l| l.side == Side::Candidate && is_live(l)).copied().collect();
     theirs.sort_by_key(|l| l.width);
@@ -113,37 +147,13 @@ pub(crate) fn guess(
     for place in &theirs {
         define(names, &rows, place, &basis, dropped, &mut open, &mut out);
     }
-    let mut used: Vec<Location> = Vec::new();
-    for (_, text) in &out.define {
-        if let Ok(expression) = kernel::Expression::parse(text) {
-            expression.places(&mut used);
-        }
-    }
-    // A loop that only the original has: what it computes, by what the candidate still knows.
-    if meeting.waits {
-        let argument = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
-        let kept = (0..16).map(Register::General).filter(argument);
-        let kept = kept.filter_map(|r| column(Location::whole(Side::Candidate, Spot::Register(r))?, &rows, false));
-        let kept: Vec<Column> = kept.collect();
-        for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
-            let Some(target) = column(*place, &rows, true) else { continue };
-            let others = basis.iter().filter(|c| c.location != *place && c.text.is_none()).chain(&kept).cloned();
-            let mut others: Vec<Column> = others.collect();
-            others.retain(|c| !out.define.iter().any(|(d, _)| d.overlaps(&c.location)));
-            if used.iter().any(|u| u.overlaps(place)) {
-                continue;
-            }
-            if let Some(text) = combine(names, &target, &others, dropped) {
-                if let Ok(expression) = kernel::Expression::parse(&text) {
-                    expression.places(&mut used);
-                }
-                out.define.push((*place, text));
-            }
-        }
-    }
+    relate(names, &mut open, &basis, dropped, &mut out);
+    out.define.iter().for_each(|(_, text)| note_places(text, &mut used));
     // The original's variables by what the candidate keeps apart.
     if !open.is_empty() {
-        for place in own.iter().filter(|l| forgotten(l) && !used.iter().any(|u| u.overlaps(l)) && l.width <= 64) {
+        let defined: Vec<Location> = out.define.iter().map(|(l, _)| *l).collect();
+        let free = |l: &&Location| !used.iter().chain(&defined).any(|u| u.overlaps(l));
+        for place in own.iter().filter(|l| forgotten(l) && l.width <= 64).filter(free) {
             let Some(target) = column(*place, &rows, true) else { continue };
             if let Some(text) = by_lanes(names, &target, &open, &basis)
                 && !dropped.contains(&format!("{place} := {text}"))
@@ -151,13 +161,32 @@ pub(crate) fn guess(
                 out.define.push((*place, text));
             }
         }
+        // A counter of the candidate that counts several of the original's turns.
+        for column in basis.iter().filter(|c| c.forgotten && c.text.is_none()) {
+            for counter in open.iter().filter(|c| c.location.width >= 32) {
+                let ones = vec![1; rows.len()];
+                let width = column.location.width;
+                for operand in operands(std::slice::from_ref(counter), width, false) {
+                    let factors = solve(&[&ones, &operand.values], &column.values, u32::from(width));
+                    if let Some(factors) = factors.filter(|f| f[1] != 0)
+                        && let Some(text) = sum(names, column.location, &factors, &[&operand])
+                    {
+                        out.hold.push(format!("(= {} {text})", column.location));
+                        break;
+                    }
+                }
+            }
+        }
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
     ahead(&rows, memory, live[1], &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
-    let whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
-    conditions(&whole, meeting.turns, &mut out);
+    let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
+    let halves = kept.iter().map(|c| Location { width: 32, ..c.location });
+    let small = |c: &Column| c.values.iter().all(|v| *v >> 32 == 0);
+    whole.extend(halves.zip(&kept).filter(|(_, c)| small(c)).filter_map(|(half, _)| column(half, all, false)));
+    conditions(names, &whole, meeting.turns, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
@@ -170,11 +199,39 @@ pub(crate) fn guess(
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
             let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
-            order(x, &bound, &mut hold);
+            order(x, &bound, Some(NEAR), &mut hold);
+        }
+    }
+    // Where a loop stops at a zero, there is none while it goes on.
+    for (i, field) in memory.iter().enumerate() {
+        if all.iter().all(|r| r.original.loads.get(i).is_some_and(|v| *v != 0)) {
+            hold.push(format!("(not (= {} #{}:0))", field.text, 8 * field.watched.bytes));
         }
     }
     out.hold.extend(hold);
     out
+}
+
+/// Places of the candidate by its others: the lanes of a vector that go in step.
+fn relate(names: &Names, open: &mut Vec<Column>, basis: &[Column], dropped: &BTreeSet<String>, out: &mut Guesses) {
+    let varies = |c: &Column| c.values.iter().any(|v| *v != c.values[0]);
+    let fixed: Vec<Column> = basis.iter().filter(|c| c.text.is_none() && varies(c)).cloned().collect();
+    let mut left: Vec<Column> = Vec::new();
+    for target in open.drain(..) {
+        let others: Vec<Column> = left.iter().chain(&fixed).cloned().collect();
+        match combine(names, &target, &others, dropped, Degree::One) {
+            Some(text) if !left.is_empty() => out.define.push((target.location, text)),
+            _ => left.push(target),
+        }
+    }
+    *open = left;
+}
+
+/// The places that a definition reads.
+fn note_places(text: &str, used: &mut Vec<Location>) {
+    if let Ok(expression) = kernel::Expression::parse(text) {
+        expression.places(used);
+    }
 }
 
 /// Memory that the candidate keeps in a register and writes after the loop.
@@ -190,7 +247,19 @@ fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
             let Some(held) = column(part, rows, true) else { continue };
             let same = rows.iter().zip(&held.values).all(|(r, v)| r.original.loads.get(i) == Some(v));
             if same {
-                out.ahead.push((field.address().to_string(), part.to_string()));
+                let address = field.address().to_string();
+                // Where a flag says that nothing was written, there is nothing to write.
+                for flag in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1) {
+                    let Some(flag) = Location::whole(Side::Candidate, Spot::Register(flag)) else { continue };
+                    let flag = Location { width: 8, ..flag };
+                    let Some(values) = column(flag, rows, true).map(|c| c.values) else { continue };
+                    let tells = |(r, v): (&Row, &u64)| *v != 0 || !differ(r);
+                    if values.contains(&0) && values.iter().all(|v| *v < 2) && rows.iter().zip(&values).all(tells) {
+                        let bytes = field.watched.bytes;
+                        out.hold.push(format!("(or (not (= {flag} #8:0)) (= (peek {bytes} {address}) {part}))"));
+                    }
+                }
+                out.ahead.push((address, part.to_string()));
                 break;
             }
         }
@@ -253,7 +322,7 @@ fn define(
             let found: Vec<Option<(Location, String)>> = parts(width)
                 .map(|lane| {
                     let target = column(lane, rows, true)?;
-                    combine(names, &target, basis, dropped).map(|text| (lane, text))
+                    combine(names, &target, basis, dropped, Degree::Two).map(|text| (lane, text))
                 })
                 .collect();
             if found.iter().any(Option::is_some) {
@@ -267,12 +336,28 @@ fn define(
     for width in [64u16, 32, 16, 8].into_iter().filter(|w| *w <= place.width) {
         let part = Location { low: 0, width, ..*place };
         let Some(target) = column(part, rows, true) else { continue };
-        if let Some(text) = combine(names, &target, basis, dropped) {
+        if let Some(text) = combine(names, &target, basis, dropped, Degree::Two) {
             out.define.push((part, text));
+            if width == 32 {
+                out.define.extend(upper_half(names, place));
+            }
             return;
         }
     }
-    open.extend(column(*place, rows, true));
+    match upper_half(names, place) {
+        Some(zero) => {
+            out.define.push(zero);
+            open.extend(column(Location { width: 32, ..*place }, rows, true));
+        }
+        None => open.extend(column(*place, rows, true)),
+    }
+}
+
+/// The upper half of a register of the candidate that the loop only writes with zeros there.
+fn upper_half(names: &Names, place: &Location) -> Option<(Location, String)> {
+    let Spot::Register(register @ Register::General(_)) = place.spot else { return None };
+    let zeroed = place.width == 64 && names.zeroed >> register.index() & 1 == 1;
+    zeroed.then(|| (Location { low: 32, width: 32, ..*place }, "#32:0".to_string()))
 }
 
 /// The columns as operands of a sum of some width.
@@ -303,7 +388,13 @@ fn operands(columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
 }
 
 /// The sparsest combination of the basis that gives the target in all rows.
-fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<String>) -> Option<String> {
+fn combine(
+    names: &Names,
+    target: &Column,
+    basis: &[Column],
+    dropped: &BTreeSet<String>,
+    degree: Degree,
+) -> Option<String> {
     let width = target.location.width;
     let zero_first = match target.location.spot {
         Spot::Register(register) => names.zeroed >> register.index() & 1 == 1,
@@ -345,6 +436,15 @@ fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<
             }
         }
     }
+    for a in varying.iter().filter(|a| a.forgotten) {
+        for (j, b) in varying.iter().enumerate().filter(|(_, b)| !b.forgotten) {
+            for c in varying.iter().take(j).filter(|c| !c.forgotten && c.location != b.location) {
+                if let Some(text) = attempt(&[a, b, c]) {
+                    return Some(text);
+                }
+            }
+        }
+    }
     // Products of two variables of the sum's own width.
     let mut products = Vec::new();
     for (i, a) in varying.iter().enumerate().filter(|(_, a)| a.forgotten) {
@@ -354,7 +454,7 @@ fn combine(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<
             products.push(Operand { text, values, forgotten: true, location: a.location });
         }
     }
-    if products.len() <= MOST_PRODUCTS {
+    if degree == Degree::Two && products.len() <= MOST_PRODUCTS {
         for product in &products {
             if let Some(text) = attempt(&[product]) {
                 return Some(text);
@@ -442,7 +542,7 @@ fn name_address(names: &Names, target: Location, address: u64) -> Option<(String
 }
 
 /// Comparisons and residues that held in all rows.
-fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
+fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
@@ -458,8 +558,8 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
                 hold.push(format!("(<=s {name} #{width}:{most})"));
             }
         }
-        if width == 64 && column.values.iter().all(|v| *v != 0) && !(0..=4).contains(&least) {
-            hold.push(format!("(not (= {name} #64:0))"));
+        if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least {
+            hold.push(format!("(not (= {name} #{width}:0))"));
         }
         let period = turns[0].max(turns[1]);
         if period > 1 && period.is_power_of_two() && width >= 32 {
@@ -479,19 +579,25 @@ fn conditions(columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
             if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
                 continue;
             }
-            order(x, y, &mut hold);
+            let near = match (x.location.spot, y.location.spot) {
+                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. }) if names.compared.contains(&(a, b)) => {
+                    None
+                }
+                _ => Some(NEAR),
+            };
+            order(x, y, near, &mut hold);
         }
     }
     out.hold.extend(hold);
 }
 
-/// `x ≤ y` if it held and came close to being an equality.
-fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
+/// `x ≤ y` if it held and, where that matters, came close to being an equality.
+fn order(x: &Column, y: &Column, near: Option<i128>, hold: &mut Vec<String>) {
     let width = x.location.width;
     let (p, q) = (x.location.to_string(), y.text.clone().unwrap_or_else(|| y.location.to_string()));
     let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
         let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
-        (least != most && (0..=256).contains(&least)).then_some(least)
+        (least != most && least >= 0 && near.is_none_or(|n| least <= n)).then_some(least)
     };
     let (a, b) = (x.signed(), y.signed());
     let pointers = width == 64 && a.iter().chain(&b).all(|v| *v > 1 << 20);
@@ -499,13 +605,13 @@ fn order(x: &Column, y: &Column, hold: &mut Vec<String>) {
     let unsigned = nearest(&mut x.values.iter().zip(&y.values).map(|(a, b)| i128::from(*b) - i128::from(*a)));
     if let Some(least) = signed.filter(|_| !pointers) {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=s" } else { "<s" }));
-        if least > 1 {
+        if (2..=NEAR).contains(&least) {
             hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
         }
     }
     if let Some(least) = unsigned {
         hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
-        if least > 1 && signed.is_none() {
+        if (2..=NEAR).contains(&least) && signed.is_none() {
             hold.push(format!("(<=u #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
         }
     }

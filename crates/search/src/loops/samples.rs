@@ -17,6 +17,8 @@ pub(crate) struct Run {
 }
 
 const MOST_RUNS: usize = 64;
+/// Runs of about the same length at most.
+const MOST_ALIKE: usize = 14;
 const MOST_ROUNDS: u64 = 1500;
 /// Visits that are noted in one run at most.
 const MOST_VISITS: usize = 400;
@@ -56,6 +58,7 @@ pub(crate) fn collect(
     });
     runner.watches = Some(watch);
     let mut out = Vec::new();
+    let mut lengths: [usize; 64] = [0; 64];
     for round in 0..MOST_ROUNDS {
         if out.len() >= MOST_RUNS || Instant::now() >= until {
             break;
@@ -67,6 +70,12 @@ pub(crate) fn collect(
             continue;
         }
         if original.visits.is_empty() && candidate.visits.is_empty() {
+            continue;
+        }
+        let length = original.visits.len().max(candidate.visits.len());
+        let alike = &mut lengths[length.ilog2() as usize];
+        *alike += 1;
+        if *alike > MOST_ALIKE {
             continue;
         }
         let ended = |end: End| matches!(end, End::Return | End::NoReturn);

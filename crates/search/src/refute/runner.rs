@@ -338,6 +338,8 @@ fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: S
         constants: constants.words(),
         // Half of the inputs: the numbers may be integers all the same.
         floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
+        fabric: input.fabric,
+        alike: input.alike,
     }
 }
 
