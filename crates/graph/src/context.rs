@@ -95,6 +95,8 @@ pub struct Context<'a> {
     entry_rsp: [VarId; 2],
     /// Variables for places that may hold a frame address.
     frame_values: FxHashSet<VarId>,
+    /// Variables for what the candidate alone put somewhere: they may hold addresses that the original never takes.
+    candidate_values: FxHashSet<VarId>,
     local_vars: Vec<VarId>,
     /// Clock at which each local object escaped.
     escaped_at: Vec<Option<u32>>,
@@ -154,6 +156,7 @@ impl<'a> Context<'a> {
             assumptions: BTreeSet::new(),
             entry_rsp,
             frame_values: FxHashSet::default(),
+            candidate_values: FxHashSet::default(),
             local_vars,
             just_escaped: Vec::new(),
             births: FxHashMap::default(),
@@ -212,6 +215,21 @@ impl<'a> Context<'a> {
         let term = self.fresh(hint, sort);
         self.frame_values.extend(self.arena.as_var(term));
         term
+    }
+
+    /// Says that the candidate alone decides what a variable holds.
+    pub fn note_candidate_value(&mut self, variable: TermId) {
+        self.candidate_values.extend(self.arena.as_var(variable));
+    }
+
+    /// May the candidate have put any address into this variable?
+    pub(crate) fn is_candidate_value(&self, var: VarId) -> bool {
+        self.candidate_values.contains(&var)
+    }
+
+    /// Is there a memory whose content the candidate alone decides?
+    pub(crate) fn has_candidate_memories(&self) -> bool {
+        self.candidate_values.iter().any(|v| self.arena.var_sort(*v) == Sort::Memory)
     }
 
     /// Says when a variable came into being; before any term over it was looked at.

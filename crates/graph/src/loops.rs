@@ -132,6 +132,22 @@ impl Loops {
         true
     }
 
+    /// Does some way lead out of everything that goes through the head again, other than to a fault?
+    pub fn can_be_left(&self, function: &Function, head: PointId) -> bool {
+        let closure = |next: &dyn Fn(PointId) -> Vec<PointId>| {
+            let mut seen: FxHashSet<PointId> = FxHashSet::from_iter([head]);
+            let mut open = vec![head];
+            while let Some(point) = open.pop() {
+                open.extend(next(point).into_iter().filter(|p| seen.insert(*p)));
+            }
+            seen
+        };
+        let behind = closure(&|point| successors(function, point));
+        let before = closure(&|point| self.predecessors[point.index()].clone());
+        let leaves = |p: &PointId| !before.contains(p) && !matches!(function.point(*p).next, Next::Fault(_));
+        behind.iter().any(leaves)
+    }
+
     /// Points that cut the loop as well as its head: the head, and those that every turn passes next.
     pub fn alternatives(&self, function: &Function, head: PointId) -> Vec<PointId> {
         let body: FxHashSet<PointId> = self.body(head).into_iter().collect();
@@ -200,6 +216,16 @@ mod tests {
         let function = graph(&mut arena, &[&[2], &[2], &[1, 4], &[4], &[5, 3], &[]]);
         let ranks = Loops::of(&function).ranks;
         assert!(ranks[1] < ranks[4] && ranks[3] < ranks[5]);
+    }
+
+    #[test]
+    fn a_loop_without_an_exit_cannot_be_left() {
+        let mut arena = Arena::new();
+        // 1 is left, 2 goes on for ever, and so does the nest of 3 and 4.
+        let function = graph(&mut arena, &[&[1, 2, 3], &[1, 5], &[2], &[4], &[4, 3], &[]]);
+        let loops = Loops::of(&function);
+        let left = |head: u32| loops.can_be_left(&function, PointId(head));
+        assert_eq!([1, 2, 3, 4].map(left), [true, false, false, false]);
     }
 
     #[test]

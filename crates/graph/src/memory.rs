@@ -84,7 +84,11 @@ impl Context<'_> {
     fn is_part_of(&self, var: VarId, address: TermId) -> bool {
         let outside = |t: TermId| !matches!(self.arena.op(t), TermOp::Load(_)) && self.arena.sort(t) != Sort::Memory;
         let parts = self.arena.topological_where(&[address], outside);
-        parts.into_iter().any(|t| self.arena.as_var(t) == Some(var))
+        if parts.into_iter().filter_map(|t| self.arena.as_var(t)).any(|v| v == var || self.is_candidate_value(v)) {
+            return true;
+        }
+        // The candidate may keep the address in a memory of its own.
+        self.has_candidate_memories() && self.arena.free_vars(address).iter().any(|v| self.is_candidate_value(*v))
     }
 
     /// Value of `bytes` bytes at `address` in a memory term, resolved as far as aliasing is decided.

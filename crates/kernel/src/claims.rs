@@ -152,6 +152,9 @@ impl Checker<'_, '_> {
                     self.context.fresh(&hint, Sort::Bv(piece.width))
                 };
                 self.free.extend(self.context.arena.as_var(fresh));
+                if piece.side == Side::Candidate {
+                    self.context.note_candidate_value(fresh);
+                }
                 piece.write(self.context.arena, &mut point.states[piece.side.index()], fresh);
             }
         }
@@ -180,6 +183,7 @@ impl Checker<'_, '_> {
                     for state in &mut point.states {
                         state.locals[local] = self.context.fresh("local", Sort::Memory);
                     }
+                    self.context.note_candidate_value(point.states[1].locals[local]);
                 }
             }
         }
@@ -217,9 +221,10 @@ impl Checker<'_, '_> {
         }
         self.note_frames(index, at);
         let heads = self.points[index].heads;
+        let states = self.defined_over(index, &at.states);
         if self.points[index].world == MemoryClaim::Equal {
             let mut compared = at.clone();
-            compared.states[1].world = self.world_ahead(index, &at.states)?;
+            compared.states[1].world = self.world_ahead(index, &states)?;
             self.check_worlds(&compared, &known, heads, Ignored::Nothing, "memory at a loop head")?;
         }
         for local in 0..at.states[0].locals.len() {
@@ -232,7 +237,7 @@ impl Checker<'_, '_> {
         }
         let mut goals: Vec<(TermId, FailedClaim)> = Vec::new();
         for (i, (target, expression)) in self.points[index].define.clone().into_iter().enumerate() {
-            let wanted = expression.term(self.context, &at.states).map_err(Rejection::Malformed)?;
+            let wanted = expression.term(self.context, &states).map_err(Rejection::Malformed)?;
             let value = target.read(self.context.arena, &at.states[target.side.index()]);
             if self.context.arena.sort(wanted) != self.context.arena.sort(value) {
                 return Err(Rejection::Malformed(format!("{target} is defined at another width")));
@@ -249,6 +254,16 @@ impl Checker<'_, '_> {
         }
         self.prove_all(at, &known, goals);
         Ok(())
+    }
+
+    /// The states that definitions speak of, and what the original is ahead. There they read the candidate's world: what the
+    /// original's is must not be said with it.
+    fn defined_over(&self, index: usize, states: &[State; 2]) -> [State; 2] {
+        let mut states = states.clone();
+        if !self.points[index].ahead.is_empty() {
+            states[0].world = states[1].world;
+        }
+        states
     }
 
     /// The candidate's world with the bytes that the original has written already.

@@ -11,7 +11,7 @@ use crate::product::{Checker, Point};
 use graph::{Known, Run, Side};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use term::{Bits, Linear, Op, TermId, VarId};
+use term::{Arena, Bits, Linear, Op, TermId, VarId};
 
 /// Equations that are used on one path.
 const MOST_ROUNDS: usize = 4;
@@ -30,83 +30,14 @@ impl Checker<'_, '_> {
 
     /// A variable of ours and what it must be.
     fn determined(&mut self, at: &Point) -> Option<(VarId, TermId)> {
-        let condition = at.condition;
-        let conjuncts: Vec<TermId> = match self.context.arena.op(condition) {
-            Op::And => self.context.arena.args(condition).to_vec(),
-            _ => vec![condition],
-        };
-        for conjunct in &conjuncts {
-            if self.context.arena.op(*conjunct) == Op::Eq {
-                let (a, b) = (self.context.arena.arg(*conjunct, 0), self.context.arena.arg(*conjunct, 1));
-                if let Some(found) = self.solve(at, a, b) {
-                    return Some(found);
-                }
-            }
-        }
-        // `x ≤ y` and `y ≤ x`, or `x < y + 1`.
-        let arena = &mut *self.context.arena;
-        let mut at_most: Vec<(TermId, TermId, bool)> = Vec::new();
-        for conjunct in &conjuncts {
-            let (inner, holds) = match arena.op(*conjunct) {
-                Op::Not => (arena.arg(*conjunct, 0), false),
-                _ => (*conjunct, true),
-            };
-            let signed = match arena.op(inner) {
-                Op::Slt => true,
-                Op::Ult => false,
-                _ => continue,
-            };
-            let (a, b) = (arena.arg(inner, 0), arena.arg(inner, 1));
-            if holds {
-                // `a < b`: `a + 1` does not wrap and is at most b.
-                let next = arena.add_const(a, 1);
-                at_most.push((next, b, signed));
-            } else {
-                at_most.push((b, a, signed));
-            }
-        }
-        for (i, (a, b, signed)) in at_most.iter().enumerate() {
-            let meets = at_most[..i].iter().any(|(c, d, s)| a == d && b == c && s == signed);
-            if meets && let Some(found) = self.solve(at, *a, *b) {
-                return Some(found);
-            }
-        }
-        None
-    }
-
-    /// Solves `a = b` for one of our variables.
-    fn solve(&mut self, at: &Point, a: TermId, b: TermId) -> Option<(VarId, TermId)> {
-        let width = self.context.arena.sort(a).width().filter(|w| *w <= 64)?;
-        let arena = &mut *self.context.arena;
-        let mut linear = Linear::of(arena, a);
-        linear.add_scaled(arena, b, Bits::from_i64(width, -1));
-        for (i, (term, factor)) in linear.terms.iter().enumerate() {
-            let inner = match arena.op(*term) {
-                Op::Sext(_) | Op::Zext(_) => arena.arg(*term, 0),
-                _ => *term,
-            };
-            let Some(var) = arena.as_var(inner).filter(|v| self.free.contains(v) && !at.gone.contains(v)) else {
-                continue;
-            };
-            let negated = match factor.to_i64() {
-                Some(1) => true,
-                Some(-1) => false,
-                _ => continue,
-            };
-            let mut rest = Linear { terms: linear.terms.clone(), constant: linear.constant };
-            rest.terms.remove(i);
-            let rest = if negated { rest.scaled(Bits::from_i64(width, -1)) } else { rest };
-            let value = rest.build(arena);
-            let narrow = arena.width(inner);
-            let value = arena.truncate(value, narrow);
-            if arena.free_vars(value).contains(&var) {
-                continue;
-            }
+        for (a, b) in equations(self.context.arena, at.condition) {
+            let ours = |var: &VarId| self.free.contains(var) && !at.gone.contains(var);
             // A frame address means something on its own side only.
-            if !self.context.depends_on_frame(value) {
+            if let Some((var, value)) = solve(self.context.arena, a, b, ours)
+                && !self.context.depends_on_frame(value)
+            {
                 return Some((var, value));
             }
-            return None;
         }
         None
     }
@@ -151,5 +82,221 @@ impl Checker<'_, '_> {
             fact.when = self.context.arena.bool_and(fact.when, at.condition);
         }
         at.gone.push(var);
+    }
+}
+
+/// Pairs of terms that are equal where the condition holds.
+fn equations(arena: &mut Arena, condition: TermId) -> Vec<(TermId, TermId)> {
+    let conjuncts: Vec<TermId> = match arena.op(condition) {
+        Op::And => arena.args(condition).to_vec(),
+        _ => vec![condition],
+    };
+    let mut out = Vec::new();
+    for conjunct in &conjuncts {
+        if arena.op(*conjunct) == Op::Eq {
+            out.push((arena.arg(*conjunct, 0), arena.arg(*conjunct, 1)));
+        }
+    }
+    // `x ≤ y` and `y ≤ x`, or `x < y + 1`.
+    let mut at_most: Vec<(TermId, TermId, bool)> = Vec::new();
+    for conjunct in &conjuncts {
+        let (inner, holds) = match arena.op(*conjunct) {
+            Op::Not => (arena.arg(*conjunct, 0), false),
+            _ => (*conjunct, true),
+        };
+        let signed = match arena.op(inner) {
+            Op::Slt => true,
+            Op::Ult => false,
+            _ => continue,
+        };
+        let (a, b) = (arena.arg(inner, 0), arena.arg(inner, 1));
+        if holds {
+            // `a < b`: `a + 1` does not wrap and is at most b.
+            let next = arena.add_const(a, 1);
+            at_most.push((next, b, signed));
+        } else {
+            at_most.push((b, a, signed));
+        }
+    }
+    for (i, (a, b, signed)) in at_most.iter().enumerate() {
+        if at_most[..i].iter().any(|(c, d, s)| a == d && b == c && s == signed) {
+            out.push((*a, *b));
+        }
+    }
+    out
+}
+
+/// Solves `a = b` for the first variable of ours that it determines.
+fn solve(arena: &mut Arena, a: TermId, b: TermId, ours: impl Fn(&VarId) -> bool) -> Option<(VarId, TermId)> {
+    let width = arena.sort(a).width().filter(|w| *w <= 64)?;
+    let mut linear = Linear::of(arena, a);
+    linear.add_scaled(arena, b, Bits::from_i64(width, -1));
+    for (i, (term, factor)) in linear.terms.iter().enumerate() {
+        let inner = match arena.op(*term) {
+            Op::Sext(_) | Op::Zext(_) => arena.arg(*term, 0),
+            _ => *term,
+        };
+        let Some(var) = arena.as_var(inner).filter(&ours) else { continue };
+        let negated = match factor.to_i64() {
+            Some(1) => true,
+            Some(-1) => false,
+            _ => continue,
+        };
+        let mut rest = Linear { terms: linear.terms.clone(), constant: linear.constant };
+        rest.terms.remove(i);
+        let rest = if negated { rest.scaled(Bits::from_i64(width, -1)) } else { rest };
+        let value = rest.build(arena);
+        let narrow = arena.width(inner);
+        let value = arena.truncate(value, narrow);
+        if !arena.free_vars(value).contains(&var) {
+            return Some((var, value));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use term::Sort;
+    use term::eval::{Evaluator, Model};
+
+    const NAMES: [&str; 3] = ["x@0", "y@0", "n"];
+
+    /// Factors of the variables and a constant, or of their extensions to sixteen bits.
+    type Sum = ([i8; 3], i8);
+
+    fn sum() -> impl Strategy<Value = Sum> {
+        let factor = prop::sample::select(vec![0i8, 0, 1, 1, -1, 2, -128]);
+        (prop::array::uniform3(factor), prop_oneof![-3..=3i8, Just(-128i8), Just(127i8), any::<i8>()])
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Wide {
+        No,
+        Signed,
+        Unsigned,
+    }
+
+    fn build(arena: &mut Arena, (factors, constant): &Sum, wide: Wide) -> TermId {
+        let width = if matches!(wide, Wide::No) { 8 } else { 16 };
+        let mut out = arena.constant(Bits::from_i64(width, i64::from(*constant)));
+        for (name, factor) in NAMES.iter().zip(factors) {
+            let var = arena.var(name, Sort::Bv(8));
+            let var = match wide {
+                Wide::No => var,
+                Wide::Signed => arena.sext(var, 16),
+                Wide::Unsigned => arena.zext(var, 16),
+            };
+            let factor = arena.constant(Bits::from_i64(width, i64::from(*factor)));
+            let part = arena.mul(factor, var);
+            out = arena.add(out, part);
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The facts hold in one state; in every state where they do, a variable has the value that it is replaced by.
+        #[test]
+        fn a_variable_is_what_it_is_replaced_by(
+            at in prop::array::uniform3(prop_oneof![0..6u8, 125..131u8, 250..=255u8]),
+            facts in prop::collection::vec(
+                (0..3usize, sum(), sum(), prop::sample::select(vec![Wide::No, Wide::Signed, Wide::Unsigned])), 1..5),
+        ) {
+            let mut arena = Arena::new();
+            let vars = NAMES.map(|name| {
+                let var = arena.var(name, Sort::Bv(8));
+                arena.as_var(var).expect("a variable")
+            });
+            let model = |values: [u8; 3]| {
+                let mut model = Model::seeded(1);
+                for (var, value) in vars.iter().zip(values) {
+                    model.set_bits(*var, Bits::new(8, u64::from(value)));
+                }
+                model
+            };
+            let here = model(at);
+            let mut conjuncts = Vec::new();
+            for (kind, a, b, wide) in &facts {
+                let (a, b) = (build(&mut arena, a, *wide), build(&mut arena, b, *wide));
+                let both = match kind {
+                    0 => {
+                        // Made equal here by a constant.
+                        let (x, y) = (Evaluator::new(&arena, &here).bits(a), Evaluator::new(&arena, &here).bits(b));
+                        let gap = arena.constant(x.sub(y));
+                        let b = arena.add(b, gap);
+                        vec![arena.eq(a, b)]
+                    }
+                    1 => vec![arena.slt(a, b), arena.slt(b, a)],
+                    _ => {
+                        let next = arena.add_const(a, 1);
+                        vec![arena.ult(a, b), arena.ult(next, b), arena.ult(b, next)]
+                    }
+                };
+                for fact in both {
+                    let holds = Evaluator::new(&arena, &here).bool(fact);
+                    conjuncts.push(if holds { fact } else { arena.bool_not(fact) });
+                }
+            }
+            let condition = arena.bool_and_all(&conjuncts);
+            let mut found = Vec::new();
+            for (a, b) in equations(&mut arena, condition) {
+                found.extend(solve(&mut arena, a, b, |var| vars[..2].contains(var)));
+            }
+            let near = (0..18usize).map(|i| {
+                let mut values = at;
+                values[i % 3] = values[i % 3].wrapping_add([1u8, 255, 2, 254, 128, 127][i / 3]);
+                values
+            });
+            for values in std::iter::once(at).chain(near) {
+                let state = model(values);
+                let mut evaluator = Evaluator::new(&arena, &state);
+                if !evaluator.bool(condition) {
+                    continue;
+                }
+                for (var, value) in &found {
+                    let index = vars.iter().position(|v| v == var).expect("one of ours");
+                    prop_assert_eq!(evaluator.bits(*value).low(), u64::from(values[index]), "{} is not {} under {} in {:?}",
+                        NAMES[index], arena.text(*value), arena.text(condition), values);
+                }
+            }
+        }
+    }
+
+    /// What a condition nearly determines.
+    #[test]
+    fn near_misses_determine_nothing() {
+        let mut arena = Arena::new();
+        let [x, n] = ["x@0", "n"].map(|name| arena.var(name, Sort::Bv(32)));
+        let ours = arena.as_var(x).expect("a variable");
+        let solved = |arena: &mut Arena, facts: &[TermId]| -> Option<String> {
+            let condition = arena.bool_and_all(facts);
+            let equations = equations(arena, condition);
+            let found = equations.into_iter().find_map(|(a, b)| solve(arena, a, b, |var| *var == ours));
+            found.map(|(_, value)| arena.text(value))
+        };
+        let (below, above) = (arena.slt(x, n), arena.slt(n, x));
+        let (at_least, at_most) = (arena.bool_not(below), arena.bool_not(above));
+        assert_eq!(solved(&mut arena, &[at_least, at_most]).as_deref(), Some("n"));
+        // One bound only, or one of another order.
+        assert_eq!(solved(&mut arena, &[at_least]), None);
+        let unsigned = arena.ult(n, x);
+        let unsigned = arena.bool_not(unsigned);
+        assert_eq!(solved(&mut arena, &[at_least, unsigned]), None);
+        // Twice the variable is known, which leaves its highest bit open.
+        let two = arena.bv(32, 2);
+        let double = arena.mul(two, x);
+        let equal = arena.eq(double, n);
+        assert_eq!(solved(&mut arena, &[equal]), None);
+        // An equation with the variable on both sides.
+        let product = arena.mul(x, n);
+        let equal = arena.eq(product, x);
+        assert_eq!(solved(&mut arena, &[equal]), None);
+        let different = arena.eq(x, n);
+        let different = arena.bool_not(different);
+        assert_eq!(solved(&mut arena, &[different]), None);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Prefix notation: `(add c.rax (mul #64:4 (sext 64 o[-20,4])) &table)`. Atoms are locations, constants
 //! `#width:value`, `&name` for the address of an object and `$name` for a value at entry. `(load 4 address)` reads the
-//! original's world, `(peek 4 address)` the candidate's.
+//! original's world, `(peek 4 address)` the candidate's. Where the original is ahead, definitions read the candidate's
+//! only.
 
 use crate::location::Location;
 use graph::{Context, Side, State};

@@ -451,6 +451,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn go_round(&mut self, at: Point, index: usize, run: Rc<Run>, segment: Segment) -> Result<(), Rejection> {
         let heads = self.points[index].heads;
         let events = [Event::Head(heads[0]), Event::Head(heads[1])];
+        if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
+            return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
+        }
         let address = self.context.functions[0].point(heads[0]).address;
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));

@@ -210,6 +210,7 @@ impl Input {
         let mood = match round % 6 {
             _ if round >= LOOP_ROUNDS => Mood::Loops,
             _ if ingredients.loops && is_long(round) => Mood::Long,
+            _ if ingredients.loops && is_near(round) => Mood::Near,
             0 | 3 => Mood::Calm,
             5 => Mood::Constants,
             _ => Mood::Wild,
@@ -278,11 +279,18 @@ enum Mood {
     Loops,
     /// Distinct buffers, and numbers that make loops run long.
     Long,
+    /// Buffers a few bytes apart, and as many turns as an unrolled loop needs.
+    Near,
 }
 
 /// Once in eight times loops run long.
 fn is_long(round: u64) -> bool {
     round % 8 == 7
+}
+
+/// Once in eight times buffers overlap.
+fn is_near(round: u64) -> bool {
+    round % 8 == 3
 }
 
 /// Points that the original may enter: mostly few, since many a random number of turns is larger than any fuel.
@@ -292,6 +300,7 @@ fn fuel(ingredients: &Ingredients, round: u64) -> usize {
         _ if round % 512 == 511 => 400_000,
         _ if round % 64 == 63 => 40_000,
         _ if is_long(round) => 8000,
+        _ if is_near(round) => 2000,
         _ => 500,
     }
 }
@@ -330,6 +339,10 @@ fn random_argument(
             _ => stream.next() % (1 << 16),
         };
         return Bits::new(64, value);
+    }
+    if mood == Mood::Near && !stream.one_in(4) {
+        let most = stream.pick(&[8, 20, 80]);
+        return Bits::new(64, stream.next() % most);
     }
     if mood == Mood::Long && !stream.one_in(4) {
         return Bits::new(64, long_number(constants, stream));
@@ -397,6 +410,10 @@ fn random_pointer(
     }
     if mood == Mood::Calm || (mood == Mood::Long && !stream.one_in(3)) {
         return buffer;
+    }
+    if let (Mood::Near, Some(base)) = (mood, earlier.iter().rev().find(|a| **a >= BUFFERS)) {
+        let by = stream.pick(&[1, 1, 2, 3, 4, 4, 8, 12, 16, 20, 36]);
+        return if stream.one_in(3) { base.wrapping_sub(by) } else { base.wrapping_add(by) };
     }
     match stream.next() % 20 {
         0 => 0,

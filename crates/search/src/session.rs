@@ -5,7 +5,7 @@ use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
 use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Verdict};
 use graph::{Function, Side, Stuck};
-use kernel::{Certificate, CheckedProof, Failure, Rejection};
+use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -58,6 +58,10 @@ const SECOND_ROUNDS: u64 = 4000;
 const FIRST_STEPS: usize = 20_000;
 const SECOND_STEPS: usize = 20_000_000;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
+/// Time that the search for a proof of loops leaves.
+const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
+/// Turns for which loops are followed without claims.
+const UNROLLED: [u32; 3] = [2, 12, 60];
 
 impl Session {
     /// A session with its own pool of solvers.
@@ -91,13 +95,15 @@ impl Session {
             return refuted(refutation, "random");
         }
         let mut solver = self.pool.take(deadline);
+        // Something is left for a second look at a pair that has no proof.
+        let proof_deadline = deadline - (deadline.saturating_duration_since(Instant::now()) / 4).min(LEFT_TO_REFUTE);
         let (result, certificate) = if has_loops([original, candidate]) {
             let mut search = LoopSearch {
                 original,
                 candidate,
                 runner: &mut runner,
                 solver: &mut solver,
-                deadline,
+                deadline: proof_deadline,
                 seed,
                 unroll: self.options.unroll,
                 effort: Effort::default(),
@@ -106,7 +112,7 @@ impl Session {
             };
             search.prove(arena)
         } else {
-            self.prove(arena, original, candidate, &mut solver, deadline)
+            self.prove(arena, [original, candidate], &mut solver, deadline, 0)
         };
         let mut statistics = Statistics { solver_calls: solver_calls(&solver), ..Statistics::default() };
         let rejection = match result {
@@ -134,6 +140,13 @@ impl Session {
         if let Some(refutation) = runner.random(arena, seed, FIRST_ROUNDS..SECOND_ROUNDS, SECOND_STEPS, until) {
             return refuted(refutation, "random");
         }
+        if has_loops([original, candidate]) {
+            let until = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
+            let functions = [original, candidate];
+            if let Some(refutation) = self.unroll(arena, functions, &mut runner, &mut solver, until) {
+                return refuted(refutation, "unrolling");
+            }
+        }
         let reason = if Instant::now() >= deadline {
             Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64()))
         } else {
@@ -156,19 +169,48 @@ impl Session {
         Err(format!("no defined run of the original to an exit was found{why}"))
     }
 
-    /// Asks the kernel, claiming local objects as it finds frame addresses without one.
+    /// Follows loops for a few turns, with no claims about them. The kernel cannot accept that, unless they end so soon; but
+    /// its model of the first difference on the way speaks of the start.
+    fn unroll(
+        &self,
+        arena: &mut Arena,
+        functions: [&Function; 2],
+        runner: &mut Runner,
+        solver: &mut Solver,
+        until: Instant,
+    ) -> Option<Refutation> {
+        for turns in UNROLLED {
+            if Instant::now() >= until {
+                return None;
+            }
+            let (result, certificate) = self.prove(arena, functions, solver, until, turns);
+            if let Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) = result {
+                let replayed = runner.model(arena, &model, &certificate.locals, self.options.seed, until);
+                if replayed.is_some() {
+                    return replayed;
+                }
+            }
+        }
+        None
+    }
+
+    /// Asks the kernel, claiming local objects as it finds frame addresses without one. Loops without claims are followed
+    /// for about so many turns.
     fn prove(
         &self,
         arena: &mut Arena,
-        original: &Function,
-        candidate: &Function,
+        [original, candidate]: [&Function; 2],
         solver: &mut Solver,
         deadline: Instant,
+        turns: u32,
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let mut bindings = Bindings::default();
         let mut rounds = 0;
         loop {
-            let certificate = bindings.certificate(original, candidate);
+            let mut certificate = bindings.certificate(original, candidate);
+            if turns > 0 {
+                certificate.edges.push(EdgeClaim { from: None, to: 0, original: turns, candidate: turns });
+            }
             let result = kernel::check(arena, original, candidate, &certificate, solver, Some(deadline));
             rounds += 1;
             let claimed = match &result {

@@ -3,5 +3,6 @@
 mod programs;
 mod rules;
 mod certificates;
+mod forged;
 mod loops;
 mod updates;
