@@ -3,6 +3,7 @@
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::library::{self, Effect};
+use crate::promotion::Loaded;
 use crate::{
     Assumption, Call, Callee, Context, Narrow, Place, PointId, Register, Side, Signature, State, Stuck, Value,
     ValueRange,
@@ -25,6 +26,8 @@ pub struct Shape {
     pub allocates: bool,
     /// Arguments that the candidate passes in another register, or not at all.
     pub moved: BTreeMap<Register, Option<Register>>,
+    /// What the candidate passes instead of a pointer.
+    pub promoted: BTreeMap<Register, Loaded>,
     /// What the callee is known to return.
     pub fixed: Option<FixedResult>,
     /// Range of the callee's one result, at its width.
@@ -116,6 +119,7 @@ impl<'a> Context<'a> {
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
         let local = name.and_then(|n| self.functions[0].contracts.get(n));
         let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
+        let promoted = local.map_or(BTreeMap::new(), |c| c.promoted.clone());
         let fixed = local.and_then(|c| c.result.clone());
         let preserves = local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
@@ -141,6 +145,7 @@ impl<'a> Context<'a> {
                     noreturn: signature.noreturn || known_noreturn,
                     allocates,
                     moved,
+                    promoted,
                     fixed,
                     result_range,
                     preserves,
@@ -163,6 +168,7 @@ impl<'a> Context<'a> {
                     noreturn: known_noreturn,
                     allocates,
                     moved,
+                    promoted,
                     fixed,
                     result_range,
                     preserves,
@@ -397,6 +403,10 @@ impl<'a> Context<'a> {
         let signature = self.functions[0].signature.clone().filter(|s| s.unsupported.is_none());
         let mut registers = Vec::with_capacity(Register::COUNT);
         for register in Register::all() {
+            if let Some(value) = self.promoted_at_entry(side, register) {
+                registers.push(value);
+                continue;
+            }
             let taken_from = self.taken_from(side, register);
             let passed = signature.as_ref().and_then(|s| {
                 let source = taken_from?;
@@ -411,12 +421,7 @@ impl<'a> Context<'a> {
                 (Register::Flag(crate::Flag::Direction), _) => self.arena.bool(false),
                 (Register::FsBase | Register::GsBase, _) => self.arena.var(&register.name(), register.sort()),
                 (_, Some((value, source))) => {
-                    let low = match self.only_value(source) {
-                        Some(only) if !value.boolean && value.narrow.is_none() => {
-                            self.arena.truncate(only, 8 * value.bytes)
-                        }
-                        _ => self.entry_argument(&value, source),
-                    };
+                    let low = self.given_argument(&value, source);
                     self.widen(side, register, low)
                 }
                 _ if (signature.is_none() || variadic) && could_be_argument => {
@@ -432,6 +437,83 @@ impl<'a> Context<'a> {
         let arguments = self.arena.var("stack-arguments", Sort::Memory);
         let return_address = self.arena.var("return-address", Sort::Bv(64));
         State::new(registers, crate::frame::Frame::new(base, arguments, return_address), world, locals)
+    }
+
+    /// An argument at entry, or the one value that all callers pass.
+    fn given_argument(&mut self, value: &Value, source: Register) -> TermId {
+        match self.only_value(source) {
+            Some(only) if !value.boolean && value.narrow.is_none() => self.arena.truncate(only, 8 * value.bytes),
+            _ => self.entry_argument(value, source),
+        }
+    }
+
+    /// What the candidate is given in a register instead of a pointer: memory is still that of the call.
+    fn promoted_at_entry(&mut self, side: Side, register: Register) -> Option<TermId> {
+        let loaded = self.own_contract().filter(|_| side == Side::Candidate)?.promoted.get(&register)?;
+        let signature = self.functions[0].signature.as_ref()?;
+        let pointer = signature.arguments.iter().find(|a| a.place == Place::Register(loaded.argument)).copied()?;
+        let base = self.given_argument(&pointer, loaded.argument);
+        let world = self.arena.var("world", Sort::Memory);
+        let (address, bytes) = self.chain_end(world, base, loaded)?;
+        let value = self.read(world, address, bytes);
+        Some(self.widen(side, register, value))
+    }
+
+    /// The address of the last load of a chain that begins at `base`, and how many bytes it loads.
+    pub fn chain_end(&mut self, world: TermId, base: TermId, loaded: &Loaded) -> Option<(TermId, u16)> {
+        let (last, before) = loaded.offsets.split_last()?;
+        let mut base = base;
+        for offset in before {
+            let address = self.arena.add_const(base, *offset);
+            let address = self.canonical_address(address);
+            base = self.read(world, address, 8);
+        }
+        let address = self.arena.add_const(base, *last);
+        Some((self.canonical_address(address), loaded.bytes))
+    }
+
+    /// What a call passes in place of pointers: the original's loads in its memory at the call, and the candidate's
+    /// registers. The pointers leave the function on the original's side as if they were passed.
+    pub fn promoted_arguments(
+        &mut self,
+        side: Side,
+        place: u64,
+        state: &mut State,
+        shape: &Shape,
+    ) -> Result<Vec<TermId>, Stuck> {
+        let mut out = Vec::with_capacity(shape.promoted.len());
+        for (register, loaded) in &shape.promoted {
+            let value = match side {
+                Side::Original => {
+                    let base = self.canonical_value(state.get(loaded.argument));
+                    let base = self.outward(side, place, base, true)?;
+                    self.publish(state);
+                    let Some((address, bytes)) = self.chain_end(state.world, base, loaded) else { continue };
+                    self.read(state.world, address, bytes)
+                }
+                Side::Candidate => {
+                    let value = self.arena.truncate(state.get(*register), 8 * loaded.bytes);
+                    let value = self.canonical_value(value);
+                    self.outward(side, place, value, true)?
+                }
+            };
+            out.push(value);
+        }
+        Ok(out)
+    }
+
+    /// Where a callee of the original begins by reading, in every run. (Of a pointer into the frame nobody needs to
+    /// know.)
+    pub fn first_reads(&mut self, name: &str, state: &State) -> Vec<(TermId, u16)> {
+        let Some(contract) = self.functions[0].contracts.get(name) else { return Vec::new() };
+        let mut out = Vec::new();
+        for loaded in &contract.reads {
+            let base = self.canonical_value(state.get(loaded.argument));
+            if !self.depends_on_frame(base) {
+                out.extend(self.chain_end(state.world, base, loaded));
+            }
+        }
+        out
     }
 
     /// Which of the original's argument registers the content of a register comes from.
@@ -615,6 +697,12 @@ impl Executor<'_, '_> {
             let value = self.context.value_at(state, &argument, self.side, place)?;
             let value = self.context.canonical_value(value);
             operands.push(self.context.outward(self.side, place, value, reads)?);
+        }
+        operands.extend(self.context.promoted_arguments(self.side, place, state, &shape)?);
+        if self.side == Side::Original {
+            for (address, bytes) in self.context.first_reads(name, state) {
+                self.log(guard, address, bytes, false, place);
+            }
         }
         self.context.publish(state);
         if reads {

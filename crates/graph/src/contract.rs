@@ -10,10 +10,12 @@
 //! The function is then compared under the contract, and every call of it against the contract: an argument that the
 //! candidate's body does not read need not be passed, a result that no call site reads need not be returned. If the
 //! candidate dropped arguments, the later ones move up (LLVM does that); which register carries which argument is a guess
-//! that is safe because the body and all call sites are held to the same one. Printed as `callers(f)`.
+//! that is safe because the body and all call sites are held to the same one; so is which register carries a value that
+//! the original loads through a pointer (see [`crate::promotion`]). Printed as `callers(f)`.
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
+use crate::promotion::{self, Loaded};
 use crate::range_analysis;
 use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register, Signature};
 use crate::{ValueRange, library};
@@ -67,6 +69,10 @@ pub struct LocalContract {
     pub arguments: BTreeMap<Register, BTreeSet<Fixed>>,
     /// Where the candidate expects what the original takes in a register; `None` if nowhere.
     pub moved: BTreeMap<Register, Option<Register>>,
+    /// What the candidate takes instead of a pointer: the value that a chain of loads has at the call.
+    pub promoted: BTreeMap<Register, Loaded>,
+    /// Loads that the original makes before anything else, in every run; known if something is promoted.
+    pub reads: BTreeSet<Loaded>,
     /// Does no call site of the candidate read the result?
     pub result_unused: bool,
     /// What the original always returns.
@@ -130,11 +136,13 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         live.insert(function.name.clone(), live_in[Function::ENTRY.index()]);
         read_results.extend(results_read(function, &live_in));
     }
+    let mut search =
+        promotion::Search::new(original.functions, candidate.functions, candidate.arena, &original.replaceable);
     let mut out = Contracts::new();
     let mut names: Vec<String> = by_name.keys().map(|name| name.to_string()).collect();
     names.sort();
     for name in names {
-        let (Some(before), Some(_)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
+        let (Some(before), Some(after)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
         if original.replaceable.contains(&name) || candidate.replaceable.contains(&name) {
             continue;
         }
@@ -142,6 +150,10 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let arguments = if private { passed.get(&name).cloned().unwrap_or_default() } else { BTreeMap::new() };
         let live_in = live.get(&name).copied().unwrap_or(u64::MAX);
         let Some(moved) = moved(original.arena, before, live_in, &arguments) else { continue };
+        let signature = before.signature.as_ref().filter(|_| private);
+        let guess = signature.and_then(|s| search.infer(original.arena, after, s, live_in, &arguments));
+        let reads = if guess.is_some() { search.reads(original.arena, &name) } else { BTreeSet::new() };
+        let (moved, promoted) = guess.map_or((moved, BTreeMap::new()), |g| (g.moved, g.promoted));
         let result_unused = private && candidate.complete && !read_results.contains(&name);
         let known = ranges.get(&name).filter(|r| r.called).cloned().unwrap_or_default();
         let noreturn = known.called && !known.returns;
@@ -150,8 +162,19 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
         let (ranges, result_range) = (known.arguments, known.result);
-        let contract =
-            LocalContract { private, ranges, result_range, noreturn, arguments, moved, result_unused, result, effect };
+        let contract = LocalContract {
+            private,
+            ranges,
+            result_range,
+            noreturn,
+            arguments,
+            moved,
+            promoted,
+            reads,
+            result_unused,
+            result,
+            effect,
+        };
         if private || contract.says_something() {
             out.insert(name, contract);
         }

@@ -60,6 +60,9 @@ pub struct Parameter {
     pub pointer: bool,
     /// Is it a `restrict` pointer?
     pub restrict: bool,
+    /// The register in which it is at the first instruction, if debug information says so. Nothing may be believed
+    /// because of it: optimisers lose track.
+    pub arrives: Option<Register>,
 }
 
 /// A local variable that lives in the frame for the whole function.

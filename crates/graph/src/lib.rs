@@ -16,6 +16,7 @@ mod assumption;
 mod liveness;
 pub mod library;
 pub mod contract;
+pub mod promotion;
 mod value_range;
 mod range_analysis;
 mod frame;

@@ -8,6 +8,7 @@
 mod certificate;
 mod proof;
 mod product;
+mod promised;
 mod location;
 mod expression;
 mod claims;

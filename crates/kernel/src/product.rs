@@ -499,7 +499,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             [vec![original.clone()], vec![Rc::new(candidate)]]
         } else {
             // Nobody goes on alone: what the candidate did can be looked at for all its arrivals at once.
-            self.check_run(&at, &known, event.point(), original, &candidate)?;
+            let original = self.with_first_reads(original, event, &at.states[0]);
+            self.check_run(&at, &known, event.point(), &original, &candidate)?;
             [Vec::new(), Vec::new()]
         };
         let decided = logs[1].is_empty();
@@ -704,7 +705,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         if pair.logs[1].is_empty() {
             return Ok(());
         }
-        let [original, candidate] = [0, 1].map(|i| Run::joined(&pair.logs[i]));
+        let [original, candidate] = [0, 1].map(|i| Rc::new(Run::joined(&pair.logs[i])));
+        let original = self.with_first_reads(&original, pair.events[0], &pair.at.states[0]);
         let known = Known::from_condition(self.context.arena, pair.at.condition);
         self.delays = pair.segment.from.is_some() || matches!(pair.events[1], Event::Head(_));
         let result = self.check_run(&pair.at, &known, pair.events[0].point(), &original, &candidate);
@@ -848,6 +850,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 failure,
             })?;
         }
+        self.check_promoted(at, known, &shape, places, &hint)?;
         if shape.variadic {
             self.check_vector_count(at, known, calls)?;
         }

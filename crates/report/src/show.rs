@@ -303,6 +303,7 @@ mod tests {
                 values: vec![value(7, 8)],
                 pointer: true,
                 restrict: false,
+                arrives: None,
             }],
             callees: BTreeMap::from([("puts".to_string(), signature(vec![value(7, 8)], vec![]))]),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),

@@ -73,7 +73,7 @@ impl Placement {
         }
         self.signature.arguments.extend(&values);
         let (pointer, restrict) = (shape.pointer || shape.by_reference, shape.restrict);
-        self.parameters.push(Parameter { name, values, pointer, restrict });
+        self.parameters.push(Parameter { name, values, pointer, restrict, arrives: None });
     }
 
     fn place(&mut self, shape: &Shape) -> Vec<Value> {

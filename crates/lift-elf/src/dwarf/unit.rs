@@ -8,7 +8,7 @@ use super::{Addresses, Debug, Described, TypedLocal};
 use crate::container::Place;
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
-use graph::{Local, Signature};
+use graph::{Local, Register, Signature};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -51,6 +51,8 @@ enum FrameBase {
 struct Open {
     depth: isize,
     place: Option<Place>,
+    /// Address of the first instruction, as the debug information counts.
+    start: Option<u64>,
     name: String,
     base: FrameBase,
     described: Described,
@@ -71,6 +73,9 @@ impl<'a, 'b> Walker<'a, 'b> {
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
                 c::DW_TAG_variable | c::DW_TAG_formal_parameter => {
+                    if let Some(function) = open.last_mut().filter(|f| f.depth + 1 == depth) {
+                        self.note_arrival(entry, function);
+                    }
                     self.variable(entry, open.last_mut(), debug);
                 }
                 _ => {}
@@ -102,7 +107,8 @@ impl<'a, 'b> Walker<'a, 'b> {
         let name = types.text(entry, c::DW_AT_linkage_name).or_else(|| types.text(&root, c::DW_AT_linkage_name));
         let name = name.or_else(|| types.text(&root, c::DW_AT_name))?;
         let source_name = types.text(&root, c::DW_AT_name).unwrap_or_else(|| name.clone());
-        let place = self.first_place(entry);
+        let start = self.start(entry);
+        let place = start.and_then(|address| self.addresses.place(address));
         let defined = place.is_some();
         let mut described = Described { name: name.clone(), ..Described::default() };
         (described.unit, described.result) = (self.number, self.type_of(&root, debug));
@@ -119,20 +125,54 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
         }
         let base = self.frame_base(entry);
-        Some(Open { depth, place, name: source_name, base, described, statics: FxHashMap::default() })
+        Some(Open { depth, place, start, name: source_name, base, described, statics: FxHashMap::default() })
     }
 
     /// The first instruction of a function.
-    fn first_place(&self, entry: &Entry<'a, 'b>) -> Option<Place> {
+    fn start(&self, entry: &Entry<'a, 'b>) -> Option<u64> {
         let types = &self.types;
-        let address = match entry.attr_value(c::DW_AT_low_pc).ok()? {
-            Some(value) => types.dwarf.attr_address(types.unit, value).ok()??,
+        match entry.attr_value(c::DW_AT_low_pc).ok()? {
+            Some(value) => types.dwarf.attr_address(types.unit, value).ok()?,
             None => {
                 let ranges = entry.attr_value(c::DW_AT_ranges).ok()??;
-                types.dwarf.attr_ranges(types.unit, ranges).ok()??.next().ok()??.begin
+                Some(types.dwarf.attr_ranges(types.unit, ranges).ok()??.next().ok()??.begin)
+            }
+        }
+    }
+
+    /// Notes the register in which a parameter is at the first instruction.
+    fn note_arrival(&self, entry: &Entry<'a, 'b>, function: &mut Open) {
+        let types = &self.types;
+        let root = self.origin(entry).and_then(|offset| types.unit.entry(offset).ok());
+        let Some(name) = root.and_then(|root| types.text(&root, c::DW_AT_name)) else { return };
+        let register = self.register_at(entry, function.start);
+        if let Some(parameter) = function.described.parameters.iter_mut().find(|p| p.name == name) {
+            parameter.arrives = register;
+        }
+    }
+
+    fn register_at(&self, entry: &Entry<'a, 'b>, start: Option<u64>) -> Option<Register> {
+        let types = &self.types;
+        let expression = match entry.attr_value(c::DW_AT_location).ok()?? {
+            AttributeValue::Exprloc(expression) => expression,
+            list => {
+                let first = types.dwarf.attr_locations(types.unit, list).ok()??.next().ok()??;
+                if Some(first.range.begin) != start {
+                    return None;
+                }
+                first.data
             }
         };
-        self.addresses.place(address)
+        // The general registers in the order of the debug information's numbers.
+        const GENERAL: [u8; 8] = [0, 2, 1, 3, 6, 7, 5, 4];
+        match single(types.unit, expression)? {
+            Operation::Register { register: gimli::Register(n @ 0..=7) } => {
+                Some(Register::General(GENERAL[usize::from(n)]))
+            }
+            Operation::Register { register: gimli::Register(n @ 8..=15) } => Some(Register::General(n as u8)),
+            Operation::Register { register: gimli::Register(n @ 17..=32) } => Some(Register::Vector((n - 17) as u8)),
+            _ => None,
+        }
     }
 
     /// Places of parameters and result; `None` for a declaration without a prototype.
