@@ -4,6 +4,8 @@
 //! numbers and memory. An opcode that is not recognised here is not an error: it is an uninterpreted function of all it
 //! reads, and an event. So a missing row loses proofs, a wrong row loses soundness.
 
+use crate::operand::Operand;
+
 /// How the two sources of an operation are given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
@@ -483,6 +485,27 @@ pub fn scalar_float(opcode: &str) -> Option<(u16, u16)> {
         [b'D', b'r' | b'm', ..] => Some((64, 64)),
         _ => None,
     }
+}
+
+/// Does the hardware have one register for the result and the first source? Only for opcodes whose meaning is not known.
+pub fn writes_first_source(opcode: &str, used: &[Operand]) -> bool {
+    let starts = |all: &[&str]| all.iter().any(|start| opcode.starts_with(start));
+    if starts(&["VFMADD", "VFMSUB", "VFNMADD", "VFNMSUB", "VPTERNLOG", "VPERMT2", "VPERMI2", "VPDP"]) {
+        return true;
+    }
+    if starts(&["V", "K"]) {
+        return false;
+    }
+    if starts(&["BTS", "BTR", "BTC", "BSWAP", "CRC32", "ADCX", "ADOX", "PSLL", "PSRL", "PSRA"]) {
+        return true;
+    }
+    if starts(&["IMUL"]) {
+        return opcode.ends_with("rr") || opcode.ends_with("rm");
+    }
+    // Legacy vector operations on two sources; the register may be a scalar one only on the right.
+    let vector = |o: &Operand| matches!(o, Operand::Register(lane, _) if crate::registers::is_vector(lane.location));
+    let source = |o: &Operand| matches!(o, Operand::Register(..) | Operand::Stack(_) | Operand::NoRegister);
+    matches!(used, [first, second, ..] if vector(first) && source(second))
 }
 
 #[cfg(test)]

@@ -24,4 +24,4 @@ pub use names::{Names, Symbol};
 pub use product::{Choice, Edge, Misfit, Plan, Point, Product, Way};
 pub use run::{Event, EventKind, Leaving, Order, Run, State, execute};
 pub use trial::{Agreement, Number, Stage, Trial};
-pub use values::{IMMUTABLE, Id, Kind, RESULT_BITS, Side, Values};
+pub use values::{IMMUTABLE, Id, Ids, Kind, RESULT_BITS, Side, Terms, Values};

@@ -11,9 +11,10 @@
 //!   from the addresses it is noted in [`Memory::unaliased`].
 
 use crate::run::{EventKind, Run, SET};
-use crate::values::{IMMUTABLE, Id, Kind, Values};
+use crate::values::{IMMUTABLE, Id, Ids, Kind, Terms, Values};
 use crate::{Agreement, Commute};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 /// How likely it is that two values are the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -191,7 +192,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
 
     fn compare_parts(&mut self, a: Id, b: Id) -> bool {
         let bits = self.values.bits(a);
-        let mut cuts: Vec<u16> = vec![bits];
+        let mut cuts: SmallVec<[u16; 8]> = smallvec![bits];
         for id in [a, b] {
             if self.values.kind(id) == Kind::Concat {
                 let mut at = 0;
@@ -244,6 +245,9 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             }
             true
         } else {
+            if self.is_known(a0, b0) && self.is_known(a1, b1) {
+                return true;
+            }
             let straight = self.agree(a0, b0).min(self.agree(a1, b1));
             let crossed = self.agree(a0, b1).min(self.agree(a1, b0));
             if straight == crossed && straight > Agreement::Differ {
@@ -260,6 +264,10 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         let (b0, b1) = if cross { (b1, b0) } else { (b0, b1) };
         self.same(a0, b0) && self.same(a1, b1)
+    }
+
+    fn is_known(&self, a: Id, b: Id) -> bool {
+        a == b || self.memory.known.get(&(a, b)) == Some(&true)
     }
 
     fn agree(&mut self, a: Id, b: Id) -> Agreement {
@@ -302,6 +310,9 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             self.pair_exactly(&mut left, &mut right);
             return self.compare_rest(ca, &left, cb, &right, bits);
         }
+        if ca == cb && is_forced(&mut left, &mut right) {
+            return left.iter().zip(&right).all(|((_, x), (_, y))| self.same(*x, *y));
+        }
         let mut pairs: Vec<(Id, Id)> = Vec::new();
         while let Some((evidence, alone, i, j)) = self.best_pair(&left, &right) {
             let certain = evidence == Evidence::Yes || alone && left.len() == right.len();
@@ -335,9 +346,9 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
     }
 
     /// Removes the terms that are the same on both sides.
-    fn pair_exactly(&mut self, left: &mut Vec<(u64, Id)>, right: &mut Vec<(u64, Id)>) {
-        left.retain(|(factor, x)| {
-            let found = (0..right.len()).find(|j| right[*j].0 == *factor && self.attempt(&[(*x, right[*j].1)]));
+    fn pair_exactly(&mut self, left: &mut Terms, right: &mut Terms) {
+        left.retain(|&mut (factor, x)| {
+            let found = (0..right.len()).find(|j| right[*j].0 == factor && self.attempt(&[(x, right[*j].1)]));
             if let Some(j) = found {
                 right.remove(j);
             }
@@ -377,7 +388,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
 
     /// x * factor + rest = other, so x = (other - rest) * factor for a factor of 1 or -1.
     fn solve(&mut self, factor: u64, constant: u64, terms: &[(u64, Id)], bits: u16) -> Id {
-        let scaled: Vec<(u64, Id)> = terms.iter().map(|(f, t)| (f.wrapping_mul(factor), *t)).collect();
+        let scaled: Terms = terms.iter().map(|(f, t)| (f.wrapping_mul(factor), *t)).collect();
         self.values.linear(constant.wrapping_mul(factor), &scaled, bits)
     }
 
@@ -398,7 +409,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
             .collect();
         let address = self.values.arg(load, 0);
         let bytes = self.values.bits(load) / 8;
-        let reader = self.original.producers.get(&load).copied().unwrap_or(0);
+        let reader = self.original.producer(load).unwrap_or(0);
         for number in differing {
             let Some(event) = self.original.events.get(number as usize) else { return false };
             let EventKind::Store(stored) = event.kind else { return false };
@@ -469,7 +480,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         if matches!(values.kind(a), Kind::Undefined(..)) {
             return Evidence::Maybe;
         }
-        let (left, right): (Vec<Id>, Vec<Id>) = match (values.kind(a), values.kind(b)) {
+        let (left, right): (Ids, Ids) = match (values.kind(a), values.kind(b)) {
             (Kind::Concat, Kind::Concat) => (values.args(a).collect(), values.args(b).collect()),
             (Kind::Concat, Kind::Constant(value)) => return glance_constant(values, a, value),
             (Kind::Constant(value), Kind::Concat) => return glance_constant(values, b, value),
@@ -488,7 +499,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
     }
 
     fn glance_args(&mut self, a: Id, b: Id, commute: Commute, depth: usize) -> Evidence {
-        let (left, right): (Vec<Id>, Vec<Id>) = (self.values.args(a).collect(), self.values.args(b).collect());
+        let (left, right): (Ids, Ids) = (self.values.args(a).collect(), self.values.args(b).collect());
         let mut worst = Evidence::Yes;
         let mut from = 0;
         if commutes(commute) && left.len() >= 2 {
@@ -527,6 +538,17 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         }
         worst
     }
+}
+
+/// Is there one term with each factor on either side? They are brought into one order.
+fn is_forced(left: &mut Terms, right: &mut Terms) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    left.sort_unstable();
+    right.sort_unstable();
+    let factors = |terms: &Terms| terms.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    factors(left) && left.iter().zip(right.iter()).all(|((f, _), (g, _))| f == g)
 }
 
 fn commutes(commute: Commute) -> bool {

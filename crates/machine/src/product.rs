@@ -102,7 +102,15 @@ pub struct Product<'a> {
 impl<'a> Product<'a> {
     /// Walks both programs from their entries.
     pub fn walk(original: &'a Function, candidate: &'a Function, plan: &mut dyn Plan) -> Result<Product<'a>, Misfit> {
-        let mut product = Product { original, candidate, values: Values::new(), points: Vec::new(), edges: Vec::new() };
+        let size = original.instructions.len() + candidate.instructions.len();
+        let blocks = original.blocks.len();
+        let mut product = Product {
+            original,
+            candidate,
+            values: Values::with_room(4 * size),
+            points: Vec::with_capacity(blocks),
+            edges: Vec::with_capacity(2 * blocks),
+        };
         if original.blocks.is_empty() || candidate.blocks.is_empty() {
             return Err(Misfit { blocks: (0, 0), what: "a function has no block".to_string() });
         }

@@ -8,24 +8,53 @@
 //! the entry and equal events so far mean equal memory now. Where the candidate's events come in another order, its
 //! versions are sets of the original's numbers ([`Order`]).
 
-use crate::values::{IMMUTABLE, Id, Side, Values};
+use crate::values::{IMMUTABLE, Id, Ids, Side, Terms, Values};
 use crate::{Arg, Commute, Condition, Effect, Function, Lane, Location, Mask, MemoryKind, Place, Step, Symbol};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// What locations hold; what was not written holds its input.
 #[derive(Clone, Debug, Default)]
 pub struct State {
+    /// Virtual registers and slots.
     written: FxHashMap<Location, Id>,
+    /// Physical units, by number.
+    physical: Vec<Option<Id>>,
+    /// Temporaries of the current instruction, by number.
+    temporaries: Vec<Option<Id>>,
     /// Units that every call so far has preserved, and the junk that the others hold; `None` before the first call.
     kept: Option<([u64; 4], u32)>,
 }
 
 impl State {
+    fn get(&self, location: Location) -> Option<Id> {
+        match location.place() {
+            Place::Physical(unit) => self.physical.get(unit as usize).copied().flatten(),
+            Place::Temporary(number) => self.temporaries.get(number as usize).copied().flatten(),
+            Place::Virtual(_) | Place::Slot(_) => self.written.get(&location).copied(),
+        }
+    }
+
+    fn put(&mut self, location: Location, value: Id) {
+        let (list, number) = match location.place() {
+            Place::Physical(unit) => (&mut self.physical, unit as usize),
+            Place::Temporary(number) => (&mut self.temporaries, number as usize),
+            Place::Virtual(_) | Place::Slot(_) => {
+                self.written.insert(location, value);
+                return;
+            }
+        };
+        if list.len() <= number {
+            list.resize(number + 1, None);
+        }
+        list[number] = Some(value);
+    }
+
     /// Everything that a location holds.
     pub fn whole(&self, values: &mut Values, function: &Function, side: Side, location: Location) -> Id {
-        if let Some(id) = self.written.get(&location) {
-            return *id;
+        if let Some(id) = self.get(location) {
+            return id;
         }
         let bits = function.width(location);
         if let (Some((kept, junk)), Place::Physical(unit)) = (&self.kept, location.place())
@@ -48,19 +77,18 @@ impl State {
 
     /// Writes a lane.
     pub fn write(&mut self, values: &mut Values, function: &Function, side: Side, lane: Lane, value: Id) {
-        let width = match (lane.location.place(), self.written.get(&lane.location)) {
-            (Place::Temporary(_), Some(old)) => values.bits(*old).max(lane.low + lane.bits),
-            (Place::Temporary(_), None) => lane.low + lane.bits,
+        let width = match lane.location.place() {
+            Place::Temporary(_) => self.get(lane.location).map_or(0, |old| values.bits(old)).max(lane.low + lane.bits),
             _ => function.width(lane.location),
         };
         let end = lane.low.saturating_add(lane.bits);
         if lane.low == 0 && end >= width {
             let value = if end > width { values.extract(value, 0, width) } else { value };
-            self.written.insert(lane.location, value);
+            self.put(lane.location, value);
             return;
         }
         let old = self.whole(values, function, side, lane.location);
-        let mut parts = Vec::with_capacity(3);
+        let mut parts: SmallVec<[Id; 3]> = SmallVec::new();
         if lane.low > 0 {
             parts.push(values.extract(old, 0, lane.low.min(width)));
         }
@@ -72,7 +100,7 @@ impl State {
             parts.push(values.extract(old, end, width - end));
         }
         let new = values.concat(&parts);
-        self.written.insert(lane.location, new);
+        self.put(lane.location, new);
     }
 
     fn clobber(&mut self, values: &mut Values, function: &Function, mask: Mask) {
@@ -82,20 +110,16 @@ impl State {
                 kept[(*unit as usize / 64) % 4] |= 1 << (unit % 64);
             }
         }
-        self.written.retain(|location, _| match location.place() {
-            Place::Physical(unit) => has(&kept, unit),
-            _ => true,
-        });
+        for (unit, held) in self.physical.iter_mut().enumerate() {
+            if !has(&kept, unit as u32) {
+                *held = None;
+            }
+        }
         // A new call loses everything anew.
         if let Some((before, _)) = self.kept {
             kept = std::array::from_fn(|i| before[i] & kept[i]);
         }
         self.kept = Some((kept, values.reserve_junk(UNITS)));
-    }
-
-    /// What was written, in no order.
-    pub fn written(&self) -> impl Iterator<Item = (Location, Id)> + '_ {
-        self.written.iter().map(|(location, id)| (*location, *id))
     }
 }
 
@@ -125,7 +149,7 @@ pub struct Event {
     /// What.
     pub kind: EventKind,
     /// All that it reads.
-    pub args: Vec<Id>,
+    pub args: Ids,
     /// Which instruction did it.
     pub instruction: u32,
 }
@@ -162,9 +186,16 @@ pub struct Run {
     /// Plain loads and other things that may fault, and the instruction.
     pub faultable: Vec<(Id, u32)>,
     /// Applications and loads, and the instruction that computed them first.
-    pub producers: FxHashMap<Id, u32>,
+    producers: Vec<(Id, u32)>,
     /// Sets of events that are no prefix of the original's: version `SET + i`.
     pub sets: Vec<Vec<u32>>,
+}
+
+impl Run {
+    /// The instruction that computed an application or load first.
+    pub fn producer(&self, id: Id) -> Option<u32> {
+        self.producers.iter().find(|(made, _)| *made == id).map(|(_, instruction)| *instruction)
+    }
 }
 
 /// Versions from here on are indices of sets.
@@ -206,24 +237,38 @@ impl Executor<'_> {
         let Some(block) = function.blocks.get(block as usize) else { return };
         for index in block.instructions.range() {
             self.instruction = index as u32;
+            self.state.temporaries.clear();
             for step in &function.steps[function.instructions[index].steps.range()] {
                 self.step(step);
                 if matches!(step, Step::Leave(exit) if exit.when == Condition::Always) {
-                    self.share_out();
+                    self.finish();
                     return;
                 }
             }
         }
-        self.share_out();
+        self.finish();
+    }
+
+    /// The exits that refer to the current state get the state itself.
+    fn finish(&mut self) {
+        self.state.temporaries.clear();
+        if self.shared {
+            let state = std::mem::take(&mut self.state);
+            self.share(state);
+        }
     }
 
     /// Gives the exits that refer to the current state a copy of it.
     fn share_out(&mut self) {
-        if !std::mem::take(&mut self.shared) {
-            return;
+        if self.shared {
+            self.share(self.state.clone());
         }
+    }
+
+    fn share(&mut self, state: State) {
+        self.shared = false;
         let index = self.run.states.len();
-        self.run.states.push(Rc::new(self.state.clone()));
+        self.run.states.push(Rc::new(state));
         for exit in self.run.leaving.iter_mut().rev().take_while(|exit| exit.state == CURRENT) {
             exit.state = index;
         }
@@ -274,14 +319,14 @@ impl Executor<'_> {
             }
             Step::Linear { to, constant, terms } => {
                 let function = self.function;
-                let terms: Vec<(u64, Id)> =
+                let terms: Terms =
                     function.terms[terms.range()].iter().map(|(f, arg)| (*f as u64, self.operand(*arg))).collect();
                 let value = self.values.linear(constant as u64, &terms, to.bits);
                 self.write(to, value);
             }
             Step::Apply { name, args, results, commute, effect, preserved } => {
                 let function = self.function;
-                let args: Vec<Id> = function.args[args.range()].iter().map(|arg| self.operand(*arg)).collect();
+                let args: Ids = function.args[args.range()].iter().map(|arg| self.operand(*arg)).collect();
                 let result = self.apply(name, args, commute, effect);
                 if let Some(mask) = preserved {
                     self.share_out();
@@ -302,7 +347,7 @@ impl Executor<'_> {
             Step::Store { value, address, segment, kind } => {
                 let stored = self.operand(value);
                 let bits = self.values.bits(stored);
-                let mut args = vec![stored, self.operand(Arg::Lane(address))];
+                let mut args: Ids = smallvec![stored, self.operand(Arg::Lane(address))];
                 args.extend(segment.map(|lane| self.operand(Arg::Lane(lane))));
                 let plain = kind != MemoryKind::Ordered;
                 self.event(if plain { EventKind::Store(bits) } else { EventKind::OrderedStore(bits) }, args);
@@ -333,7 +378,7 @@ impl Executor<'_> {
         }
     }
 
-    fn apply(&mut self, name: Symbol, mut args: Vec<Id>, commute: Commute, effect: Effect) -> Id {
+    fn apply(&mut self, name: Symbol, mut args: Ids, commute: Commute, effect: Effect) -> Id {
         if effect == Effect::Event {
             return self.event(EventKind::Other(name), args);
         }
@@ -342,14 +387,14 @@ impl Executor<'_> {
             args.push(self.values.memory(version));
         }
         let id = self.values.apply(name, commute, &args);
-        self.run.producers.entry(id).or_insert(self.instruction);
+        self.run.producers.push((id, self.instruction));
         if effect != Effect::Pure {
             self.run.faultable.push((id, self.instruction));
         }
         id
     }
 
-    fn event(&mut self, kind: EventKind, args: Vec<Id>) -> Id {
+    fn event(&mut self, kind: EventKind, args: Ids) -> Id {
         let count = self.run.events.len();
         let number = self.order.and_then(|order| order.get(count).copied()).unwrap_or(count as u32);
         self.run.events.push(Event { kind, args, instruction: self.instruction });
@@ -366,13 +411,13 @@ impl Executor<'_> {
             }
             MemoryKind::Immutable => {
                 let id = self.values.load(bits, IMMUTABLE, address, segment);
-                self.run.producers.entry(id).or_insert(self.instruction);
+                self.run.producers.push((id, self.instruction));
                 id
             }
             MemoryKind::Plain => {
                 let version = self.version();
                 let id = self.values.load(bits, version, address, segment);
-                self.run.producers.entry(id).or_insert(self.instruction);
+                self.run.producers.push((id, self.instruction));
                 self.run.faultable.push((id, self.instruction));
                 id
             }

@@ -6,9 +6,10 @@
 //! Stores are not seen by loads of the same visit. Undefined values are zero, and what depends on one is tainted: its number proves nothing.
 
 use crate::product::{Edge, Point, carried_over};
-use crate::values::{Id, Kind, Side, Values, low_mask};
+use crate::values::{Id, Ids, Kind, Side, Values, low_mask};
 use crate::{Commute, Function, Place};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 /// A bit string of up to 512 bits; the rest is zero.
 type Words = [u64; 8];
@@ -56,10 +57,20 @@ struct Visit {
 #[derive(Debug)]
 pub struct Trial {
     visits: Vec<Visit>,
-    memo: FxHashMap<(u32, Id), Option<Number>>,
+    memo: FxHashMap<(u32, Id), Slot>,
+    /// Numbers that do not fit one word.
+    wide: Vec<Words>,
     seed: u64,
     /// Whose values are being computed. What we do not know of the original proves nothing.
     side: Side,
+}
+
+/// A remembered number: its lowest word, or where the words are if there are more.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Unknown,
+    Narrow(u64, bool),
+    Wide(u32, bool),
 }
 
 /// What a trial runs on.
@@ -96,7 +107,11 @@ impl Trial {
                 visits.push(Visit { point: index, before });
             }
         }
-        Trial { visits, memo: FxHashMap::default(), seed, side: Side::Candidate }
+        Trial::over(visits, seed)
+    }
+
+    fn over(visits: Vec<Visit>, seed: u64) -> Trial {
+        Trial { visits, memo: FxHashMap::default(), wide: Vec::new(), seed, side: Side::Candidate }
     }
 
     /// The visits along a path of edges from the entry.
@@ -105,7 +120,7 @@ impl Trial {
         for (index, edge) in path.iter().enumerate() {
             visits.push(Visit { point: edges[*edge].to, before: Some((*edge, index)) });
         }
-        Trial { visits, memo: FxHashMap::default(), seed, side: Side::Candidate }
+        Trial::over(visits, seed)
     }
 
     /// May the two values be equal at a point? Only if they are on all visits.
@@ -167,12 +182,23 @@ impl Trial {
         }
         let key = (visit as u32, id);
         if let Some(known) = self.memo.get(&key) {
-            return *known;
+            return match *known {
+                Slot::Unknown => None,
+                Slot::Narrow(word, tainted) => Some(Number { words: single(word), tainted }),
+                Slot::Wide(index, tainted) => Some(Number { words: self.wide[index as usize], tainted }),
+            };
         }
-        // A loop of visits cannot be; but a value must not depend on itself either way.
-        self.memo.insert(key, None);
+        // Each visit depends on earlier ones only, so no value depends on itself.
         let number = self.compute(values, stage, visit, id, depth);
-        self.memo.insert(key, number);
+        let slot = match number {
+            None => Slot::Unknown,
+            Some(Number { words, tainted }) if words[1..] == [0; 7] => Slot::Narrow(words[0], tainted),
+            Some(Number { words, tainted }) => {
+                self.wide.push(words);
+                Slot::Wide(self.wide.len() as u32 - 1, tainted)
+            }
+        };
+        self.memo.insert(key, slot);
         number
     }
 
@@ -208,7 +234,7 @@ impl Trial {
             Kind::Event(event) => self.hash(&[2, visit as u64, u64::from(event)]),
             Kind::Extract(low) => shift_right(number(self, values, values.arg(id, 0))?, low),
             Kind::Concat => {
-                let parts: Vec<Id> = values.args(id).collect();
+                let parts: Ids = values.args(id).collect();
                 let mut total = [0; 8];
                 let mut at = 0;
                 for part in parts {
@@ -227,9 +253,9 @@ impl Trial {
                 single(sum)
             }
             Kind::Apply(name, commute) => {
-                let args: Vec<Id> = values.args(id).collect();
-                let mut words = vec![3, u64::from(name.0)];
-                let mut numbers = Vec::with_capacity(args.len());
+                let args: Ids = values.args(id).collect();
+                let mut words: SmallVec<[u64; 32]> = smallvec![3, u64::from(name.0)];
+                let mut numbers: SmallVec<[Words; 4]> = SmallVec::new();
                 for arg in args {
                     numbers.push(number(self, values, arg)?);
                 }
@@ -241,14 +267,14 @@ impl Trial {
             }
             Kind::Result(index) => {
                 let of = number(self, values, values.arg(id, 0))?;
-                let words: Vec<u64> = [4, u64::from(index)].into_iter().chain(of).collect();
-                self.hash(&words)
+                let [a, b, c, d, e, f, g, h] = of;
+                self.hash(&[4, u64::from(index), a, b, c, d, e, f, g, h])
             }
             Kind::Load(version) => {
-                let args: Vec<Id> = values.args(id).collect();
+                let args: Ids = values.args(id).collect();
                 // Stores between two loads of one address are ignored: a load may have been moved across them.
                 let place = if version == crate::values::IMMUTABLE { 0 } else { visit as u64 + 1 };
-                let mut words = vec![5, place, u64::from(bits)];
+                let mut words: SmallVec<[u64; 20]> = smallvec![5, place, u64::from(bits)];
                 for arg in args {
                     words.extend(number(self, values, arg)?);
                 }

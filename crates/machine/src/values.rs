@@ -10,6 +10,13 @@
 //! Each is an identity of bit strings, so equal numbers are equal values.
 
 use crate::{Commute, Location, Symbol};
+use smallvec::SmallVec;
+
+/// A few values, mostly without an allocation.
+pub type Ids = SmallVec<[Id; 8]>;
+/// Terms of a sum: factor and value.
+pub type Terms = SmallVec<[(u64, Id); 4]>;
+type Words = SmallVec<[u32; 12]>;
 
 /// Number of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -101,7 +108,18 @@ impl Default for Values {
 impl Values {
     /// An empty table.
     pub fn new() -> Values {
-        Values { nodes: Vec::with_capacity(1024), pool: Vec::with_capacity(2048), table: vec![0; 2048], fresh: 0 }
+        Values::with_room(1024)
+    }
+
+    /// An empty table with room for that many values.
+    pub fn with_room(count: usize) -> Values {
+        let count = count.clamp(64, 1 << 20).next_power_of_two();
+        Values {
+            nodes: Vec::with_capacity(count),
+            pool: Vec::with_capacity(2 * count),
+            table: vec![0; 2 * count],
+            fresh: 0,
+        }
     }
 
     /// How many values there are.
@@ -142,7 +160,7 @@ impl Values {
     }
 
     /// The terms of a sum, or the value itself as its only term.
-    pub fn terms(&self, id: Id) -> (u64, Vec<(u64, Id)>) {
+    pub fn terms(&self, id: Id) -> (u64, Terms) {
         let node = &self.nodes[id.0 as usize];
         match node.kind {
             Kind::Linear(constant) => {
@@ -150,8 +168,8 @@ impl Values {
                 let terms = words.chunks_exact(3).map(|w| (u64::from(w[1]) | u64::from(w[2]) << 32, Id(w[0])));
                 (constant, terms.collect())
             }
-            Kind::Constant(value) => (value, Vec::new()),
-            _ => (0, vec![(1, id)]),
+            Kind::Constant(value) => (value, Terms::new()),
+            _ => (0, smallvec::smallvec![(1, id)]),
         }
     }
 
@@ -302,7 +320,7 @@ impl Values {
 
     /// An uninterpreted function.
     pub fn apply(&mut self, name: Symbol, commute: Commute, args: &[Id]) -> Id {
-        let mut words: Vec<u32> = args.iter().map(|id| id.0).collect();
+        let mut words: Words = args.iter().map(|id| id.0).collect();
         if commute == Commute::FirstTwo && words.len() >= 2 && words[0] > words[1] {
             words.swap(0, 1);
         }
@@ -325,12 +343,12 @@ impl Values {
         }
         if let Kind::Linear(constant) = kind {
             let (_, terms) = self.terms(id);
-            let terms: Vec<(u64, Id)> = terms.into_iter().map(|(f, t)| (f, self.rebuild(t, input))).collect();
+            let terms: Terms = terms.into_iter().map(|(f, t)| (f, self.rebuild(t, input))).collect();
             let bits = self.bits(id);
             return self.linear(constant, &terms, bits);
         }
-        let args: Vec<Id> = self.args(id).collect();
-        let args: Vec<Id> = args.into_iter().map(|arg| self.rebuild(arg, input)).collect();
+        let mut args: Ids = self.args(id).collect();
+        args.iter_mut().for_each(|arg| *arg = self.rebuild(*arg, input));
         let bits = self.bits(id);
         match kind {
             Kind::Extract(low) => self.extract(args[0], low, bits),
@@ -351,8 +369,8 @@ impl Values {
                 self.make(Kind::Undefined(self.fresh, 0), bits, &[])
             }
             Kind::Concat if self.is_loose(id) => {
-                let parts: Vec<Id> = self.args(id).collect();
-                let parts: Vec<Id> = parts.into_iter().map(|part| self.read_once(part)).collect();
+                let mut parts: Ids = self.args(id).collect();
+                parts.iter_mut().for_each(|part| *part = self.read_once(*part));
                 self.concat(&parts)
             }
             _ => id,
@@ -386,8 +404,8 @@ impl Values {
                 self.extract(of, first + low, bits)
             }
             Kind::Concat => {
-                let parts: Vec<Id> = self.args(id).collect();
-                let mut wanted = Vec::with_capacity(parts.len());
+                let parts: Ids = self.args(id).collect();
+                let mut wanted = Ids::new();
                 let mut at = 0u16;
                 for part in parts {
                     let size = self.bits(part);
@@ -401,7 +419,7 @@ impl Values {
             }
             Kind::Linear(constant) if low == 0 => {
                 let (_, terms) = self.terms(id);
-                let terms: Vec<(u64, Id)> = terms.into_iter().map(|(c, t)| (c, self.extract(t, 0, bits))).collect();
+                let terms: Terms = terms.into_iter().map(|(c, t)| (c, self.extract(t, 0, bits))).collect();
                 self.linear(constant, &terms, bits)
             }
             _ => self.make(Kind::Extract(low), bits, &[id.0]),
@@ -413,10 +431,10 @@ impl Values {
         if let [only] = parts {
             return *only;
         }
-        let mut flat: Vec<Id> = Vec::with_capacity(parts.len());
+        let mut flat = Ids::new();
         for part in parts {
             if self.kind(*part) == Kind::Concat {
-                let inner: Vec<Id> = self.args(*part).collect();
+                let inner: Ids = self.args(*part).collect();
                 inner.into_iter().for_each(|p| self.append(&mut flat, p));
             } else {
                 self.append(&mut flat, *part);
@@ -426,11 +444,11 @@ impl Values {
             return only;
         }
         let bits = flat.iter().map(|p| self.bits(*p)).sum();
-        let words: Vec<u32> = flat.iter().map(|p| p.0).collect();
+        let words: Words = flat.iter().map(|p| p.0).collect();
         self.make(Kind::Concat, bits, &words)
     }
 
-    fn append(&mut self, flat: &mut Vec<Id>, part: Id) {
+    fn append(&mut self, flat: &mut Ids, part: Id) {
         let Some(last) = flat.last().copied() else { return flat.push(part) };
         let (a, b) = (self.bits(last), self.bits(part));
         let joined = match (self.kind(last), self.kind(part)) {
@@ -462,7 +480,7 @@ impl Values {
     pub fn linear(&mut self, constant: u64, terms: &[(u64, Id)], bits: u16) -> Id {
         let mask = low_mask(bits);
         let mut constant = constant;
-        let mut flat: Vec<(Id, u64)> = Vec::with_capacity(terms.len());
+        let mut flat: SmallVec<[(Id, u64); 6]> = SmallVec::new();
         for (factor, term) in terms {
             match self.kind(*term) {
                 Kind::Constant(value) => constant = constant.wrapping_add(value.wrapping_mul(*factor)),
@@ -475,7 +493,7 @@ impl Values {
             }
         }
         flat.sort_unstable();
-        let mut sum: Vec<(Id, u64)> = Vec::with_capacity(flat.len());
+        let mut sum: SmallVec<[(Id, u64); 6]> = SmallVec::new();
         for (term, factor) in flat {
             match sum.last_mut() {
                 Some((last, total)) if *last == term => *total = total.wrapping_add(factor) & mask,
@@ -488,7 +506,7 @@ impl Values {
             [] => self.constant(constant, bits),
             [(term, 1)] if constant == 0 => term,
             _ => {
-                let words: Vec<u32> = sum.iter().flat_map(|(t, f)| [t.0, *f as u32, (*f >> 32) as u32]).collect();
+                let words: Words = sum.iter().flat_map(|(t, f)| [t.0, *f as u32, (*f >> 32) as u32]).collect();
                 self.make(Kind::Linear(constant), bits, &words)
             }
         }

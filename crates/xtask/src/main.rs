@@ -8,6 +8,7 @@ mod bench;
 mod build;
 mod demo;
 mod kernels;
+mod harmless;
 mod regalloc;
 mod loops;
 mod test;

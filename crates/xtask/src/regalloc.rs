@@ -4,7 +4,7 @@
 //! `LOCKSTEP_MIR` points. Times of functions are those that lockstep reports, on one thread, parsing apart; llc's are its
 //! own for the passes between the two files.
 
-use crate::{build, root};
+use crate::{build, harmless, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -193,6 +193,7 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<(), String> {
     };
     let mut table: BTreeMap<String, [usize; 6]> = BTreeMap::new();
     let mut proved = Vec::new();
+    let mut unshown = 0;
     for line in text.lines().skip(1) {
         let fields = csv_fields(line);
         let [path, function, number, kind, verifier, original, mutated] = fields.as_slice() else { continue };
@@ -216,15 +217,31 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<(), String> {
             row[5] += usize::from(verifier != "accepts");
         }
         if found["verdict"] == "equivalent" {
-            proved.push(format!("  {path}:{number} {function}: `{original}` became `{mutated}`"));
+            let why = why_harmless(&after, function);
+            unshown += usize::from(why.is_none());
+            let why = why.unwrap_or_else(|| "NOT SHOWN HARMLESS".to_string());
+            proved.push(format!("  {path}:{number} {function}: `{original}` became `{mutated}`: {why}"));
         }
     }
     println!("\nmutants         count different unknown  proved  right place  llc's verifier");
     for (kind, [count, different, unknown, equivalent, place, rejected]) in &table {
         println!("{kind:14} {count:6} {different:9} {unknown:7} {equivalent:7} {place:12} {rejected:15}");
     }
-    println!("proved ones, to be looked at (docs/regalloc.md says why they are harmless):\n{}", proved.join("\n"));
+    println!("\n{} proved, {unshown} of them not shown harmless otherwise:\n{}", proved.len(), proved.join("\n"));
     Ok(())
+}
+
+/// Why a mutant does what the file it was made from does.
+fn why_harmless(mutant: &Path, function: &str) -> Option<String> {
+    let (stem, _) = mutant.to_str()?.rsplit_once(".mut")?;
+    let mut names = machine::Names::new();
+    let mut read = |path: &Path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let module = lift_mir::Module::parse(&text, &mut names).ok()?;
+        module.functions.into_iter().find(|f| f.name == function)
+    };
+    let (good, bad) = (read(Path::new(&format!("{stem}.mir")))?, read(mutant)?);
+    harmless::argue(&good, &bad)
 }
 
 fn csv_fields(line: &str) -> Vec<String> {

@@ -109,8 +109,8 @@ impl Plan for Claimed<'_> {
 struct Known {
     list: Vec<(Id, Id)>,
     exact: FxHashSet<(Id, Id)>,
-    /// Equations by the location of the original's or of the candidate's side.
-    by_location: FxHashMap<(Side, Location), Vec<(Id, Id)>>,
+    /// Equations by the location of the original's or of the candidate's side, once it is asked for.
+    by_location: Option<FxHashMap<(Side, Location), Vec<(Id, Id)>>>,
     is_entry: bool,
 }
 
@@ -128,14 +128,15 @@ fn lane_of(values: &Values, id: Id) -> Option<(Side, Location, u16)> {
 
 impl Known {
     /// Is the equation, or one about more bits, among the known ones?
-    fn holds(&self, values: &mut Values, a: Id, b: Id) -> bool {
+    fn holds(&mut self, values: &mut Values, a: Id, b: Id) -> bool {
         if self.exact.contains(&(a, b)) {
             return true;
         }
         let bits = values.bits(a);
+        let by_location = self.by_location.get_or_insert_with(|| by_location(values, &self.list));
         for (id, ours) in [(a, true), (b, false)] {
             let Some((side, location, low)) = lane_of(values, id) else { continue };
-            let Some(equations) = self.by_location.get(&(side, location)) else { continue };
+            let Some(equations) = by_location.get(&(side, location)) else { continue };
             for (x, y) in equations {
                 let (here, there) = if ours { (*x, *y) } else { (*y, *x) };
                 let Some((_, _, first)) = lane_of(values, here) else { continue };
@@ -150,6 +151,18 @@ impl Known {
         }
         false
     }
+}
+
+fn by_location(values: &Values, equations: &[(Id, Id)]) -> FxHashMap<(Side, Location), Vec<(Id, Id)>> {
+    let mut sorted: FxHashMap<(Side, Location), Vec<(Id, Id)>> = FxHashMap::default();
+    for (a, b) in equations {
+        for id in [a, b] {
+            if let Some((side, location, _)) = lane_of(values, *id) {
+                sorted.entry((side, location)).or_default().push((*a, *b));
+            }
+        }
+    }
+    sorted
 }
 
 /// Both functions start in the same machine state: equal registers are equal.
@@ -202,6 +215,8 @@ impl Checker<'_> {
         for point in &self.product.points {
             let mut known = Known::default();
             let claimed = plan.points.get(&point.blocks).map_or(&[][..], |p| &p.equations);
+            known.list.reserve(claimed.len());
+            known.exact.reserve(claimed.len());
             for (ours, theirs) in claimed {
                 let a = ours.build(&mut self.product.values, &|l| original.width(l), Side::Original);
                 let b = theirs.build(&mut self.product.values, &|l| candidate.width(l), Side::Candidate);
@@ -214,11 +229,6 @@ impl Checker<'_> {
                 }
                 if known.exact.insert((a, b)) {
                     known.list.push((a, b));
-                }
-                for id in [a, b] {
-                    if let Some((side, location, _)) = lane_of(values, id) {
-                        known.by_location.entry((side, location)).or_default().push((a, b));
-                    }
                 }
             }
             self.known.push(known);

@@ -1,6 +1,7 @@
 //! Everything else: an uninterpreted function of all that the instruction reads.
 
 use super::*;
+use crate::opcode::writes_first_source;
 
 impl Lifter<'_> {
     /// An uninterpreted function of all that the instruction reads.
@@ -151,6 +152,11 @@ impl Lifter<'_> {
             }
         }
         self.check_ties(operands);
+        if writes_first_source(&line.opcode, &operands.used) && !Self::is_tied(operands) {
+            for (lane, _) in operands.defined.clone() {
+                self.push(Step::Forget(lane));
+            }
+        }
         for operand in &operands.used {
             if let Operand::Block(target) = operand {
                 self.push(Step::Leave(Exit { when: Condition::Event, target: *target }));

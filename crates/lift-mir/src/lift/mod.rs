@@ -116,6 +116,11 @@ pub struct Lifter<'a> {
     pub indirect: Vec<u32>,
 }
 
+/// Are these the bits of the physical register themselves?
+fn is_part(part: Lane, whole: Lane, low: u16, bits: u16) -> bool {
+    matches!(whole.location.place(), Place::Physical(_)) && part == Lane::new(whole.location, whole.low + low, bits)
+}
+
 /// An address that was computed.
 enum Address {
     Memory(Lane, Option<Lane>),
@@ -293,6 +298,9 @@ impl<'a> Lifter<'a> {
             }
             Meaning::Phi => self.phi(line),
             Meaning::SubregisterToRegister => match operands.used[..] {
+                // Into the register where it already is: no instruction, so the rest stays what it was.
+                [_, Operand::Register(from, _), Operand::Subregister(low, bits)] if matches!(operands.defined[..], [(to, _)] if is_part(from, to, low, bits)) =>
+                    {}
                 [_, ref value, Operand::Subregister(low, bits)] => {
                     let arg = self.arg(value);
                     self.assemble(operands, None, &[(arg, low, bits)]);

@@ -219,9 +219,8 @@ fn users(inference: &Inference<'_>, need: usize, user: Option<(Id, Id)>) -> (u32
     let at = inference.needs[need];
     let point = &inference.product.points[at.point];
     if let Some((a, b)) = user {
-        let (ours, theirs) = (point.original.producers.get(&a), point.candidate.producers.get(&b));
-        if let (Some(ours), Some(theirs)) = (ours, theirs) {
-            return (*ours, *theirs);
+        if let (Some(ours), Some(theirs)) = (point.original.producer(a), point.candidate.producer(b)) {
+            return (ours, theirs);
         }
     }
     match at.source {

@@ -1,0 +1,387 @@
+//! Why a planted error that was proved does no harm, by an argument that uses neither the search nor the kernel.
+//!
+//! The right output and the mutant differ in one block. A forward pass over the right output finds which locations hold
+//! equal values wherever a block is entered (value numbers, merged at joins lane by lane). From such a state both versions
+//! of the block are run. If they do the same, and what they leave differs only in lanes that the mutant never uses again,
+//! then by induction over the blocks both programs do the same.
+
+use machine::{
+    Arg, Block, Condition, Effect, Function, Id, Lane, Leaving, Location, Mask, Place, Run, Side, State, Step, Values,
+    execute,
+};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Why the mutant does what the right output does; `None` if this does not show it.
+pub fn argue(good: &Function, mutant: &Function) -> Option<String> {
+    let changed = changed_blocks(good, mutant)?;
+    if changed.is_empty() {
+        return Some("it does nothing: a copy of a register to itself".to_string());
+    }
+    let lanes = lanes([good, mutant]);
+    let mut numbering = Numbering { function: good, lanes: &lanes, values: Values::new() };
+    let entries = numbering.entries();
+    let live = live_lanes(mutant, &lanes);
+    let mut dead = Vec::new();
+    for block in changed {
+        // A block that cannot be reached does no harm.
+        let Some(entry) = &entries[block as usize] else { continue };
+        let (ours, theirs) = (numbering.run(good, block, entry), numbering.run(mutant, block, entry));
+        dead.extend(numbering.left_behind(&ours, &theirs, &live)?);
+    }
+    dead.sort_unstable();
+    dead.dedup();
+    if dead.is_empty() {
+        return Some("the right value is already there, or nothing is read later".to_string());
+    }
+    let names: Vec<String> = dead.iter().map(|lane| lane_name(good, lanes[*lane])).collect();
+    Some(format!("never read again: {}", names.join(", ")))
+}
+
+fn lane_name(function: &Function, lane: Lane) -> String {
+    let name = function.location_name(lane.location);
+    if lane.bits == function.width(lane.location) {
+        return name;
+    }
+    format!("{name}[{}..{}]", lane.low, lane.low + lane.bits)
+}
+
+/// Blocks whose instructions differ; `None` if the functions are not one with another block.
+fn changed_blocks(good: &Function, mutant: &Function) -> Option<Vec<u32>> {
+    if good.gap.is_some() || mutant.gap.is_some() || good.blocks.len() != mutant.blocks.len() {
+        return None;
+    }
+    let frame = |f: &Function| (f.slots.clone(), f.objects.clone(), f.tables.clone(), f.reserved.clone());
+    if frame(good) != frame(mutant) {
+        return None;
+    }
+    let texts = |function: &Function, block: &Block| -> Vec<String> {
+        block.instructions.range().map(|i| function.instruction_text(i as u32).to_string()).collect()
+    };
+    let both = good.blocks.iter().zip(&mutant.blocks).enumerate();
+    let changed = both.filter(|(_, (a, b))| texts(good, a) != texts(mutant, b));
+    Some(changed.map(|(index, _)| index as u32).collect())
+}
+
+/// The registers and spill slots of both, cut into pieces that are written apart.
+fn lanes(functions: [&Function; 2]) -> Vec<Lane> {
+    let mut lanes = Vec::new();
+    let mentioned: BTreeSet<Location> = functions.into_iter().flat_map(mentioned).collect();
+    let function = functions[0];
+    for location in mentioned.into_iter().filter(|l| !matches!(l.place(), Place::Temporary(_))) {
+        let width = function.width(location);
+        let piece = if width < 128 { 32 } else { 128 };
+        lanes.extend((0..width).step_by(piece.into()).map(|low| Lane::new(location, low, piece.min(width - low))));
+    }
+    lanes
+}
+
+fn mentioned(function: &Function) -> Vec<Location> {
+    let args = function.args.iter().chain(function.terms.iter().map(|(_, arg)| arg)).copied();
+    let mut lanes: Vec<Lane> = function.lanes.clone();
+    let mut of = |arg: Arg| {
+        if let Arg::Lane(lane) | Arg::Padded(lane, _) = arg {
+            lanes.push(lane);
+        }
+    };
+    args.for_each(&mut of);
+    for step in &function.steps {
+        match *step {
+            Step::Move { to, from } => {
+                of(Arg::Lane(to));
+                of(from);
+            }
+            Step::Linear { to: lane, .. } | Step::Undefine(lane) | Step::Forget(lane) => of(Arg::Lane(lane)),
+            Step::Load { to, address, segment, .. } => {
+                [to, address].into_iter().chain(segment).for_each(|lane| of(Arg::Lane(lane)));
+            }
+            Step::Store { value, address, segment, .. } => {
+                of(value);
+                std::iter::once(address).chain(segment).for_each(|lane| of(Arg::Lane(lane)));
+            }
+            Step::Leave(exit) => {
+                if let Condition::Flags(_, lane) = exit.when {
+                    of(Arg::Lane(lane));
+                }
+            }
+            Step::Apply { .. } => {}
+        }
+    }
+    lanes.into_iter().map(|lane| lane.location).collect()
+}
+
+/// Value numbers of the right output.
+struct Numbering<'a> {
+    function: &'a Function,
+    lanes: &'a [Lane],
+    values: Values,
+}
+
+impl Numbering<'_> {
+    /// What the lanes hold where each block is entered: equal numbers are equal values.
+    fn entries(&mut self) -> Vec<Option<Vec<Id>>> {
+        let count = self.function.blocks.len();
+        let mut entries: Vec<Option<Vec<Id>>> = vec![None; count];
+        let mut arriving: Vec<HashMap<(u32, usize), Vec<Id>>> = vec![HashMap::new(); count];
+        entries[0] = Some((0..self.lanes.len()).map(|lane| self.fresh(0, lane)).collect());
+        let mut work = BTreeSet::from([0u32]);
+        while let Some(block) = work.pop_first() {
+            let Some(entry) = entries[block as usize].clone() else { continue };
+            let run = self.run(self.function, block, &entry);
+            for (index, exit) in run.leaving.iter().enumerate() {
+                let held = self.held(&run.states[exit.state]);
+                arriving[exit.target as usize].insert((block, index), held);
+                let merged = self.merge(exit.target, &arriving[exit.target as usize]);
+                // Classes only ever split, so this ends.
+                if entries[exit.target as usize].as_ref() != Some(&merged) {
+                    entries[exit.target as usize] = Some(merged);
+                    work.insert(exit.target);
+                }
+            }
+        }
+        entries
+    }
+
+    /// An unknown value, named by a block and a lane.
+    fn fresh(&mut self, block: u32, lane: usize) -> Id {
+        let number = block * self.lanes.len() as u32 + lane as u32;
+        self.values.input(Side::Original, Location::virtual_register(number), self.lanes[lane].bits)
+    }
+
+    /// Lanes that are equal on every way are equal; a number stays the same number.
+    fn merge(&mut self, block: u32, ways: &HashMap<(u32, usize), Vec<Id>>) -> Vec<Id> {
+        let mut classes: HashMap<Vec<Id>, Id> = HashMap::new();
+        let mut merged = Vec::with_capacity(self.lanes.len());
+        let mut keys: Vec<&(u32, usize)> = ways.keys().collect();
+        keys.sort_unstable();
+        for lane in 0..self.lanes.len() {
+            let tuple: Vec<Id> = keys.iter().map(|key| ways[*key][lane]).collect();
+            let constant = matches!(self.values.kind(tuple[0]), machine::Kind::Constant(_));
+            // At the entry of the function everything is possible.
+            if block == 0 || tuple.iter().any(|id| self.values.is_free(*id)) {
+                merged.push(self.fresh(block, lane));
+            } else if constant && tuple.iter().all(|id| *id == tuple[0]) {
+                merged.push(tuple[0]);
+            } else {
+                let fresh = self.fresh(block, lane);
+                merged.push(*classes.entry(tuple).or_insert(fresh));
+            }
+        }
+        merged
+    }
+
+    fn run(&mut self, function: &Function, block: u32, entry: &[Id]) -> Run {
+        let mut state = State::default();
+        for (lane, id) in self.lanes.iter().zip(entry) {
+            state.write(&mut self.values, function, Side::Candidate, *lane, *id);
+        }
+        execute(&mut self.values, function, Side::Candidate, block, state, None)
+    }
+
+    fn held(&mut self, state: &State) -> Vec<Id> {
+        let read = |lane: &Lane| state.read(&mut self.values, self.function, Side::Candidate, *lane);
+        self.lanes.iter().map(read).collect()
+    }
+
+    /// Lanes that hold something else after the second run, none of them live; `None` if the runs differ otherwise.
+    fn left_behind(&mut self, ours: &Run, theirs: &Run, live: &[HashSet<usize>]) -> Option<Vec<usize>> {
+        let events = |run: &Run| run.events.iter().map(|e| (e.kind, e.args.to_vec())).collect::<Vec<_>>();
+        let way = |exit: &Leaving| (exit.when, exit.by_event, exit.target, exit.events);
+        let ways = |run: &Run| run.leaving.iter().map(way).collect::<Vec<_>>();
+        let faults = |run: &Run| run.faultable.iter().map(|(id, _)| *id).collect::<HashSet<Id>>();
+        if events(ours) != events(theirs) || ways(ours) != ways(theirs) || !faults(theirs).is_subset(&faults(ours)) {
+            return None;
+        }
+        let mut different = Vec::new();
+        for (a, b) in ours.leaving.iter().zip(&theirs.leaving) {
+            let (left, right) = (self.held(&ours.states[a.state]), self.held(&theirs.states[b.state]));
+            for lane in (0..self.lanes.len()).filter(|lane| left[*lane] != right[*lane]) {
+                if live[a.target as usize].contains(&lane) {
+                    return None;
+                }
+                // What both lost in a call is no difference worth a name.
+                if !self.values.has_junk(left[lane]) || !self.values.has_junk(right[lane]) {
+                    different.push(lane);
+                }
+            }
+        }
+        Some(different)
+    }
+}
+
+/// Lanes that something observable still depends on where each block is entered.
+fn live_lanes(function: &Function, lanes: &[Lane]) -> Vec<HashSet<usize>> {
+    let mut at: HashMap<Location, Vec<usize>> = HashMap::new();
+    lanes.iter().enumerate().for_each(|(index, lane)| at.entry(lane.location).or_default().push(index));
+    let mut live = vec![HashSet::new(); function.blocks.len()];
+    loop {
+        let mut changed = false;
+        for index in (0..function.blocks.len()).rev() {
+            let mut now = Live { function, lanes, at: &at, live: HashSet::new(), temporaries: HashSet::new() };
+            for instruction in function.blocks[index].instructions.range().rev() {
+                now.temporaries.clear();
+                for step in function.steps[function.instructions[instruction].steps.range()].iter().rev() {
+                    now.before(step, &live);
+                }
+            }
+            changed |= now.live != live[index];
+            live[index] = now.live;
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+/// What is live, going backwards through a block.
+struct Live<'a> {
+    function: &'a Function,
+    lanes: &'a [Lane],
+    at: &'a HashMap<Location, Vec<usize>>,
+    live: HashSet<usize>,
+    temporaries: HashSet<Location>,
+}
+
+impl Live<'_> {
+    fn pieces(&self, lane: Lane) -> Vec<usize> {
+        let all = self.at.get(&lane.location).into_iter().flatten();
+        all.copied().filter(|piece| self.lanes[*piece].overlaps(lane)).collect()
+    }
+
+    fn read(&mut self, lane: Lane) {
+        if matches!(lane.location.place(), Place::Temporary(_)) {
+            self.temporaries.insert(lane.location);
+        }
+        let pieces = self.pieces(lane);
+        self.live.extend(pieces);
+    }
+
+    fn read_arg(&mut self, arg: Arg) {
+        if let Arg::Lane(lane) | Arg::Padded(lane, _) = arg {
+            self.read(lane);
+        }
+    }
+
+    /// Was the lane live? Afterwards what it covers is not.
+    fn write(&mut self, lane: Lane) -> bool {
+        let pieces = self.pieces(lane);
+        let used = self.temporaries.contains(&lane.location) || pieces.iter().any(|piece| self.live.contains(piece));
+        for piece in pieces {
+            let Lane { low, bits, .. } = self.lanes[piece];
+            if lane.low <= low && low + bits <= lane.low + lane.bits {
+                self.live.remove(&piece);
+            }
+        }
+        used
+    }
+
+    fn before(&mut self, step: &Step, entered: &[HashSet<usize>]) {
+        let function = self.function;
+        match *step {
+            Step::Move { to, from } => {
+                if self.write(to) {
+                    self.read_arg(from);
+                }
+            }
+            Step::Linear { to, terms, .. } => {
+                if self.write(to) {
+                    function.terms[terms.range()].iter().for_each(|(_, arg)| self.read_arg(*arg));
+                }
+            }
+            Step::Apply { args, results, effect, preserved, .. } => {
+                let mut used = effect != Effect::Pure;
+                for lane in &function.lanes[results.range()] {
+                    used |= self.write(*lane);
+                }
+                if let Some(mask) = preserved {
+                    self.clobber(mask);
+                }
+                if used {
+                    function.args[args.range()].iter().for_each(|arg| self.read_arg(*arg));
+                }
+            }
+            Step::Load { to, address, segment, .. } => {
+                self.write(to);
+                self.read(address);
+                segment.into_iter().for_each(|lane| self.read(lane));
+            }
+            Step::Store { value, address, segment, .. } => {
+                self.read_arg(value);
+                self.read(address);
+                segment.into_iter().for_each(|lane| self.read(lane));
+            }
+            Step::Undefine(lane) | Step::Forget(lane) => {
+                self.write(lane);
+            }
+            Step::Leave(exit) => {
+                let there = &entered[exit.target as usize];
+                match exit.when {
+                    Condition::Always => self.live = there.clone(),
+                    Condition::Event => self.live.extend(there),
+                    Condition::Flags(_, flags) => {
+                        self.live.extend(there);
+                        self.read(flags);
+                    }
+                }
+            }
+        }
+    }
+
+    fn clobber(&mut self, mask: Mask) {
+        let kept: &[u32] = match mask {
+            Mask::Known(index) => self.function.target.masks.get(usize::from(index)).map_or(&[], |units| units),
+            Mask::Unknown => &[],
+        };
+        let lanes = self.lanes;
+        self.live.retain(|piece| match lanes[*piece].location.place() {
+            Place::Physical(unit) => kept.contains(&unit),
+            _ => true,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn argued(good: &str, mutant: &str) -> Option<String> {
+        let mut names = machine::Names::new();
+        let [good, mutant] = [good, mutant].map(|body| {
+            let text = format!(
+                "--- |\n  target triple = \"x86_64-unknown-linux-gnu\"\n...\n---\nname:            f\nstack:\n  \
+                 - {{ id: 0, type: spill-slot, size: 8, alignment: 8 }}\nbody:             |\n  bb.0:\n    \
+                 liveins: $rdi, $rsi\n{body}...\n"
+            );
+            lift_mir::Module::parse(&text, &mut names).expect("Machine IR").functions.remove(0)
+        });
+        argue(&good, &mutant)
+    }
+
+    const SPILL: &str = "    MOV64mr %stack.0, 1, $noreg, 0, $noreg, $rdi :: (store (s64) into %stack.0)\n";
+    const RELOAD: &str = "    $rax = MOV64rm %stack.0, 1, $noreg, 0, $noreg :: (load (s64) from %stack.0)\n";
+    const COPY: &str = "    $rax = COPY $rdi\n";
+    const RETURN: &str = "    RET64 implicit $rax\n";
+
+    #[test]
+    fn a_reload_of_what_is_there_may_go() {
+        let why = argued(&format!("{SPILL}{COPY}{RELOAD}{RETURN}"), &format!("{SPILL}{COPY}{RETURN}"));
+        assert_eq!(why.as_deref(), Some("the right value is already there, or nothing is read later"));
+    }
+
+    #[test]
+    fn a_spill_that_nobody_reads_may_go() {
+        let why = argued(&format!("{SPILL}{COPY}{RETURN}"), &format!("{COPY}{RETURN}"));
+        // The block returns, so nothing is left behind at all.
+        assert_eq!(why.as_deref(), Some("the right value is already there, or nothing is read later"));
+    }
+
+    #[test]
+    fn a_spill_that_is_read_may_not_go() {
+        assert_eq!(argued(&format!("{SPILL}{RELOAD}{RETURN}"), &format!("{RELOAD}{RETURN}")), None);
+    }
+
+    #[test]
+    fn a_reload_over_something_else_may_not_go() {
+        let other = "    $rax = COPY $rsi\n";
+        assert_eq!(argued(&format!("{SPILL}{other}{RELOAD}{RETURN}"), &format!("{SPILL}{other}{RETURN}")), None);
+    }
+}
