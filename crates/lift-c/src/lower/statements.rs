@@ -6,6 +6,7 @@ use crate::ctype::CType;
 use crate::error::Error;
 use crate::lexer::Name;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 use updates::{Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
 
 /// Does control leave the enclosing list from inside the statement, other than at its end?
@@ -260,7 +261,9 @@ impl<'a> Lowerer<'a> {
                 None => {}
             }
         }
-        list.push(Stmt::Loop(Box::new(LoopStmt { site, number, cond, step, body, test_first: true, parallel })));
+        let strided = OnceLock::new();
+        let stmt = LoopStmt { site, number, cond, step, body, test_first: true, parallel, strided };
+        list.push(Stmt::Loop(Box::new(stmt)));
         match list.len() {
             1 => out.extend(list),
             _ => out.push(Stmt::Block(list)),
@@ -284,8 +287,9 @@ impl<'a> Lowerer<'a> {
         let cond = Some(self.cond_of(value)?);
         let body = self.scoped(body)?;
         self.loops.pop();
-        let step = Vec::new();
-        out.push(Stmt::Loop(Box::new(LoopStmt { site, number, cond, step, body, test_first, parallel: None })));
+        let (step, strided) = (Vec::new(), OnceLock::new());
+        let stmt = LoopStmt { site, number, cond, step, body, test_first, parallel: None, strided };
+        out.push(Stmt::Loop(Box::new(stmt)));
         Ok(())
     }
 
