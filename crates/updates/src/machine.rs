@@ -54,6 +54,8 @@ pub enum Schedule {
     Reverse,
     /// All at once: each turn starts from the state before the loop, their writes follow in order.
     Together,
+    /// In step: the first statement of the body in all turns, then the second, and so on.
+    Interleaved,
 }
 
 impl Default for Limits {

@@ -178,6 +178,8 @@ pub enum Int {
     FromData(Scalar, Box<Data>),
     /// Statements, then a value.
     Sequence(Vec<Stmt>, Box<Int>),
+    /// Writes slots that nothing else uses, in order, then a value: a small function.
+    Let(Vec<(u32, Int)>, Box<Int>),
     /// Address of a place.
     Address(Box<Place>),
     /// Pointer plus an index times a number of cells.

@@ -214,7 +214,7 @@ fn is_plain_place(place: &Place) -> bool {
     }
 }
 
-/// Has the control expression no effects, and does it read slots only?
+/// Has the control expression no effects that others see, and does it read slots only?
 pub(crate) fn is_plain(int: &Int) -> bool {
     match int {
         Int::Const(_) | Int::Slot(_) => true,
@@ -224,6 +224,7 @@ pub(crate) fn is_plain(int: &Int) -> bool {
         Int::Offset(parts, _) | Int::Distance(parts, _) => is_plain(&parts.0) && is_plain(&parts.1),
         Int::Not(inner) | Int::Convert(_, inner) => is_plain(inner),
         Int::Choice(parts) => is_plain(&parts.0) && is_plain(&parts.1) && is_plain(&parts.2),
+        Int::Let(parts, value) => parts.iter().all(|(_, part)| is_plain(part)) && is_plain(value),
         Int::Address(place) => is_plain_place(place),
         Int::Assign(..) | Int::PostStep(..) | Int::FromData(..) | Int::Sequence(..) => false,
     }

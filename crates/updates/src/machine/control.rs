@@ -154,6 +154,13 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 self.sequence(stmts)?;
                 self.int(value)
             }
+            Int::Let(parts, value) => {
+                for (slot, part) in parts {
+                    let part = self.leaf(part)?;
+                    self.assign_slot(*slot, part)?;
+                }
+                self.int(value)
+            }
             Int::Address(place) => {
                 let (object, cell) = match &**place {
                     Place::Cell(object) => (*object, 0),

@@ -79,13 +79,14 @@ impl Chunk<'_> {
         if value.first < low || value.first > high {
             return None;
         }
+        // Room that saturates is less than there is: turns are lost, never gained.
         let room = match value.step {
             0 => return Some(value),
-            1.. => i128::from(high) - i128::from(value.first),
-            _ => i128::from(value.first) - i128::from(low),
-        };
-        let distance = i128::from(value.step).abs();
-        if room < distance * i128::from(self.turns - 1) {
+            1.. => high.saturating_sub(value.first),
+            _ => value.first.saturating_sub(low),
+        } as u64;
+        let distance = value.step.unsigned_abs();
+        if room < distance.saturating_mul(self.turns as u64 - 1) {
             self.turns = (room / distance) as i64 + 1;
         }
         Some(value)
@@ -142,7 +143,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 }
             },
             Int::Binary(op, ty, parts) => {
-                let (a, b) = (self.progress(&parts.0, chunk)?, self.progress(&parts.1, chunk)?);
+                let (a, b) = (self.leaf_progress(&parts.0, chunk)?, self.leaf_progress(&parts.1, chunk)?);
                 if a.step == 0 && b.step == 0 {
                     return arithmetic(*op, *ty, a.first, b.first).ok().map(Progress::fixed);
                 }
@@ -184,6 +185,16 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 let holds = self.settled(&parts.0, chunk)?;
                 self.progress(if holds { &parts.1 } else { &parts.2 }, chunk)
             }
+            Int::Let(parts, value) => {
+                for (slot, part) in parts {
+                    let part = Some(self.progress(part, chunk)?);
+                    match chunk.written.iter_mut().find(|w| w.slot == *slot) {
+                        Some(written) => written.value = part,
+                        None => chunk.written.push(Written { slot: *slot, value: part, done: false }),
+                    }
+                }
+                self.progress(value, chunk)
+            }
             Int::Address(place) => {
                 let access = match &**place {
                     Place::Cell(object) => Access { object: *object, cell: Progress::default() },
@@ -197,6 +208,15 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 pointer_progress(object, start.plus(by.times(*scale)?)?, chunk)
             }
             _ => None,
+        }
+    }
+
+    /// As [`Machine::progress`], without a call for numbers.
+    #[inline(always)]
+    fn leaf_progress(&self, int: &Int, chunk: &mut Chunk<'p>) -> Option<Progress> {
+        match int {
+            Int::Const(value) => Some(Progress::fixed(*value)),
+            other => self.progress(other, chunk),
         }
     }
 
