@@ -600,12 +600,12 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
         // Who watches wants to see each statement; a branch on data logs what it writes.
         let mut strided = body.strided().filter(|_| !O::ACTIVE && self.branches.is_empty());
-        let (mut first, mut failures) = (true, 0);
+        let (mut first, mut failures, mut ran) = (true, 0, false);
         loop {
             self.site = body.site;
-            if let Some(prepared) = strided.filter(|_| body.test_first || !first) {
+            if let Some(prepared) = strided.filter(|_| !ran && (body.test_first || !first)) {
                 if self.stride(body, prepared)? {
-                    first = false;
+                    (first, ran) = (false, true);
                     continue;
                 }
                 failures += 1;
@@ -617,6 +617,11 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 && !self.decide(cond)?
             {
                 break;
+            }
+            if ran {
+                // There is more to do after the chunk: plan again.
+                ran = false;
+                continue;
             }
             first = false;
             self.turns += 1;
