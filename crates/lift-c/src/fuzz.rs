@@ -5,9 +5,7 @@ use crate::preprocess::Settings;
 use crate::source::Source;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use updates::{
-    Fault, FaultKind, Final, Floating, Hashed, Hashes, Limits, Nobody, Observer, Symbolic, execute,
-};
+use updates::{Fault, FaultKind, Final, Floating, Hashed, Hashes, Limits, Nobody, Observer, Symbolic, execute};
 
 /// Texts that mutation starts from: they reach every part of the grammar.
 const SEEDS: [&str; 6] = [

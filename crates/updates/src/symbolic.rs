@@ -198,9 +198,7 @@ impl<B: Backing> Symbolic<B> {
             Op::Add | Op::Mul if right.is_none() && self.is_truth(b) && !self.is_truth(a) => {
                 self.by_cases(op, ty, b, a)
             }
-            Op::Add | Op::Mul if left.is_none() && self.is_truth(a) && !self.is_truth(b) => {
-                self.by_cases(op, ty, a, b)
-            }
+            Op::Add | Op::Mul if left.is_none() && self.is_truth(a) && !self.is_truth(b) => self.by_cases(op, ty, a, b),
             Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor => {
                 let pair = self.ordered_pair(a, b, false);
                 self.backing.apply(Tag::Binary(op, ty), &pair)

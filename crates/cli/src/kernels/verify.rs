@@ -1,11 +1,11 @@
 //! `verify` for C kernels: the kernel alone, with terms, on a saved claim.
 
+use super::objects::{self, Files};
 use crate::arguments::VerifyArguments;
 use crate::deliver;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use kernel::CheckedProof;
-use super::objects::{self, Files};
 use kernel::updates::{UpdateCertificate, UpdateRejection, check_code, check_updates};
 use lift_c::{Settings, Source};
 use std::num::NonZeroUsize;
@@ -54,10 +54,7 @@ fn rejected(name: &str, why: &str) -> Result<Status, Failure> {
     Ok(Status::Unknown)
 }
 
-fn check(
-    certificate: &UpdateCertificate,
-    files: Files<'_>,
-) -> Result<Result<CheckedProof, UpdateRejection>, Failure> {
+fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<CheckedProof, UpdateRejection>, Failure> {
     let settings = Settings {
         defines: certificate.defines.clone(),
         includes: certificate.includes.iter().map(Into::into).collect(),
@@ -71,8 +68,8 @@ fn check(
             Err(_) => return Ok(Err(UpdateRejection::Malformed("one of the functions cannot be read".to_string()))),
         };
         let about = [&certificate.original_hash, &certificate.candidate_hash];
-        let same = loaded.hashes().iter().eq(about)
-            && certificate.interface_hash.as_deref() == Some(loaded.interface_hash());
+        let same =
+            loaded.hashes().iter().eq(about) && certificate.interface_hash.as_deref() == Some(loaded.interface_hash());
         if !same {
             let what = "the certificate is about another version of one of the files";
             return Ok(Err(UpdateRejection::Malformed(what.to_string())));

@@ -23,9 +23,7 @@ impl<'a> Lowerer<'a> {
             Ok(from)
         };
         let count = match self.value(size)? {
-            Val::Int(Int::Const(bytes), _) if bytes >= 0 && bytes as u64 % ty.bytes() == 0 => {
-                bytes / ty.bytes() as i64
-            }
+            Val::Int(Int::Const(bytes), _) if bytes >= 0 && bytes as u64 % ty.bytes() == 0 => bytes / ty.bytes() as i64,
             _ => return Err(self.unsupported(format!("`{name}` of a size that is no constant number of elements"))),
         };
         let site = self.site(line);
@@ -76,9 +74,7 @@ impl<'a> Lowerer<'a> {
         match value {
             Val::Int(Int::Const(0), _) if ty.is_float() => Ok(Constant::float(ty, 0.0)),
             Val::Int(Int::Const(0), _) => Ok(Constant::Int(0)),
-            Val::Int(Int::Const(byte), _) if ty.bits() == 8 => {
-                Ok(Constant::integer(ty.wrap(i128::from(byte as u8))))
-            }
+            Val::Int(Int::Const(byte), _) if ty.bits() == 8 => Ok(Constant::integer(ty.wrap(i128::from(byte as u8)))),
             _ => Err(self.unsupported(format!("`{name}` with this value"))),
         }
     }

@@ -194,7 +194,8 @@ impl<'a> Lowerer<'a> {
                 Val::Data(Data::Load(updates::Place::Cell(object)), ty)
             }
             Some((Binding::Object(object, ty @ CType::Struct(_)), _)) => {
-                let access = super::values::Access { base: updates::Base::Object(object), index: Vec::new(), offset: 0 };
+                let access =
+                    super::values::Access { base: updates::Base::Object(object), index: Vec::new(), offset: 0 };
                 Val::Struct(access, ty, Vec::new())
             }
             Some(_) => return Err(self.unsupported("a function that returns an array")),

@@ -184,7 +184,9 @@ impl<'a> Lowerer<'a> {
     /// The values of all cells of an aggregate; missing ones are zero.
     fn flatten(&mut self, list: &[Initializer], ty: &CType) -> Result<Vec<(Option<Val>, Scalar)>, Error> {
         let parts: Vec<CType> = match ty {
-            CType::Array(element, Some(length)) if *length <= MOST_ELEMENTS as u64 => vec![(**element).clone(); *length as usize],
+            CType::Array(element, Some(length)) if *length <= MOST_ELEMENTS as u64 => {
+                vec![(**element).clone(); *length as usize]
+            }
             CType::Struct(layout) => layout.members.iter().map(|(_, ty)| ty.clone()).collect(),
             _ => return Err(self.unsupported("an initializer of this size")),
         };

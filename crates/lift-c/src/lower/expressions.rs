@@ -194,9 +194,7 @@ impl<'a> Lowerer<'a> {
             Val::Pointer(value, target) => Val::Pointer(Int::Sequence(stmts, Box::new(value)), target),
             // Nothing to wait for; the number is not looked at.
             Val::Void => Val::Int(Int::Sequence(stmts, Box::new(Int::Const(0))), Scalar::I32),
-            Val::Struct(access, ty, before) => {
-                Val::Struct(access, ty, stmts.into_iter().chain(before).collect())
-            }
+            Val::Struct(access, ty, before) => Val::Struct(access, ty, stmts.into_iter().chain(before).collect()),
             Val::Fresh(..) => return Err(self.unsupported("this value in an expression list")),
         })
     }

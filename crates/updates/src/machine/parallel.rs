@@ -98,7 +98,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             return Err(self.unsupported("a parallel loop with this many turns"));
         }
         let slots: Vec<i64> = parallel.private_slots.iter().map(|s| self.slots[*s as usize]).collect();
-        let mut turns: Vec<(Vec<Vec<D::Value>>, Vec<i64>)> = values.iter().map(|_| (cells.clone(), slots.clone())).collect();
+        let mut turns: Vec<(Vec<Vec<D::Value>>, Vec<i64>)> =
+            values.iter().map(|_| (cells.clone(), slots.clone())).collect();
         let mut stmts: &'p [Stmt] = &body.body;
         while let [Stmt::Block(inner)] = stmts {
             stmts = inner;

@@ -226,14 +226,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         (value.step == 0).then_some(value.first != 0)
     }
 
-    fn comparison(
-        &self,
-        cmp: Cmp,
-        ty: Scalar,
-        a: Progress,
-        b: Progress,
-        chunk: &mut Chunk<'p>,
-    ) -> Option<Progress> {
+    fn comparison(&self, cmp: Cmp, ty: Scalar, a: Progress, b: Progress, chunk: &mut Chunk<'p>) -> Option<Progress> {
         let holds = compare_control(cmp, ty, a.first, b.first);
         if a.step == b.step && ty != Scalar::U64 || a.step == 0 && b.step == 0 {
             return Some(Progress::fixed(i64::from(holds)));

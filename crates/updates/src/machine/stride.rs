@@ -78,7 +78,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     fn plan_access(&self, place: &'p Place, at: usize, arm: Arm, chunk: &mut Chunk<'p>) -> Option<()> {
         let access = self.place_progress(place, chunk)?;
         let number = access.object as usize;
-        let bounded = self.program.objects[number].cells.is_some() || self.extents.get(number).copied().flatten().is_some();
+        let bounded =
+            self.program.objects[number].cells.is_some() || self.extents.get(number).copied().flatten().is_some();
         let length = self.objects[number].len() as i64;
         // What is read only if a condition on data holds does not say how far the object goes.
         if !bounded && arm == Arm::Always {
