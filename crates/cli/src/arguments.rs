@@ -82,6 +82,9 @@ pub struct CheckArguments {
     /// In C kernels every intermediate value of a cell must agree, too
     #[arg(long)]
     pub strict_updates: bool,
+    /// Compare the kernels in two object files, called as the function of this C file says
+    #[arg(long, value_name = "FILE.c")]
+    pub interface: Option<PathBuf>,
     /// In C kernels a subscript may leave its row inside the array
     #[arg(long)]
     pub flat_arrays: bool,
@@ -105,6 +108,9 @@ pub struct VerifyArguments {
     pub original: PathBuf,
     /// The candidate it was made for
     pub candidate: PathBuf,
+    /// The C file that was given to `check` as the interface of two object files
+    #[arg(long, value_name = "FILE.c")]
+    pub interface: Option<PathBuf>,
 }
 
 /// What lockstep understood of a file, or what a certificate claims.

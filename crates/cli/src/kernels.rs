@@ -34,6 +34,7 @@ pub fn is_c(path: &Path) -> bool {
 struct Job {
     original: std::path::PathBuf,
     candidate: std::path::PathBuf,
+    interface: Option<std::path::PathBuf>,
     settings: Settings,
     selections: Vec<Selection>,
     parameters: Vec<(String, i64)>,
@@ -44,15 +45,13 @@ struct Job {
 /// Compares the kernels of two C files, or of a C file and object code.
 pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
     let start = Instant::now();
-    if arguments.certificates.is_some() && !(is_c(&arguments.original) && is_c(&arguments.candidate)) {
-        return Err(Failure("--certificates: there are none for C against object code".to_string()));
-    }
     let mode =
         Floating::from_name(&arguments.fp).ok_or_else(|| Failure(format!("--fp {}: no such mode", arguments.fp)))?;
     let parameters = parameters(&arguments.parameters)?;
     let job = Job {
         original: arguments.original.clone(),
         candidate: arguments.candidate.clone(),
+        interface: arguments.interface.clone(),
         settings: Settings {
             defines: arguments.defines.clone(),
             includes: arguments.includes.clone(),
@@ -136,7 +135,7 @@ impl Job {
             }
             values.push((sweep.parameter.clone(), sweep.first));
         }
-        let pairs = if self.with_object() {
+        let pairs = if self.files().with_object() {
             self.object_pairs(&values)?
         } else {
             let (original, candidate) = self.sources(&values)?;
@@ -191,13 +190,8 @@ impl Job {
         })
     }
 
-    /// Is one of the files object code?
-    fn with_object(&self) -> bool {
-        !is_c(&self.original) || !is_c(&self.candidate)
-    }
-
     fn outcome(&self, names: &Names, values: &[(String, i64)]) -> Result<KernelOutcome, Failure> {
-        if self.with_object() {
+        if self.files().with_object() {
             return self.object_outcome(names, values);
         }
         let (original, candidate) = self.sources(values)?;
@@ -227,21 +221,14 @@ impl Job {
         kernel::updates::Pairing::of(&ours, &theirs)
             .map_err(|what| Failure(format!("{} and {}: {what}", original.path(), candidate.path())))?;
         let mut outcome = check_kernels(&ours, &theirs, self.options);
-        let side = |source, program, name| replay::Side { source, program, name };
+        let side = |source, program, name| replay::Side { source, program, name, object: None };
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == "input" => match replay::replay(sides, witness) {
-                replay::Result::Differs => {
-                    witness.replayed.push("cpu");
-                    Ok(outcome)
-                }
-                replay::Result::NotRun => Ok(outcome),
-                replay::Result::Agrees => {
-                    let what = "the interpreter finds a difference that the compiled programs do not show";
-                    Ok(unknown(Reason::new(ReasonKind::Internal, what)))
-                }
-            },
+            KernelVerdict::Different(witness) if witness.kind == "input" => {
+                let verdict = replay::replay(sides, witness);
+                Ok(replayed(outcome, verdict))
+            }
             _ => Ok(outcome),
         }
     }
@@ -260,6 +247,19 @@ impl Job {
     }
 }
 
+/// The outcome after its witness was replayed on the CPU.
+fn replayed(mut outcome: KernelOutcome, result: replay::Result) -> KernelOutcome {
+    match (&mut outcome.verdict, result) {
+        (KernelVerdict::Different(witness), replay::Result::Differs) => witness.replayed.push("cpu"),
+        (_, replay::Result::Agrees) => {
+            let what = "the interpreter finds a difference that the compiled programs do not show";
+            return unknown(Reason::new(ReasonKind::Internal, what));
+        }
+        _ => {}
+    }
+    outcome
+}
+
 fn unknown(reason: Reason) -> KernelOutcome {
     KernelOutcome { verdict: KernelVerdict::Unknown(reason), assumptions: Vec::new(), updates: 0 }
 }
@@ -268,14 +268,25 @@ fn save(directory: &Path, job: &Job, function: &mut KernelFunction) -> Result<()
     if !matches!(function.outcome.verdict, KernelVerdict::Equivalent(_)) || job.sweep.is_some() {
         return Ok(());
     }
-    let (original, candidate) = job.sources(&job.parameters)?;
+    let candidate_name = function.candidate_name.clone().unwrap_or_else(|| function.name.clone());
+    let ([original_hash, candidate_hash], interface_hash) = if job.files().with_object() {
+        let settings = Settings { parameters: job.parameters.clone(), ..job.settings.clone() };
+        match objects::load(job.files(), [&function.name, &candidate_name], &settings)? {
+            Ok(loaded) => (loaded.hashes(), Some(loaded.interface_hash().to_string())),
+            Err(_) => return Err(Failure("the files changed".to_string())),
+        }
+    } else {
+        let (original, candidate) = job.sources(&job.parameters)?;
+        ([original.hash().to_string(), candidate.hash().to_string()], None)
+    };
     let certificate = kernel::updates::UpdateCertificate {
         kind: "updates".to_string(),
         version: kernel::updates::UPDATES_VERSION,
         original: function.name.clone(),
-        candidate: function.candidate_name.clone().unwrap_or_else(|| function.name.clone()),
-        original_hash: original.hash().to_string(),
-        candidate_hash: candidate.hash().to_string(),
+        candidate: candidate_name,
+        original_hash,
+        candidate_hash,
+        interface_hash,
         parameters: job.parameters.clone(),
         defines: job.settings.defines.clone(),
         includes: job.settings.includes.iter().map(|p| p.display().to_string()).collect(),

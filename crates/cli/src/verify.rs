@@ -25,7 +25,8 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     if machine_ir::is_machine_ir(&arguments.original) {
         return machine_ir::verify(arguments);
     }
-    if kernels::is_c(&arguments.original) {
+    let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
+    if c || arguments.interface.is_some() {
         return kernels::verify(arguments);
     }
     let certificate = read(&arguments.certificate)?;

@@ -127,10 +127,10 @@ fn what_is_not_handled_is_named() {
     }
     let run = bench.run("check a.o b.o --strategy updates");
     assert_eq!(run.status, Some(3));
-    assert!(run.err.contains("needs a C file on one side"), "{}", run.err);
-    let run = bench.run("check a.c a.o --certificates out");
+    assert!(run.err.contains("--interface"), "{}", run.err);
+    let run = bench.run("check a.c a.o --interface a.c");
     assert_eq!(run.status, Some(3));
-    assert!(run.err.contains("--certificates"), "{}", run.err);
+    assert!(run.err.contains("--interface a.c"), "{}", run.err);
     let run = bench.run("check a.c a.o --param M=3");
     assert_eq!(run.status, Some(3));
     assert!(run.err.contains("no parameter of that name"), "{}", run.err);
@@ -138,4 +138,68 @@ fn what_is_not_handled_is_named() {
     assert_eq!(verdict, "unknown");
     let run = bench.run("check a.c a.o --function g");
     assert_eq!(run.status, Some(3), "{}", run.out);
+}
+
+/// Compiles a text under a name.
+fn compiled(bench: &Bench, way: &str, name: &str, text: &str) {
+    bench.write(&format!("{name}.c"), text.as_bytes());
+    assert!(compiles(bench, way, name), "{name}: {way}");
+}
+
+#[test]
+fn two_objects_are_compared_as_a_c_file_says() {
+    let bench = Bench::new();
+    let (kernel, macros, parameters) = KERNELS[0];
+    let right = source(kernel);
+    bench.write("kernel.c", right.as_bytes());
+    compiled(&bench, &format!("cc -O0 {macros}"), "a", &right);
+    compiled(&bench, &format!("cc -O3 {macros}"), "b", &right);
+    compiled(&bench, &format!("cc -O3 {macros}"), "c", &right.replace("k < N", "k < N - 1"));
+    let (verdict, run) = check(&bench, &format!("a.o b.o --interface kernel.c {parameters}"));
+    assert_eq!(verdict, "equivalent", "{}", run.out);
+    let (verdict, run) = check(&bench, &format!("a.o c.o --interface kernel.c {parameters}"));
+    assert_eq!(verdict, "different", "{}", run.out);
+    assert!(run.out.contains("\"cpu\""), "{}", run.out);
+    let run = bench.run(&format!("check a.o b.o --interface missing.c {parameters}"));
+    assert_eq!(run.status, Some(3), "{}", run.err);
+    bench.write("other.c", b"void other(double a[4]) { a[0] = 1; }");
+    let run = bench.run("check a.o b.o --interface other.c");
+    assert_eq!(run.status, Some(3), "{}", run.err);
+}
+
+#[test]
+fn certificates_are_about_the_code_and_its_interface() {
+    let bench = Bench::new();
+    let text = "void f(double a[8], double s) { for (int i = 0; i < 8; i++) a[i] = a[i] * s + 1.5; }";
+    compiled(&bench, "cc -O2 -ffp-contract=off", "a", text);
+    compiled(&bench, "cc -O1 -ffp-contract=off", "b", &text.replace("a[i] * s", "s * a[i]"));
+    compiled(&bench, "cc -O2 -ffp-contract=off", "c", &text.replace("1.5", "2.5"));
+    for (number, sides) in ["a.c a.o", "b.o a.c", "b.o a.o --interface a.c"].into_iter().enumerate() {
+        let run = bench.run(&format!("check {sides} --certificates out{number}"));
+        assert_eq!(run.status, Some(0), "{sides}: {} {}", run.out, run.err);
+        let run = bench.run(&format!("verify out{number}/f.json {sides}"));
+        assert_eq!(run.status, Some(0), "{sides}: {} {}", run.out, run.err);
+        assert!(run.out.contains("accepted") && !run.out.contains("hash-128"), "{}", run.out);
+    }
+    for other in ["a.c c.o", "c.c a.o", "a.o a.c", "a.c a.c"] {
+        let run = bench.run(&format!("verify out0/f.json {other}"));
+        assert_eq!(run.status, Some(3), "{other}: {} {}", run.out, run.err);
+        assert!(run.err.contains("another version"), "{other}: {}", run.err);
+    }
+    let run = bench.run("verify out2/f.json b.o a.o --interface c.c");
+    assert_eq!(run.status, Some(3), "the interface is another: {} {}", run.out, run.err);
+}
+
+#[test]
+fn differences_of_object_code_are_replayed_on_the_cpu() {
+    let bench = Bench::new();
+    let text =
+        "double f(int n, double a[8], float s) { double t = 0; for (int i = 0; i < n; i++) t += a[i] * s; return t; }";
+    bench.write("a.c", text.as_bytes());
+    compiled(&bench, "cc -O2 -ffp-contract=off", "b", &text.replace("i < n", "i < n - 1"));
+    for sides in ["a.c b.o", "b.o a.c"] {
+        let (verdict, run) = check(&bench, &format!("{sides} --param n=8"));
+        assert_eq!(verdict, "different", "{}", run.out);
+        assert!(run.out.contains("\"cpu\""), "{sides}: {}", run.out);
+    }
 }

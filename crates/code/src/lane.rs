@@ -195,3 +195,52 @@ pub(crate) fn aligned<V: Copy + Eq>(a: &Lanes<V>, b: &Lanes<V>) -> Vec<(Lane<V>,
 }
 
 const LENGTHS: &str = "operands of different lengths";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(low: u16, width: u16) -> Lane<u32> {
+        Lane { width, content: Content::Part { value: 7, ty: Scalar::F64, low } }
+    }
+
+    fn joined(lanes: &[Lane<u32>]) -> Lanes<u32> {
+        let mut out = Lanes::new();
+        for lane in lanes {
+            push(&mut out, *lane);
+        }
+        out
+    }
+
+    #[test]
+    fn bytes_of_one_value_in_order_are_the_value() {
+        let bytes: Vec<Lane<u32>> = (0..8).map(|i| part(8 * i, 8)).collect();
+        assert_eq!(joined(&bytes).as_slice(), &[part(0, 64)]);
+        assert_eq!(part(0, 64).whole(), Some((7, Scalar::F64)));
+        let swapped = joined(&[part(32, 32), part(0, 32)]);
+        assert_eq!(swapped.len(), 2, "halves in the wrong order are no value");
+        assert_eq!(part(32, 32).whole(), None);
+    }
+
+    #[test]
+    fn known_bits_join_up_to_a_word() {
+        let lanes = joined(&[Lane::known(32, 1), Lane::known(32, 2), Lane::known(64, 3)]);
+        assert_eq!(lanes.as_slice(), &[Lane::known(64, 2 << 32 | 1), Lane::known(64, 3)]);
+        let Value::Bits(bits) = Value::from_lanes(lanes) else { panic!("all bits are known") };
+        assert_eq!(bits.limbs()[..2], [2 << 32 | 1, 3]);
+    }
+
+    #[test]
+    fn slices_cross_lanes() {
+        let lanes = joined(&[Lane::known(64, 0xff00), part(0, 64)]);
+        assert_eq!(slice(&lanes, 8, 8).as_slice(), &[Lane::known(8, 0xff)]);
+        assert_eq!(slice(&lanes, 56, 16).as_slice(), &[Lane::known(8, 0), part(0, 8)]);
+        assert_eq!(slice(&lanes, 64, 64).as_slice(), &[part(0, 64)]);
+    }
+
+    #[test]
+    fn operands_are_cut_where_either_has_a_symbolic_lane() {
+        let (a, b) = (joined(&[part(0, 64), Lane::known(64, 5)]), joined(&[Lane::known(64, 1), Lane::known(64, 2)]));
+        assert_eq!(aligned(&a, &b), [(part(0, 64), Lane::known(64, 1)), (Lane::known(64, 5), Lane::known(64, 2))]);
+    }
+}

@@ -113,3 +113,54 @@ impl<V: Copy + Eq> Memory<V> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use updates::Scalar;
+
+    fn memory() -> Memory<u32> {
+        let mut memory = Memory::new();
+        let region = |number, name: &str, writable| Region {
+            name: name.to_string(),
+            base: base_of(number) + 8,
+            bytes: vec![Content::Known(0); 16],
+            writable,
+        };
+        assert!(memory.add(1, region(1, "a", true)));
+        assert!(memory.add(2, region(2, "table", false)));
+        assert!(!memory.add(1, region(1, "again", true)), "a place is taken once");
+        memory
+    }
+
+    fn double(value: u32) -> Value<u32> {
+        let content = Content::Part { value, ty: Scalar::F64, low: 0 };
+        Value::from_lanes([Lane { width: 64, content }].into_iter().collect())
+    }
+
+    #[test]
+    fn what_is_stored_is_loaded() {
+        let mut memory = memory();
+        let at = base_of(1) + 8;
+        assert_eq!(memory.store(at, &double(3)), Ok(1));
+        assert_eq!(memory.load(at, 8), Ok(double(3)));
+        let mixed = memory.load(at + 4, 8).expect("inside").lanes();
+        assert_eq!(mixed.len(), 2, "the upper half of the value, then zeros");
+        assert_eq!(memory.store(at + 4, &double(4)), Ok(1));
+        assert_ne!(memory.load(at, 8), Ok(double(3)), "half of it was overwritten");
+    }
+
+    #[test]
+    fn accesses_stay_inside_their_region() {
+        let mut memory = memory();
+        let at = base_of(1) + 8;
+        let outside = Refusal::Outside("`a`".to_string());
+        assert_eq!(memory.load(at + 9, 8), Err(outside.clone()));
+        assert_eq!(memory.load(at - 1, 8), Err(outside.clone()));
+        assert_eq!(memory.store(at + 16, &double(1)), Err(outside));
+        assert_eq!(memory.load(base_of(3), 1), Err(Refusal::Outside("any object".to_string())));
+        assert_eq!(memory.load(u64::MAX, 8), Err(Refusal::Outside("any object".to_string())));
+        assert_eq!(memory.store(base_of(2) + 8, &double(1)), Err(Refusal::Constant("table".to_string())));
+        assert_eq!(memory.store(at, &Value::lost(12, "bits")), Err(Refusal::Torn));
+    }
+}

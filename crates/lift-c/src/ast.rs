@@ -35,8 +35,10 @@ pub enum ExprKind {
     Cast(Box<Type>, Box<Expr>),
     SizeofType(Box<Type>),
     SizeofExpr(Box<Expr>),
-    /// `(type){…}`, which is not supported.
-    Compound,
+    /// `(type){…}`.
+    Compound(Box<Type>, Vec<Initializer>),
+    /// `({ …; value; })`.
+    Statements(Vec<Stmt>),
 }
 
 /// Operators with one operand.
@@ -96,6 +98,8 @@ pub enum Type {
     Array(Box<Type>, Option<Box<Expr>>),
     /// A function with its result and parameters.
     Function(Box<Type>, Vec<Parameter>),
+    /// The type of an expression.
+    Typeof(Box<Expr>),
 }
 
 /// Arithmetic types.
@@ -145,6 +149,10 @@ pub enum Initializer {
     Value(Expr),
     /// A list in braces.
     List(Vec<Initializer>),
+    /// `[index] = …` in a list.
+    At(Expr, Box<Initializer>),
+    /// `.name = …` in a list.
+    Member(Name, Box<Initializer>),
 }
 
 /// A variable.

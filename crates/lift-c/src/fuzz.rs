@@ -1,18 +1,20 @@
-//! Hostile text for the frontend, and the property that it must have: an answer, never a panic, a hang or a stack
-//! overflow. The fuzz target calls [`check_text`]; the tests call [`check_seeds`] for a second.
+//! Hostile text for the frontend, and the properties that it must have: an answer, never a panic, a hang or a stack
+//! overflow; and the same answer whether innermost loops run in chunks or statement by statement. The fuzz target calls [`check_text`]; the tests call [`check_seeds`] for a second.
 
 use crate::preprocess::Settings;
 use crate::source::Source;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use updates::{Floating, Hashes, Limits, Nobody, Symbolic, execute};
+use updates::{Fault, FaultKind, Final, Floating, Hashed, Hashes, Limits, Nobody, Observer, Symbolic, execute};
 
 /// Texts that mutation starts from: they reach every part of the grammar.
-const SEEDS: [&str; 4] = [
+const SEEDS: [&str; 6] = [
     "#define N 4\n#define min(a,b) ((a)<(b)?(a):(b))\nvoid f(int n, double A[N][N], const float *x) {\n#pragma scop\nfor (int i = 0; i < min(n, N); i++) A[i][i] += x[i] * 0.5f;\n}\n",
     "struct p { double x, y[2]; };\nstatic inline int g(int a) { switch (a % 3) { case 0: return 1; default: break; } return -a; }\ndouble f(struct p *s, int k) { double t = 0; while (k-- > 0) { if (s->x > t) t = s->x; else continue; } do t += s->y[g(k) & 1]; while (0); return t; }\n",
     "typedef unsigned char u8; enum { A = 2, B };\nu8 buf[A][B];\nvoid f(u8 q[8], long n) { u8 *p = q, *e = q + 8; for (; p != e; p++) *p = (u8)(*p << 1 | *p >> 7); (void)n; buf[1][0] ^= q[~0 & 1 ? 2 : 3]; }\n",
     "#if defined(X) && X > 2\nbad\n#elif 1\n#define C(i) ((i)*(double)sizeof(int))\n#endif\nint f(int a[2][2]) { int *p = &a[0][1]; return *p++ + p[-1] - (int)C(2), !a[1][1]; }\n",
+    "static int lo(int a, int b) { return a < b ? a : b; }\nvoid f(int n, double A[9][8], double *x) { for (int t = 0; t < 9; t += n) for (int i = t; i <= lo(t + 2, 8); i++) for (int j = 1; j < 7; j++) { if (j == i) A[i][j] = 0; if (i + j > 6 && j != 3) x[j - 1] += A[i][j + 1] * (j < 4 ? x[2 * j] : i); else A[8 - i][j] -= 2.5; } }\n",
+    "void f(unsigned char n, float y[20], int c[20]) { double s = 1; unsigned i; for (i = 15; i < 16; i--) y[i] = c[i] > 2 ? y[i + 1] : s; signed char k = 100; int q = 0; while (k > 90) { int m = 3 * q - 2; y[q] = m; c[m > 0 ? m % 20 : 0] = k; q = q + 1; k -= 2; } do { s += y[q--]; } while (q > 1); y[0] = s; (void)n; }\n",
 ];
 
 /// One text through the whole frontend, with small bounds.
@@ -34,8 +36,35 @@ pub fn check_text(text: &str) {
             ..Limits::default()
         };
         // A fault is an answer, too.
-        let _ = execute(&program, &mut domain, &mut Nobody, limits, &[]);
+        let fast = execute(&program, &mut domain, &mut Nobody, limits, &[]);
+        let slow = execute(&program, &mut domain, &mut Watching, limits, &[]);
+        if let Some((fast, slow)) = differing(fast, slow) {
+            panic!("{text}\nin chunks: {fast}\nby statements: {slow}");
+        }
     }
+}
+
+/// Sees every statement, so that no loop is run in chunks.
+pub struct Watching;
+
+impl<V> Observer<V> for Watching {
+    const ACTIVE: bool = true;
+}
+
+type Ended = Result<Final<Hashed>, Box<Fault>>;
+
+/// How two runs of one program differ; runs that a limit ended may.
+pub fn differing(fast: Ended, slow: Ended) -> Option<(String, String)> {
+    let limited = |run: &Ended| matches!(run, Err(f) if matches!(f.kind, FaultKind::Time | FaultKind::Memory));
+    if limited(&fast) || limited(&slow) {
+        return None;
+    }
+    let shown = |run: Ended| match run {
+        Ok(end) => format!("{:?} {} {:?}", end.objects, end.updates, end.divisions),
+        Err(fault) => format!("{:?} {} [{}] {}", fault.kind, fault.detail, fault.instance, fault.conditional),
+    };
+    let (fast, slow) = (shown(fast), shown(slow));
+    (fast != slow).then_some((fast, slow))
 }
 
 /// Mutations of the seeds, by a number.

@@ -15,6 +15,7 @@ use updates::{Constant, Data, Int, Object, Origin, Program, Scalar, Site, Stmt};
 mod access;
 mod arithmetic;
 mod assign;
+mod blocks;
 mod calls;
 mod declare;
 mod entry;
@@ -246,6 +247,12 @@ impl<'a> Lowerer<'a> {
             ast::Type::Basic(basic) => CType::Scalar(scalar(*basic)),
             ast::Type::Other(name) => return Err(self.unsupported(format!("type `{name}`"))),
             ast::Type::Pointer(target) => CType::Pointer(Rc::new(self.ctype(target)?)),
+            ast::Type::Typeof(expr) => match self.value(expr)? {
+                Val::Int(_, ty) | Val::Data(_, ty) => CType::Scalar(ty),
+                Val::Pointer(_, target) => CType::Pointer(target),
+                Val::Struct(_, ty, _) => ty,
+                Val::Fresh(..) | Val::Void => return Err(self.unsupported("`typeof` of this")),
+            },
             ast::Type::Function(..) => return Err(self.unsupported("a function type")),
             ast::Type::Array(element, length) => {
                 let element = self.ctype(element)?;
@@ -379,6 +386,7 @@ fn assigned_init(init: &ast::Initializer, names: &mut FxHashSet<Name>) {
     match init {
         ast::Initializer::Value(expr) => assigned_in(expr, names),
         ast::Initializer::List(list) => list.iter().for_each(|i| assigned_init(i, names)),
+        ast::Initializer::At(_, inner) | ast::Initializer::Member(_, inner) => assigned_init(inner, names),
     }
 }
 
@@ -399,6 +407,8 @@ fn assigned_in(expr: &Expr, names: &mut FxHashSet<Name>) {
             | ast::Unary::Address,
             inner,
         ) => target(inner),
+        ExprKind::Statements(list) => list.iter().for_each(|stmt| assigned_by(stmt, names)),
+        ExprKind::Compound(_, list) => list.iter().for_each(|init| assigned_init(init, names)),
         _ => {}
     }
     for part in parts(expr) {

@@ -273,16 +273,38 @@ impl<'a> Parser<'a> {
         self.expect("{")?;
         let mut list = Vec::new();
         while !self.eat("}") {
-            if self.text() == "." || self.text() == "[" {
-                return Err(self.malformed("designated initializers are not supported"));
-            }
-            list.push(self.initializer()?);
+            list.push(self.designated()?);
             if !self.eat(",") && self.text() != "}" {
                 return Err(self.unexpected("`,` or `}`"));
             }
         }
         self.leave();
         Ok(list)
+    }
+
+    /// An initializer, perhaps for a place that is named.
+    fn designated(&mut self) -> Result<Initializer, Error> {
+        self.enter()?;
+        let made = if self.eat("[") {
+            let index = self.conditional()?;
+            self.expect("]")?;
+            Initializer::At(index, Box::new(self.after_designator()?))
+        } else if self.eat(".") {
+            let name = self.word()?;
+            Initializer::Member(name, Box::new(self.after_designator()?))
+        } else {
+            self.initializer()?
+        };
+        self.leave();
+        Ok(made)
+    }
+
+    fn after_designator(&mut self) -> Result<Initializer, Error> {
+        if matches!(self.text(), "[" | ".") {
+            return Err(self.malformed("designators of designators are not supported"));
+        }
+        self.expect("=")?;
+        self.initializer()
     }
 
     /// The name is a variable from here on, whatever type had it before.

@@ -146,3 +146,87 @@ fn the_kernel_is_found() {
     );
     assert_eq!(kernel("int x;"), Err("k.c: no function".to_string()));
 }
+
+/// The kernels of the bench, with the sizes in their first line.
+fn bench_kernels() -> Vec<(String, Vec<(String, i64)>)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/kernels/src");
+    let entries = std::fs::read_dir(directory).expect("the kernels").map(|e| e.expect("an entry").path());
+    let mut paths: Vec<_> = entries.collect();
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).expect("a kernel");
+        let words = text.lines().next().and_then(|l| l.split_once("params:")).map_or("", |(_, w)| w);
+        let pairs = words.split_whitespace().map(|w| w.trim_end_matches(';')).filter_map(|w| w.split_once('='));
+        let parameters = pairs.filter_map(|(n, v)| Some((n.to_string(), v.parse().ok()?))).collect();
+        (text, parameters)
+    };
+    paths.iter().map(read).collect()
+}
+
+#[test]
+fn loops_in_chunks_leave_what_loops_by_statements_leave() {
+    use crate::fuzz::{Watching, differing};
+    let mut count = 0;
+    for (text, parameters) in bench_kernels() {
+        let settings = Settings { parameters: parameters.clone(), ..Settings::default() };
+        let source = Source::from_text(Path::new("k.c"), &text, &settings).expect("a kernel");
+        let program = source.lower(&source.kernel().expect("a name"), &parameters).expect("a program");
+        let mut domain = updates::Symbolic::new(updates::Hashes, updates::Floating::Ieee);
+        let fast = execute(&program, &mut domain, &mut Nobody, Limits::default(), &[]);
+        let slow = execute(&program, &mut domain, &mut Watching, Limits::default(), &[]);
+        assert!(fast.is_ok(), "{text}");
+        assert_eq!(differing(fast, slow), None, "{text}");
+        count += 1;
+    }
+    assert!(count > 30, "{count} kernels");
+}
+
+#[test]
+fn statements_in_expressions_and_their_types() {
+    runs_to(
+        "#define min(x, y) ({ __typeof__(x) _x = (x); __typeof__(y) _y = (y); _x < _y ? _x : _y; })\nvoid f(double y[6]) { for (int i = 0; i <= min(4, 7 - 4); i++) y[i] = min(y[i], 2.5); }",
+        &[],
+        expect!["y: 1.0 2.0 2.5 2.5 5.0 6.0"],
+    );
+}
+
+#[test]
+fn initializers_with_designators() {
+    runs_to(
+        "struct p { int x, y; }; void f(int a[5]) { int w[] = { [3] = 7, 8, [0] = 1 }; struct p q = { .y = 5 }, r[2] = { [1] = { 3, 4 } }; double z[2][2] = {0}; a[0] = w[0] + sizeof w / sizeof w[0]; a[1] = w[3] + w[4]; a[2] = q.x + q.y; a[3] = r[1].y - r[0].x; a[4] = z[1][1]; }",
+        &[],
+        expect!["a: 6 15 5 4 0"],
+    );
+}
+
+#[test]
+fn structures_as_values() {
+    runs_to(
+        "typedef struct { double re, im; } c; static c mul(c a, c b) { c r; r.re = a.re * b.re - a.im * b.im; r.im = a.re * b.im + a.im * b.re; return r; } static c swap(c a) { return (c){ a.im, a.re }; } void f(double x[4]) { c u = { x[0], x[1] }; u = mul(u, swap(u)); x[2] = u.re; x[3] = u.im; }",
+        &[],
+        expect!["x: 1.0 2.0 0.0 5.0"],
+    );
+}
+
+#[test]
+fn blocks_of_memory() {
+    runs_to(
+        "#include <string.h>\nvoid f(double a[3], double b[3], unsigned char c[2]) { memcpy(a, b + 1, 2 * sizeof(double)); memset(&b[1], 0, sizeof *b); memset(c, 255, 2); }",
+        &[],
+        expect![["a: 2.0 3.0 3.0\nb: 1.0 0.0 3.0\nc: 255 255"]],
+    );
+    runs_to(
+        "void f(double a[3]) { __builtin_memset(a, 1, 8); }",
+        &[],
+        expect!["k.c:1: `__builtin_memset` with this value"],
+    );
+}
+
+#[test]
+fn enumerators_are_constant_expressions() {
+    runs_to(
+        "enum { N = 0x10, M = N / 4, K = M > 3 ? M << 1 : 1, L = 'a' }; void f(int a[M]) { a[0] = N + K; a[1] = L; a[2] = -M % 3; a[3] = M; }",
+        &[],
+        expect!["a: 24 97 -1 4"],
+    );
+}

@@ -132,7 +132,8 @@ impl<'a> Equality<'a> {
         let flag = flag != plain.flag();
         let plain = plain.plain();
         let found = cases.iter().find(|(known, _)| *known == plain).map(|(_, side)| *side);
-        found.or_else(|| self.implied(plain, cases)).map(|holds| holds != flag)
+        let found = found.or_else(|| self.implied(plain, cases)).or_else(|| self.bounded(plain, cases));
+        found.map(|holds| holds != flag)
     }
 
     /// What the assumed comparisons say about another one of the same operands.
@@ -163,6 +164,48 @@ impl<'a> Equality<'a> {
             }
         }
         None
+    }
+
+    /// An integer comparison with a constant, whose other side is left and its constant right or the other way round.
+    fn with_constant(&self, cond: TermRef) -> Option<(Cmp, TermRef, i128, bool)> {
+        let Shape::Compare(cmp @ (Cmp::Lt | Cmp::Eq), ty) = self.terms.shape(cond) else { return None };
+        let [a, b] = *self.terms.operands(cond) else { return None };
+        let number = |term: TermRef| self.terms.known(term).and_then(Constant::as_integer);
+        match (number(a), number(b)) {
+            _ if ty.is_float() => None,
+            (None, Some(c)) => Some((cmp, a, c, true)),
+            (Some(c), None) => Some((cmp, b, c, false)),
+            _ => None,
+        }
+    }
+
+    /// What the assumed comparisons of an integer with constants say about another one.
+    fn bounded(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
+        let (cmp, value, limit, left) = self.with_constant(cond)?;
+        let (mut low, mut high) = (i128::MIN, i128::MAX);
+        for (known, side) in cases {
+            let Some((other, of, c, on_left)) = self.with_constant(*known) else { continue };
+            if of != value {
+                continue;
+            }
+            match (other, on_left, *side) {
+                (Cmp::Lt, true, true) => high = high.min(c - 1),
+                (Cmp::Lt, true, false) => low = low.max(c),
+                (Cmp::Lt, false, true) => low = low.max(c + 1),
+                (Cmp::Lt, false, false) => high = high.min(c),
+                (Cmp::Eq, _, true) => (low, high) = (low.max(c), high.min(c)),
+                _ => {}
+            }
+        }
+        match (cmp, left) {
+            (Cmp::Lt, true) if high < limit => Some(true),
+            (Cmp::Lt, true) if low >= limit => Some(false),
+            (Cmp::Lt, false) if low > limit => Some(true),
+            (Cmp::Lt, false) if high <= limit => Some(false),
+            (Cmp::Eq, _) if limit < low || limit > high => Some(false),
+            (Cmp::Eq, _) if low == limit && high == limit => Some(true),
+            _ => None,
+        }
     }
 
     /// A condition at the root of the term that is not settled, without its own choices.

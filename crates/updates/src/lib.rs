@@ -9,6 +9,7 @@
 
 mod scalar;
 mod program;
+mod strided;
 mod fault;
 mod domain;
 mod symbolic;
@@ -30,5 +31,6 @@ pub use observe::{Nobody, Observer};
 pub use program::*;
 pub use reassoc::Regroup;
 pub use scalar::{Cmp, Constant, Op, Scalar, Undefined, convert, fold};
+pub use strided::Strided;
 pub use symbolic::{Backing, Symbolic, Tag};
 pub use terms::{Shape, TermRef, Terms};

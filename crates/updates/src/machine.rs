@@ -17,8 +17,14 @@ use std::time::Instant;
 mod branch;
 mod control;
 mod parallel;
+mod progress;
+mod stride;
 
 use branch::Branch;
+use progress::Chunk;
+
+/// A loop is walked statement by statement after so many turns that could not be run together with others.
+const MOST_FAILURES: u32 = 2;
 
 /// Content of a slot that depends on data.
 const DEPENDS: i64 = UNWRITTEN + 1;
@@ -48,6 +54,8 @@ pub enum Schedule {
     Reverse,
     /// All at once: each turn starts from the state before the loop, their writes follow in order.
     Together,
+    /// In step: the first statement of the body in all turns, then the second, and so on.
+    Interleaved,
 }
 
 impl Default for Limits {
@@ -106,7 +114,10 @@ pub struct Machine<'p, D: Domain, O> {
     total: u64,
     updates: u64,
     turns: u64,
+    /// Turns since the time limit was looked at.
+    unchecked_turns: u64,
     site: u32,
+    chunk: Chunk<'p>,
 }
 
 /// Number that names an input on both sides.
@@ -142,7 +153,9 @@ pub fn execute<D: Domain, O: Observer<D::Value>>(
         total: 0,
         updates: 0,
         turns: 0,
+        unchecked_turns: 0,
         site: 0,
+        chunk: Chunk::default(),
     };
     for (number, object) in program.objects.iter().enumerate() {
         machine.start(number, object)?;
@@ -585,13 +598,30 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if let Some(parallel) = body.parallel.as_ref().filter(|p| !p.simd) {
             return self.parallel_turns(body, parallel);
         }
-        let mut first = true;
+        // Who watches wants to see each statement; a branch on data logs what it writes.
+        let mut strided = body.strided().filter(|_| !O::ACTIVE && self.branches.is_empty());
+        let (mut first, mut failures, mut ran) = (true, 0, false);
         loop {
             self.site = body.site;
+            if let Some(prepared) = strided.filter(|_| !ran && (body.test_first || !first)) {
+                if self.stride(body, prepared)? {
+                    (first, ran) = (false, true);
+                    continue;
+                }
+                failures += 1;
+                if failures > MOST_FAILURES {
+                    strided = None;
+                }
+            }
             if let (Some(cond), true) = (&body.cond, body.test_first || !first)
                 && !self.decide(cond)?
             {
                 break;
+            }
+            if ran {
+                // There is more to do after the chunk: plan again.
+                ran = false;
+                continue;
             }
             first = false;
             self.turns += 1;

@@ -6,6 +6,8 @@
 //! constant may be used as control, and a control slot whose value would depend on data is reported, never guessed.
 
 use crate::scalar::{Cmp, Constant, Op, Scalar};
+use crate::strided::Strided;
+use std::sync::OnceLock;
 
 /// A function with its parameters' values filled in.
 #[derive(Clone, Debug)]
@@ -176,6 +178,8 @@ pub enum Int {
     FromData(Scalar, Box<Data>),
     /// Statements, then a value.
     Sequence(Vec<Stmt>, Box<Int>),
+    /// Writes slots that nothing else uses, in order, then a value: a small function.
+    Let(Vec<(u32, Int)>, Box<Int>),
     /// Address of a place.
     Address(Box<Place>),
     /// Pointer plus an index times a number of cells.
@@ -316,6 +320,15 @@ pub struct LoopStmt {
     pub test_first: bool,
     /// Are the turns claimed to be independent (`omp parallel for`)?
     pub parallel: Option<Parallel>,
+    /// Its form for running many turns at once, made at the first use.
+    pub strided: OnceLock<Option<Strided>>,
+}
+
+impl LoopStmt {
+    /// The form for running many turns at once, if it has one.
+    pub fn strided(&self) -> Option<&Strided> {
+        self.strided.get_or_init(|| Strided::of(self)).as_ref()
+    }
 }
 
 /// What an OpenMP directive says about the variables of a loop.

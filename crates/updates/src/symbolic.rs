@@ -194,12 +194,26 @@ impl<B: Backing> Symbolic<B> {
                 }
                 _ => self.backing.apply(Tag::Binary(op, ty), &[a, b]),
             },
+            // A truth value is a number by cases, so `n += c` is `if (c) n++`.
+            Op::Add | Op::Mul if right.is_none() && self.is_truth(b) && !self.is_truth(a) => {
+                self.by_cases(op, ty, b, a)
+            }
+            Op::Add | Op::Mul if left.is_none() && self.is_truth(a) && !self.is_truth(b) => self.by_cases(op, ty, a, b),
             Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor => {
                 let pair = self.ordered_pair(a, b, false);
                 self.backing.apply(Tag::Binary(op, ty), &pair)
             }
             _ => self.backing.apply(Tag::Binary(op, ty), &[a, b]),
         }
+    }
+}
+
+impl<B: Backing> Symbolic<B> {
+    /// A sum or product with a truth value that is not known.
+    fn by_cases(&mut self, op: Op, ty: Scalar, truth: B::Value, other: B::Value) -> B::Value {
+        let [zero, one] = [0, 1].map(|n| self.backing.constant(Constant::Int(n)));
+        let (yes, no) = (self.int_binary(op, ty, other, one), self.int_binary(op, ty, other, zero));
+        self.choice(truth, yes, no)
     }
 }
 

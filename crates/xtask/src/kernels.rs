@@ -73,6 +73,8 @@ struct Tally {
     seconds: f64,
     checking: f64,
     updates: u64,
+    /// Updates and processor time of one right variant at larger sizes.
+    large: (u64, f64),
 }
 
 impl Tally {
@@ -87,12 +89,13 @@ impl Tally {
         self.seconds += other.seconds;
         self.checking += other.checking;
         self.updates += other.updates;
+        self.large = (self.large.0 + other.large.0, self.large.1 + other.large.1);
     }
 
     fn line(&self, name: &str) -> String {
-        let rate = if self.checking > 0.0 { self.updates as f64 / self.checking / 1e6 } else { 0.0 };
+        let rate = |updates: u64, seconds: f64| if seconds > 0.0 { updates as f64 / seconds / 1e6 } else { 0.0 };
         format!(
-            "{name:16} {:>8} {:>6} {:>6} {:>8} {:>12} {:>9.1} {:>12} {:>11.1}",
+            "{name:16} {:>8} {:>6} {:>6} {:>8} {:>12} {:>9.1} {:>12} {:>11.1} {:>11.1}",
             self.variants,
             self.right,
             self.wrong,
@@ -100,7 +103,8 @@ impl Tally {
             format!("{}+{}/{}", self.exact, self.near, self.different),
             self.seconds * 1e3,
             self.updates,
-            rate
+            rate(self.updates, self.checking),
+            rate(self.large.0, self.large.1)
         )
     }
 }
@@ -112,14 +116,20 @@ pub fn run(request: Request) -> Result<(), String> {
     let set = generate()?;
     let cases = cases(&set, request.limit)?;
     println!(
-        "{:16} {:>8} {:>6} {:>6} {:>8} {:>12} {:>9} {:>12} {:>11}",
-        "kernel", "variants", "right", "wrong", "unknown", "place", "ms", "updates", "M updates/s"
+        "{:16} {:>8} {:>6} {:>6} {:>8} {:>12} {:>9} {:>12} {:>11} {:>11}",
+        "kernel", "variants", "right", "wrong", "unknown", "place", "ms", "updates", "M updates/s", "large M/s"
     );
-    let before = children_seconds();
+    println!(
+        "large: one right variant at {LARGE} times the sizes, updates by processor time, start and parsing included"
+    );
     let mut total = Tally::default();
+    let mut processor = 0.0;
     let mut failures = Vec::new();
     for group in cases.chunk_by(|a, b| a.kernel == b.kernel) {
-        let tally = measure(&lockstep, group, &mut failures)?;
+        let before = children_seconds();
+        let mut tally = measure(&lockstep, group, &mut failures)?;
+        processor += children_seconds() - before;
+        tally.large = large(&lockstep, group)?;
         println!("{}", tally.line(&group[0].kernel));
         total.add(&tally);
     }
@@ -127,9 +137,7 @@ pub fn run(request: Request) -> Result<(), String> {
     println!();
     println!(
         "{} variants, one after the other: {:.1} s, {:.1} s of processor time; the paper: 1487 variants in {PAPER_SECONDS:.0} s",
-        total.variants,
-        total.seconds,
-        children_seconds() - before
+        total.variants, total.seconds, processor
     );
     singles(&lockstep, &set, &cases)?;
     let list = set.join("failures.txt");
@@ -176,6 +184,21 @@ fn measure(lockstep: &Path, group: &[Case], failures: &mut Vec<String>) -> Resul
         }
     }
     Ok(tally)
+}
+
+/// Sizes of the measurement where updates count and starting does not.
+const LARGE: u64 = 4;
+
+/// Updates and processor time of the first right variant of a kernel, with all its sizes larger.
+fn large(lockstep: &Path, group: &[Case]) -> Result<(u64, f64), String> {
+    let tiled = |c: &&Case| c.expect == "equivalent" && c.kind.contains("tiled");
+    let right = |c: &&Case| c.expect == "equivalent";
+    let Some(case) = group.iter().find(tiled).or_else(|| group.iter().find(right)) else { return Ok((0, 0.0)) };
+    let sizes: Vec<(String, u64)> = case.params.iter().map(|(name, value)| (name.clone(), LARGE * value)).collect();
+    let before = children_seconds();
+    let answer = check(lockstep, case, &sizes)?;
+    let seconds = children_seconds() - before;
+    Ok(if answer.verdict == "equivalent" { (answer.updates(), seconds) } else { (0, 0.0) })
 }
 
 /// Mistakes inside one statement: the first instance that goes wrong must be one of that statement.
@@ -299,12 +322,12 @@ fn singles(lockstep: &Path, set: &Path, cases: &[Case]) -> Result<(), String> {
     let output = child.wait_with_output().map_err(|e| e.to_string())?;
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     let function = &report["functions"][0];
+    let (updates, processor) = (function["updates"].as_u64().unwrap_or(0), children_seconds() - before);
     println!(
-        "3mm against {name} at N=256: {} in {seconds:.1} s, {:.1} s of processor time, {:.0} MB at the peak, {} updates",
+        "3mm against {name} at N=256: {} in {seconds:.1} s, {processor:.1} s of processor time, {:.0} MB at the peak, {updates} updates, {:.1} M updates/s",
         function["verdict"].as_str().unwrap_or("no verdict"),
-        children_seconds() - before,
         peak as f64 / 1024.0,
-        function["updates"].as_u64().unwrap_or(0)
+        updates as f64 / processor.max(0.01) / 1e6
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-// unknown race --param N=12
+// different race --param N=12
 #define N 10
 void stencil(double A[N], double B[N]) {
   int j;

@@ -16,6 +16,8 @@ pub struct Side<'a> {
     pub source: &'a Source,
     pub program: &'a Program,
     pub name: &'a str,
+    /// The object file with the function; its program is then how it is called.
+    pub object: Option<PathBuf>,
 }
 
 /// What the compiled programs say.
@@ -34,6 +36,9 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Witnesses with more cells are not compiled.
 const MOST_CELLS: usize = 4_000_000;
 
+/// What is added to the names of the original and of the candidate.
+const SUFFIXES: [&str; 2] = ["__o", "__c"];
+
 /// Compiles and runs both kernels on the witness.
 pub fn replay(sides: [Side<'_>; 2], witness: &KernelWitness) -> Result {
     let cells: usize = witness.memory.iter().map(|m| m.cells.len()).sum();
@@ -42,7 +47,9 @@ pub fn replay(sides: [Side<'_>; 2], witness: &KernelWitness) -> Result {
     }
     let Some(text) = harness(&sides, witness) else { return Result::NotRun };
     let Some(directory) = scratch() else { return Result::NotRun };
-    let outputs = compile_and_run(&directory, &text, witness);
+    let objects: Option<Vec<PathBuf>> =
+        sides.iter().zip(SUFFIXES).filter_map(|(side, suffix)| prepared(side, suffix, &directory)).collect();
+    let outputs = objects.and_then(|objects| compile_and_run(&directory, &text, &objects, witness));
     // Scratch files that stay behind harm nobody.
     let _ = std::fs::remove_dir_all(&directory);
     let Some(bytes) = outputs else { return Result::NotRun };
@@ -56,11 +63,41 @@ fn scratch() -> Option<PathBuf> {
     Some(path)
 }
 
-fn compile_and_run(directory: &Path, text: &str, witness: &KernelWitness) -> Option<Vec<u8>> {
+/// A copy of the side's object in which only the function is global, under the name that the harness calls; the inner
+/// nothing means that it could not be made.
+fn prepared(side: &Side<'_>, suffix: &str, directory: &Path) -> Option<Option<PathBuf>> {
+    let object = side.object.as_ref()?;
+    let (copy, name) = (directory.join(format!("side{suffix}.o")), format!("{}{suffix}", side.name));
+    let mut command = Command::new("objcopy");
+    command.arg("--redefine-sym").arg(format!("{}={name}", side.name)).arg("--keep-global-symbol").arg(&name);
+    command.arg(object).arg(&copy).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Some(run(command, Vec::new()).map(|_| copy))
+}
+
+/// How an object's function is declared.
+fn declaration(side: &Side<'_>, suffix: &str) -> String {
+    let program = side.program;
+    let of = |object: u32| program.objects[object as usize].fields.first().map_or("int", |f| f.ty.name());
+    let argument = |argument: &Argument| match *argument {
+        Argument::Known(_, ty) => ty.name().to_string(),
+        Argument::Value(object) => of(object).to_string(),
+        Argument::Memory(_) => "void *".to_string(),
+        Argument::Unnamed => "long".to_string(),
+    };
+    let arguments: Vec<String> = program.arguments.iter().map(argument).collect();
+    let arguments = if arguments.is_empty() { "void".to_string() } else { arguments.join(", ") };
+    format!("{} {}{suffix}({arguments});\n", program.result.map_or("void", of), side.name)
+}
+
+fn compile_and_run(directory: &Path, text: &str, objects: &[PathBuf], witness: &KernelWitness) -> Option<Vec<u8>> {
     let (source, program) = (directory.join("replay.c"), directory.join("replay"));
     std::fs::write(&source, text).ok()?;
     let mut compiler = Command::new("cc");
-    compiler.args(["-w", "-O0", "-ffp-contract=off", "-fwrapv", "-pipe", "-o"]).arg(&program).arg(&source).arg("-lm");
+    compiler.args(["-w", "-O0", "-ffp-contract=off", "-fwrapv", "-pipe", "-o"]).arg(&program).arg(&source);
+    if !objects.is_empty() {
+        compiler.arg("-no-pie").args(objects);
+    }
+    compiler.arg("-lm");
     compiler.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     run(compiler, Vec::new())?;
     let input: Vec<u8> = witness.memory.iter().flat_map(|m| m.cells.iter().zip(types(m)).flat_map(bytes)).collect();
@@ -150,7 +187,15 @@ fn harness(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Option<String> {
         text.push_str(&format!("{ty} {function}({});\n", vec![ty; arguments].join(", ")));
     }
     text.push_str("int abs(int); long labs(long);\n");
-    for (side, suffix) in sides.iter().zip(["__o", "__c"]) {
+    for (side, suffix) in sides.iter().zip(SUFFIXES) {
+        if side.object.is_some() {
+            // The object's globals have no names out here.
+            if side.program.objects.iter().any(|o| matches!(o.origin, Origin::Global(_))) {
+                return None;
+            }
+            text.push_str(&declaration(side, suffix));
+            continue;
+        }
         let undeclared = side.source.undeclared(side.name, &side.program.parameters);
         for (name, value) in &undeclared {
             text.push_str(&format!("#define {name} ({value})\n"));
@@ -178,7 +223,7 @@ fn harness(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Option<String> {
         size_of.push((input.origin.clone(), size));
     }
     let place = |origin: &Origin| size_of.iter().position(|(o, _)| o == origin).map(|at| (at, size_of[at].1));
-    for (side, (letter, suffix)) in sides.iter().zip([("o", "__o"), ("c", "__c")]) {
+    for ((side, suffix), letter) in sides.iter().zip(SUFFIXES).zip(["o", "c"]) {
         let program = side.program;
         // A global that only the candidate has would need inputs of its own.
         for object in &program.objects {

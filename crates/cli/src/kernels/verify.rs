@@ -1,11 +1,12 @@
 //! `verify` for C kernels: the kernel alone, with terms, on a saved claim.
 
+use super::objects::{self, Files};
 use crate::arguments::VerifyArguments;
 use crate::deliver;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use kernel::CheckedProof;
-use kernel::updates::{UpdateCertificate, UpdateRejection, check_updates};
+use kernel::updates::{UpdateCertificate, UpdateRejection, check_code, check_updates};
 use lift_c::{Settings, Source};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -29,7 +30,11 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let certificate = UpdateCertificate::from_json(&text).map_err(failed)?;
     let name = certificate.original.clone();
     let (original, candidate) = (arguments.original.clone(), arguments.candidate.clone());
-    let work = move |_| check(&certificate, &original, &candidate);
+    let interface = arguments.interface.clone();
+    let work = move |_| {
+        let files = Files { original: &original, candidate: &candidate, interface: interface.as_deref() };
+        check(&certificate, files)
+    };
     match pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(Ok(Ok(proof)))) => {
             let assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
@@ -49,16 +54,28 @@ fn rejected(name: &str, why: &str) -> Result<Status, Failure> {
     Ok(Status::Unknown)
 }
 
-fn check(
-    certificate: &UpdateCertificate,
-    original: &Path,
-    candidate: &Path,
-) -> Result<Result<CheckedProof, UpdateRejection>, Failure> {
+fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<CheckedProof, UpdateRejection>, Failure> {
     let settings = Settings {
         defines: certificate.defines.clone(),
         includes: certificate.includes.iter().map(Into::into).collect(),
         parameters: certificate.parameters.clone(),
     };
+    let claim = certificate.claim().map_err(Failure)?;
+    let deadline = Some(Instant::now() + LIMIT);
+    if files.with_object() {
+        let loaded = match objects::load(files, [&certificate.original, &certificate.candidate], &settings)? {
+            Ok(loaded) => loaded,
+            Err(_) => return Ok(Err(UpdateRejection::Malformed("one of the functions cannot be read".to_string()))),
+        };
+        let about = [&certificate.original_hash, &certificate.candidate_hash];
+        let same =
+            loaded.hashes().iter().eq(about) && certificate.interface_hash.as_deref() == Some(loaded.interface_hash());
+        if !same {
+            let what = "the certificate is about another version of one of the files";
+            return Ok(Err(UpdateRejection::Malformed(what.to_string())));
+        }
+        return Ok(check_code(&loaded.interface, loaded.subjects(), claim, deadline));
+    }
     let read = |path: &Path, hash: &str| {
         let source = Source::read(path, &settings).map_err(|e| Failure(e.to_string()))?;
         if source.hash() != hash {
@@ -66,15 +83,14 @@ fn check(
         }
         Ok(source)
     };
-    let ours = read(original, &certificate.original_hash)?;
-    let theirs = read(candidate, &certificate.candidate_hash)?;
+    let ours = read(files.original, &certificate.original_hash)?;
+    let theirs = read(files.candidate, &certificate.candidate_hash)?;
     let lower = |source: &Source, name: &str| {
         source.lower(name, &certificate.parameters).map_err(|e| Failure(format!("{}: {e}", source.path())))
     };
     let ours = lower(&ours, &certificate.original)?;
     let theirs = lower(&theirs, &certificate.candidate)?;
-    let claim = certificate.claim().map_err(Failure)?;
-    Ok(check_updates(&ours, &theirs, claim, Some(Instant::now() + LIMIT)))
+    Ok(check_updates(&ours, &theirs, claim, deadline))
 }
 
 fn describe(rejection: &UpdateRejection) -> String {

@@ -19,10 +19,13 @@ pub struct UpdateCertificate {
     pub original: String,
     /// Name of the candidate function.
     pub candidate: String,
-    /// Hash of the original's preprocessed text.
+    /// Hash of the original's preprocessed text, or of its code.
     pub original_hash: String,
     /// Hash of the candidate's.
     pub candidate_hash: String,
+    /// Hash of the preprocessed C text that says how the functions are called, if one of them is object code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface_hash: Option<String>,
     /// Values of parameters.
     pub parameters: Vec<(String, i64)>,
     /// `-D` options that both files were preprocessed with.

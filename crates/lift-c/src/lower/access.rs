@@ -54,7 +54,7 @@ impl<'a> Lowerer<'a> {
                 _ => Err(self.malformed("`->` of something that is no pointer")),
             },
             ExprKind::Cast(..) | ExprKind::Call(..) => Err(self.malformed("an assignment to a value")),
-            ExprKind::Compound => Err(self.unsupported("a compound literal")),
+            ExprKind::Compound(..) => Err(self.unsupported("a compound literal as a place")),
             _ => Err(self.malformed("this is no place in memory")),
         }
     }
@@ -144,7 +144,7 @@ impl<'a> Lowerer<'a> {
             Lv::Memory(access, CType::Array(element, _)) => {
                 Val::Pointer(Int::Address(Box::new(access.place())), element)
             }
-            Lv::Memory(access, ty @ CType::Struct(_)) => Val::Struct(access, ty),
+            Lv::Memory(access, ty @ CType::Struct(_)) => Val::Struct(access, ty, Vec::new()),
             Lv::Memory(_, ty) => return Err(self.unsupported(format!("a value of type `{}` in memory", ty.name()))),
         })
     }

@@ -31,13 +31,14 @@ impl<'a> Lowerer<'a> {
             Lv::Memory(access, CType::Struct(layout)) if operator.is_none() => {
                 let ty = CType::Struct(Rc::clone(&layout));
                 let value = self.value(right)?;
-                let Val::Struct(from, other) = value else {
+                let Val::Struct(from, other, before) = value else {
                     return Err(self.malformed("an assignment to a structure"));
                 };
                 if other != ty {
                     return Err(self.malformed("an assignment of another structure"));
                 }
                 let site = self.site(line);
+                out.extend(before);
                 self.copy_struct(site, &access, &from, &ty, out)?;
                 Ok(true)
             }

@@ -69,6 +69,17 @@ fn mathematical(name: &str, arguments: usize) -> Option<(Scalar, &str)> {
     (known(base) || base == "fma" && arguments == 3).then_some((Scalar::F32, name))
 }
 
+/// The value of an inlined call that only binds arguments and returns an integer: `min`, `floord` and the like.
+fn bindings(stmts: &[Stmt], result: u32) -> Option<Int> {
+    let (Stmt::Call(body), arguments) = stmts.split_last()? else { return None };
+    let [Stmt::Int(_, Int::Assign(slot, value)), Stmt::Return(_)] = body.as_slice() else { return None };
+    if *slot != result {
+        return None;
+    }
+    let parts = arguments.iter().map(super::expressions::bound).collect::<Option<Vec<_>>>()?;
+    Some(Int::Let(parts, value.clone()))
+}
+
 impl<'a> Lowerer<'a> {
     pub(super) fn call(&mut self, callee: &Expr, arguments: &[Expr], line: u32) -> Result<Val, Error> {
         let ExprKind::Name(name) = callee.kind else { return Err(self.unsupported("a call through a pointer")) };
@@ -107,7 +118,11 @@ impl<'a> Lowerer<'a> {
         if let Some(function) = file.functions.iter().find(|f| f.name == name) {
             return self.inline_body(function, arguments, line).map(|(stmts, _)| Some(stmts));
         }
-        Ok(IGNORED.contains(&self.text(name)).then(Vec::new))
+        let text = self.text(name);
+        match text.strip_prefix("__builtin_").unwrap_or(text) {
+            "memcpy" | "memset" => self.block_call(text, arguments, line).map(Some),
+            _ => Ok(IGNORED.contains(&text).then(Vec::new)),
+        }
     }
 
     fn absolute(&mut self, name: &str, argument: &Expr) -> Result<Val, Error> {
@@ -170,12 +185,20 @@ impl<'a> Lowerer<'a> {
         let (stmts, result) = self.inline_body(function, arguments, line)?;
         let value = match result {
             None => Val::Void,
-            Some((Binding::Slot(slot, ty), _)) => Val::Int(Int::Slot(slot), ty),
+            Some((Binding::Slot(slot, ty), _)) => match bindings(&stmts, slot) {
+                Some(value) => return Ok(Val::Int(value, ty)),
+                None => Val::Int(Int::Slot(slot), ty),
+            },
             Some((Binding::Pointer(slot, target), _)) => Val::Pointer(Int::Slot(slot), target),
             Some((Binding::Object(object, CType::Scalar(ty)), _)) => {
                 Val::Data(Data::Load(updates::Place::Cell(object)), ty)
             }
-            Some(_) => return Err(self.unsupported("a function that returns a structure")),
+            Some((Binding::Object(object, ty @ CType::Struct(_)), _)) => {
+                let access =
+                    super::values::Access { base: updates::Base::Object(object), index: Vec::new(), offset: 0 };
+                Val::Struct(access, ty, Vec::new())
+            }
+            Some(_) => return Err(self.unsupported("a function that returns an array")),
         };
         self.after(stmts, value)
     }
@@ -281,9 +304,10 @@ impl<'a> Lowerer<'a> {
             }
             CType::Struct(layout) => {
                 let ty = CType::Struct(layout);
-                let Val::Struct(from, _) = value else {
+                let Val::Struct(from, _, before) = value else {
                     return Err(self.malformed("an argument that is no structure"));
                 };
+                out.extend(before);
                 let object = self.new_object(self.text(name).to_string(), &ty, Origin::Local)?;
                 let to = super::values::Access { base: updates::Base::Object(object), index: Vec::new(), offset: 0 };
                 self.copy_struct(site, &to, &from, &ty, out)?;
@@ -306,7 +330,7 @@ impl<'a> Lowerer<'a> {
                 }
                 Some((Binding::Slot(self.new_slot(), scalar), key))
             }
-            ty @ CType::Scalar(_) => {
+            ty @ (CType::Scalar(_) | CType::Struct(_)) => {
                 let object = self.new_object("result".to_string(), &ty, Origin::Local)?;
                 Some((Binding::Object(object, ty), key))
             }

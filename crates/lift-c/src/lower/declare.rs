@@ -8,6 +8,9 @@ use crate::error::Error;
 use crate::lexer::Name;
 use updates::{Base, Constant, Data, Int, Origin, Place, Scalar, Stmt};
 
+/// Most elements of an array with an initializer.
+const MOST_ELEMENTS: usize = 1 << 16;
+
 impl<'a> Lowerer<'a> {
     pub(super) fn declare(&mut self, variable: &Variable, out: &mut Vec<Stmt>) -> Result<(), Error> {
         self.line = variable.line;
@@ -79,18 +82,13 @@ impl<'a> Lowerer<'a> {
                 [Initializer::Value(expr)] => self.value(expr),
                 _ => Err(self.malformed("a list for a single value")),
             },
+            _ => Err(self.malformed("a designator outside a list")),
         }
     }
 
     fn aggregate(&mut self, variable: &Variable, ty: CType, key: Key, out: &mut Vec<Stmt>) -> Result<(), Error> {
         let name = self.text(variable.name);
-        let ty = match (ty, &variable.init) {
-            // `double w[] = {…}` takes its length from the list.
-            (CType::Array(element, None), Some(Initializer::List(list))) => {
-                CType::Array(element, Some(list.len() as u64))
-            }
-            (ty, _) => ty,
-        };
+        let ty = self.sized(ty, variable.init.as_ref())?;
         if ty.cells().is_none() {
             return Err(self.unsupported(format!("the variable `{name}` of type `{}`", ty.name())));
         }
@@ -102,46 +100,116 @@ impl<'a> Lowerer<'a> {
             None => {}
             Some(Initializer::Value(expr)) => {
                 let value = self.value(expr)?;
-                let Val::Struct(from, other) = value else { return Err(self.malformed("a value for an aggregate")) };
+                let Val::Struct(from, other, before) = value else {
+                    return Err(self.malformed("a value for an aggregate"));
+                };
+                out.extend(before);
                 if other != ty {
                     return Err(self.malformed("a value of another type"));
                 }
                 let to = Access { base: Base::Object(object), index: Vec::new(), offset: 0 };
                 self.copy_struct(site, &to, &from, &ty, out)?;
             }
-            Some(Initializer::List(list)) => {
-                let values = self.flatten(list, &ty)?;
-                for (cell, (value, scalar)) in values.into_iter().enumerate() {
-                    let data = match value {
-                        Some(value) => self.data_of(value, scalar)?,
-                        None => Data::Const(zero(scalar)),
-                    };
-                    let to = Access { base: Base::Object(object), index: Vec::new(), offset: cell as i64 };
-                    out.push(Stmt::Store(site, to.element(), data));
-                }
-            }
+            Some(Initializer::List(list)) => self.fill(object, list, &ty, site, out)?,
+            Some(_) => return Err(self.malformed("a designator outside a list")),
         }
         Ok(())
+    }
+
+    /// Writes the values of a list to all cells of an object.
+    pub(super) fn fill(
+        &mut self,
+        object: u32,
+        list: &[Initializer],
+        ty: &CType,
+        site: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Error> {
+        for (cell, (value, scalar)) in self.flatten(list, ty)?.into_iter().enumerate() {
+            let data = match value {
+                Some(value) => self.data_of(value, scalar)?,
+                None => Data::Const(zero(scalar)),
+            };
+            let to = Access { base: Base::Object(object), index: Vec::new(), offset: cell as i64 };
+            out.push(Stmt::Store(site, to.element(), data));
+        }
+        Ok(())
+    }
+
+    /// The initializers of a list by the position that they are for.
+    fn positions<'i>(&mut self, list: &'i [Initializer], ty: &CType) -> Result<Vec<Option<&'i Initializer>>, Error> {
+        let mut found: Vec<Option<&Initializer>> = Vec::new();
+        let mut at = 0usize;
+        for init in list {
+            let value = match (init, ty) {
+                (Initializer::At(index, value), CType::Array(..)) => {
+                    at = self.array_length(index)? as usize;
+                    value
+                }
+                (Initializer::Member(name, value), CType::Struct(layout)) => {
+                    let wanted = self.text(*name);
+                    let position = layout.members.iter().position(|(member, _)| member == wanted);
+                    at = position.ok_or_else(|| self.malformed(format!("no member `{wanted}`")))?;
+                    value
+                }
+                (Initializer::At(..) | Initializer::Member(..), _) => {
+                    return Err(self.malformed("a designator that does not fit the type"));
+                }
+                (plain, _) => plain,
+            };
+            if at >= MOST_ELEMENTS {
+                return Err(self.unsupported("an initializer of this size"));
+            }
+            if found.len() <= at {
+                found.resize(at + 1, None);
+            }
+            found[at] = Some(value);
+            at += 1;
+        }
+        Ok(found)
+    }
+
+    /// The type with its length taken from the list: `double w[] = {…}`.
+    fn sized(&mut self, ty: CType, init: Option<&Initializer>) -> Result<CType, Error> {
+        Ok(match (ty, init) {
+            (ty @ CType::Array(_, None), Some(Initializer::List(list))) => {
+                let length = self.positions(list, &ty)?.len() as u64;
+                let CType::Array(element, _) = ty else { return Err(self.malformed("an array")) };
+                CType::Array(element, Some(length))
+            }
+            (ty, _) => ty,
+        })
     }
 
     /// The values of all cells of an aggregate; missing ones are zero.
     fn flatten(&mut self, list: &[Initializer], ty: &CType) -> Result<Vec<(Option<Val>, Scalar)>, Error> {
         let parts: Vec<CType> = match ty {
-            CType::Array(element, Some(length)) if *length <= 1 << 16 => vec![(**element).clone(); *length as usize],
+            CType::Array(element, Some(length)) if *length <= MOST_ELEMENTS as u64 => {
+                vec![(**element).clone(); *length as usize]
+            }
             CType::Struct(layout) => layout.members.iter().map(|(_, ty)| ty.clone()).collect(),
             _ => return Err(self.unsupported("an initializer of this size")),
         };
         let nested = |i: &Initializer| matches!(i, Initializer::List(_));
         let scalars = parts.iter().all(|p| matches!(p, CType::Scalar(_)));
+        // `{0}` is all zero, however deep the type is.
+        let list = match list {
+            [Initializer::Value(expr)] if !scalars => match self.value(expr)? {
+                Val::Int(Int::Const(0), _) => &[],
+                _ => list,
+            },
+            list => list,
+        };
+        let list = self.positions(list, ty)?;
         let mut out = Vec::new();
-        if !scalars && !list.is_empty() && !list.iter().all(nested) {
+        if !scalars && !list.iter().flatten().all(|i| nested(i)) {
             return Err(self.unsupported("an initializer without its inner braces"));
         }
         if list.len() > parts.len() {
             return Err(self.malformed("too many values for the aggregate"));
         }
         for (index, part) in parts.iter().enumerate() {
-            match (list.get(index), part) {
+            match (list.get(index).copied().flatten(), part) {
                 (Some(init), CType::Scalar(scalar)) => {
                     let value = self.initial_value(init)?;
                     let value = self.convert(value, part)?;
@@ -163,12 +231,7 @@ impl<'a> Lowerer<'a> {
         if pointer {
             return Err(self.unsupported(format!("the global pointer `{shown}`")));
         }
-        let ty = match (ty, &variable.init) {
-            (CType::Array(element, None), Some(Initializer::List(list))) => {
-                CType::Array(element, Some(list.len() as u64))
-            }
-            (ty, _) => ty,
-        };
+        let ty = self.sized(ty, variable.init.as_ref())?;
         if variable.constant
             && let Some(init) = &variable.init
         {

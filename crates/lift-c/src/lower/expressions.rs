@@ -1,12 +1,13 @@
 //! Expressions to values.
 
-use super::values::{common, convert_data, convert_int};
+use super::values::{Access, common, convert_data, convert_int};
 use super::{Lowerer, Lv, Val, constant};
-use crate::ast::{Binary, Expr, ExprKind, Unary};
+use crate::ast::{self, Binary, Expr, ExprKind, StmtKind, Unary};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::literals;
-use updates::{Cond, Constant, Data, Int, Scalar, Stmt};
+use rustc_hash::FxHashMap;
+use updates::{Base, Cond, Constant, Data, Int, Origin, Scalar, Stmt};
 
 impl<'a> Lowerer<'a> {
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Val, Error> {
@@ -76,7 +77,8 @@ impl<'a> Lowerer<'a> {
                 };
                 self.size_of(&ty)
             }
-            ExprKind::Compound => Err(self.unsupported("a compound literal")),
+            ExprKind::Compound(ty, list) => self.compound(ty, list),
+            ExprKind::Statements(list) => self.statements_value(list),
         }
     }
 
@@ -192,8 +194,58 @@ impl<'a> Lowerer<'a> {
             Val::Pointer(value, target) => Val::Pointer(Int::Sequence(stmts, Box::new(value)), target),
             // Nothing to wait for; the number is not looked at.
             Val::Void => Val::Int(Int::Sequence(stmts, Box::new(Int::Const(0))), Scalar::I32),
-            Val::Struct(..) | Val::Fresh(..) => return Err(self.unsupported("this value in an expression list")),
+            Val::Struct(access, ty, before) => Val::Struct(access, ty, stmts.into_iter().chain(before).collect()),
+            Val::Fresh(..) => return Err(self.unsupported("this value in an expression list")),
         })
+    }
+
+    /// The value of `({ …; value; })`.
+    fn statements_value(&mut self, list: &[ast::Stmt]) -> Result<Val, Error> {
+        self.scopes.push(FxHashMap::default());
+        let result = self.statements_inside(list);
+        self.scopes.pop();
+        result
+    }
+
+    fn statements_inside(&mut self, list: &[ast::Stmt]) -> Result<Val, Error> {
+        let (last, before) = match list.split_last() {
+            Some((ast::Stmt { kind: StmtKind::Expr(last), .. }, before)) => (Some(last), before),
+            _ => (None, list),
+        };
+        let stmts = self.list(before)?;
+        let Some(last) = last else { return self.after(stmts, Val::Void) };
+        let value = self.value(last)?;
+        // Variables of their own and a value: what macros such as `min` are made of.
+        let own = before.iter().all(|s| matches!(s.kind, StmtKind::Declare(_)));
+        match value {
+            Val::Int(value, ty) if own && stmts.iter().all(|s| bound(s).is_some()) => {
+                Ok(Val::Int(Int::Let(stmts.iter().filter_map(bound).collect(), Box::new(value)), ty))
+            }
+            value => self.after(stmts, value),
+        }
+    }
+
+    /// The value of `(type){…}`: an object of its own.
+    fn compound(&mut self, ty: &ast::Type, list: &[ast::Initializer]) -> Result<Val, Error> {
+        let ty = self.ctype(ty)?;
+        match &ty {
+            CType::Scalar(_) => match list {
+                [ast::Initializer::Value(expr)] => {
+                    let value = self.value(expr)?;
+                    self.convert(value, &ty)
+                }
+                _ => Err(self.malformed("a list for a single value")),
+            },
+            CType::Struct(_) => {
+                let object = self.new_object("literal".to_string(), &ty, Origin::Local)?;
+                let mut stmts = Vec::new();
+                let site = self.site(self.line);
+                self.fill(object, list, &ty, site, &mut stmts)?;
+                let access = Access { base: Base::Object(object), index: Vec::new(), offset: 0 };
+                Ok(Val::Struct(access, ty, stmts))
+            }
+            _ => Err(self.unsupported("a compound literal that is no structure")),
+        }
     }
 
     /// An expression for its effect.
@@ -222,8 +274,17 @@ impl<'a> Lowerer<'a> {
         match self.value(expr)? {
             Val::Int(value, _) | Val::Pointer(value, _) => out.push(Stmt::Int(site, value)),
             Val::Data(data, _) => out.push(Stmt::Data(site, data)),
-            Val::Struct(..) | Val::Fresh(..) | Val::Void => {}
+            Val::Struct(_, _, before) => out.extend(before),
+            Val::Fresh(..) | Val::Void => {}
         }
         Ok(())
+    }
+}
+
+/// The slot that a statement sets, and its value.
+pub(super) fn bound(stmt: &Stmt) -> Option<(u32, Int)> {
+    match stmt {
+        Stmt::Int(_, Int::Assign(slot, value)) => Some((*slot, (**value).clone())),
+        _ => None,
     }
 }

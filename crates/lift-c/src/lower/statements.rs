@@ -1,12 +1,14 @@
 //! Statements.
 
+use super::values::Access;
 use super::{Binding, Lowerer, Val, nothing};
 use crate::ast::{self, Expr, ExprKind, For, StmtKind};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::lexer::Name;
 use rustc_hash::FxHashMap;
-use updates::{Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
+use std::sync::OnceLock;
+use updates::{Base, Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
 
 /// Does control leave the enclosing list from inside the statement, other than at its end?
 fn has_exit(stmt: &ast::Stmt) -> bool {
@@ -30,7 +32,7 @@ fn always_exits(stmt: &ast::Stmt) -> bool {
 
 impl<'a> Lowerer<'a> {
     /// A list of statements in the current scope.
-    pub(super) fn list(&mut self, stmts: &'a [ast::Stmt]) -> Result<Vec<Stmt>, Error> {
+    pub(super) fn list(&mut self, stmts: &[ast::Stmt]) -> Result<Vec<Stmt>, Error> {
         let mut out = Vec::new();
         for (index, stmt) in stmts.iter().enumerate() {
             if let StmtKind::If(cond, yes, no) = &stmt.kind
@@ -47,10 +49,10 @@ impl<'a> Lowerer<'a> {
     /// `if (data) return a; rest` is `if (data) return a; else rest`: both sides then end alike.
     fn split_list(
         &mut self,
-        stmt: &'a ast::Stmt,
-        cond: &'a Expr,
-        (yes, no): (&'a ast::Stmt, Option<&'a ast::Stmt>),
-        rest: &'a [ast::Stmt],
+        stmt: &ast::Stmt,
+        cond: &Expr,
+        (yes, no): (&ast::Stmt, Option<&ast::Stmt>),
+        rest: &[ast::Stmt],
         out: &mut Vec<Stmt>,
     ) -> Result<bool, Error> {
         let value = self.value(cond)?;
@@ -101,7 +103,7 @@ impl<'a> Lowerer<'a> {
         (yes, no)
     }
 
-    fn scoped(&mut self, stmt: &'a ast::Stmt) -> Result<Vec<Stmt>, Error> {
+    fn scoped(&mut self, stmt: &ast::Stmt) -> Result<Vec<Stmt>, Error> {
         self.scopes.push(FxHashMap::default());
         let mut out = Vec::new();
         let result = match &stmt.kind {
@@ -112,7 +114,7 @@ impl<'a> Lowerer<'a> {
         result.map(|()| out)
     }
 
-    pub(super) fn statement(&mut self, stmt: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
+    pub(super) fn statement(&mut self, stmt: &ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
         self.line = stmt.line;
         self.count()?;
         let pragma = self.pragma.take();
@@ -164,7 +166,26 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
-    fn return_value(&mut self, value: Option<&'a Expr>, line: u32, out: &mut Vec<Stmt>) -> Result<(), Error> {
+    fn return_structure(
+        &mut self,
+        object: u32,
+        ty: &CType,
+        value: Val,
+        site: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Error> {
+        let Val::Struct(from, other, before) = value else {
+            return Err(self.malformed("a result that is no structure"));
+        };
+        if other != *ty {
+            return Err(self.malformed("a result of another structure"));
+        }
+        out.extend(before);
+        let to = Access { base: Base::Object(object), index: Vec::new(), offset: 0 };
+        self.copy_struct(site, &to, &from, ty, out)
+    }
+
+    fn return_value(&mut self, value: Option<&Expr>, line: u32, out: &mut Vec<Stmt>) -> Result<(), Error> {
         let result = self.results.last().cloned().flatten();
         let site = self.site(line);
         match (result, value) {
@@ -187,7 +208,11 @@ impl<'a> Lowerer<'a> {
                         out.push(Stmt::Int(site, Int::Assign(slot, Box::new(value))));
                     }
                     Binding::Object(object, ty) => {
-                        let CType::Scalar(scalar) = ty else { return Err(self.unsupported("a structure as a result")) };
+                        let CType::Scalar(scalar) = ty else {
+                            self.return_structure(object, &ty, value, site, out)?;
+                            out.push(Stmt::Return(site));
+                            return Ok(());
+                        };
                         let value = self.convert(value, &ty)?;
                         let data = self.data_of(value, scalar)?;
                         out.push(Stmt::Store(site, Place::Cell(object), data));
@@ -210,7 +235,7 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    fn for_loop(&mut self, line: u32, parts: &'a For, pragma: Option<Name>, out: &mut Vec<Stmt>) -> Result<(), Error> {
+    fn for_loop(&mut self, line: u32, parts: &For, pragma: Option<Name>, out: &mut Vec<Stmt>) -> Result<(), Error> {
         self.scopes.push(FxHashMap::default());
         let mut list = Vec::new();
         if let Some(init) = &parts.init {
@@ -260,7 +285,9 @@ impl<'a> Lowerer<'a> {
                 None => {}
             }
         }
-        list.push(Stmt::Loop(Box::new(LoopStmt { site, number, cond, step, body, test_first: true, parallel })));
+        let strided = OnceLock::new();
+        let stmt = LoopStmt { site, number, cond, step, body, test_first: true, parallel, strided };
+        list.push(Stmt::Loop(Box::new(stmt)));
         match list.len() {
             1 => out.extend(list),
             _ => out.push(Stmt::Block(list)),
@@ -271,8 +298,8 @@ impl<'a> Lowerer<'a> {
     fn while_loop(
         &mut self,
         line: u32,
-        cond: &'a Expr,
-        body: &'a ast::Stmt,
+        cond: &Expr,
+        body: &ast::Stmt,
         test_first: bool,
         out: &mut Vec<Stmt>,
     ) -> Result<(), Error> {
@@ -284,12 +311,13 @@ impl<'a> Lowerer<'a> {
         let cond = Some(self.cond_of(value)?);
         let body = self.scoped(body)?;
         self.loops.pop();
-        let step = Vec::new();
-        out.push(Stmt::Loop(Box::new(LoopStmt { site, number, cond, step, body, test_first, parallel: None })));
+        let (step, strided) = (Vec::new(), OnceLock::new());
+        let stmt = LoopStmt { site, number, cond, step, body, test_first, parallel: None, strided };
+        out.push(Stmt::Loop(Box::new(stmt)));
         Ok(())
     }
 
-    fn switch(&mut self, line: u32, value: &'a Expr, body: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
+    fn switch(&mut self, line: u32, value: &Expr, body: &ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
         let site = self.site(line);
         let value = self.value(value)?;
         let (value, _) = self.int_of(value)?;

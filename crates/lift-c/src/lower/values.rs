@@ -4,7 +4,7 @@ use super::{Lowerer, constant};
 use crate::ctype::CType;
 use crate::error::Error;
 use std::rc::Rc;
-use updates::{Base, Cmp, Cond, Constant, Data, Element, Index, Int, Op, Place, Scalar};
+use updates::{Base, Cmp, Cond, Constant, Data, Element, Index, Int, Op, Place, Scalar, Stmt};
 
 /// A value of an expression.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub(crate) enum Val {
     Data(Data, Scalar),
     /// A pointer and what it points to.
     Pointer(Int, Rc<CType>),
-    /// A structure in memory.
-    Struct(Access, CType),
+    /// A structure in memory, after these statements.
+    Struct(Access, CType, Vec<Stmt>),
     /// Fresh memory of so many bytes; zeroed if asked.
     Fresh(u64, bool),
     /// Nothing.
@@ -92,6 +92,7 @@ pub(super) fn has_effects(int: &Int) -> bool {
         Int::Not(inner) | Int::Convert(_, inner) => has_effects(inner),
         Int::Choice(parts) => has_effects(&parts.0) || has_effects(&parts.1) || has_effects(&parts.2),
         Int::Assign(..) | Int::PostStep(..) | Int::Sequence(..) => true,
+        Int::Let(parts, value) => parts.iter().any(|(_, part)| has_effects(part)) || has_effects(value),
         Int::FromData(_, data) => !matches!(**data, Data::Load(Place::Cell(_))),
         Int::Address(place) => place_has_effects(place),
     }

@@ -1,7 +1,7 @@
 //! Expressions, by precedence.
 
 use super::Parser;
-use crate::ast::{Binary, Expr, ExprKind, Unary};
+use crate::ast::{Binary, Expr, ExprKind, StmtKind, Unary};
 use crate::error::Error;
 use crate::lexer::Kind;
 
@@ -145,8 +145,8 @@ impl<'a> Parser<'a> {
         let ty = self.type_name()?;
         self.expect(")")?;
         if self.text() == "{" {
-            self.initializer_list()?;
-            return self.with_depth(ExprKind::Compound, line, 0);
+            let list = self.initializer_list()?;
+            return self.with_depth(ExprKind::Compound(Box::new(ty), list), line, 0);
         }
         let inner = self.unary()?;
         let depth = inner.depth;
@@ -241,7 +241,9 @@ impl<'a> Parser<'a> {
             Kind::Punct if self.text() == "(" => {
                 self.at += 1;
                 if self.text() == "{" {
-                    return Err(self.malformed("statement expressions are not supported"));
+                    let StmtKind::Block(list) = self.block()?.kind else { return Err(self.unexpected("a block")) };
+                    self.expect(")")?;
+                    return self.with_depth(ExprKind::Statements(list), token.line, 0);
                 }
                 let inner = self.expression()?;
                 self.expect(")")?;

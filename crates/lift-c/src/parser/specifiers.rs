@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
             | "struct" | "union" | "enum" | "const" | "volatile" | "static" | "extern" | "register" | "auto"
             | "typedef" | "inline" | "__inline" | "__inline__" | "__extension__" | "__const" | "__signed__"
             | "__attribute__" | "_Complex" | "__complex__" | "_Float128" | "__float128" | "__int128" | "restrict"
-            | "__restrict" | "__restrict__" | "_Noreturn" | "__typeof__" | "typeof" | "_Alignas" => true,
+            | "__restrict" | "__restrict__" | "_Noreturn" | "__typeof__" | "typeof" | "__typeof" | "_Alignas" => true,
             word => self.typedef(token.name).is_some() || library_type(word).is_some() && !self.is_hidden(token.name),
         }
     }
@@ -209,7 +209,10 @@ impl<'a> Parser<'a> {
                     named = Some(self.enumeration()?);
                     continue;
                 }
-                "__typeof__" | "typeof" => return Err(self.malformed("`typeof` is not supported")),
+                "__typeof__" | "typeof" | "__typeof" => {
+                    named = Some(self.type_of()?);
+                    continue;
+                }
                 word => {
                     if words.any() || named.is_some() {
                         break;
@@ -230,6 +233,15 @@ impl<'a> Parser<'a> {
             (None, None) => return Err(self.unexpected("a type")),
         };
         Ok(Specifiers { ty, is_typedef, is_static, constant, volatile })
+    }
+
+    /// `typeof (type)` or `typeof (expression)`.
+    fn type_of(&mut self) -> Result<Type, Error> {
+        self.at += 1;
+        self.expect("(")?;
+        let ty = if self.at_type() { self.type_name()? } else { Type::Typeof(Box::new(self.expression()?)) };
+        self.expect(")")?;
+        Ok(ty)
     }
 
     fn structure(&mut self) -> Result<Type, Error> {
@@ -310,16 +322,36 @@ impl<'a> Parser<'a> {
     fn constant_value(&self, expr: &crate::ast::Expr) -> Option<i64> {
         use crate::ast::{Binary, ExprKind, Unary};
         match &expr.kind {
-            ExprKind::Number(name) => self.names.text(*name).trim_end_matches(['u', 'U', 'l', 'L']).parse().ok(),
+            ExprKind::Number(name) => match crate::literals::number(self.names.text(*name))? {
+                (updates::Constant::Int(value), _) => Some(value),
+                _ => None,
+            },
+            ExprKind::Char(name) => crate::literals::character(self.names.text(*name)),
             ExprKind::Name(name) => self.file.constants.iter().find(|(n, _)| n == name).map(|(_, v)| *v),
             ExprKind::Unary(Unary::Minus, inner) => self.constant_value(inner)?.checked_neg(),
+            ExprKind::Unary(Unary::Plus, inner) => self.constant_value(inner),
+            ExprKind::Choice(cond, yes, no) => {
+                self.constant_value(if self.constant_value(cond)? != 0 { yes } else { no })
+            }
             ExprKind::Binary(op, a, b) => {
                 let (a, b) = (self.constant_value(a)?, self.constant_value(b)?);
                 match op {
                     Binary::Add => a.checked_add(b),
                     Binary::Sub => a.checked_sub(b),
                     Binary::Mul => a.checked_mul(b),
+                    Binary::Div => a.checked_div(b),
+                    Binary::Rem => a.checked_rem(b),
+                    Binary::And => Some(a & b),
+                    Binary::Or => Some(a | b),
+                    Binary::Xor => Some(a ^ b),
                     Binary::Shl if (0..63).contains(&b) => a.checked_mul(1 << b),
+                    Binary::Shr if (0..63).contains(&b) => Some(a >> b),
+                    Binary::Lt => Some(i64::from(a < b)),
+                    Binary::Gt => Some(i64::from(a > b)),
+                    Binary::Le => Some(i64::from(a <= b)),
+                    Binary::Ge => Some(i64::from(a >= b)),
+                    Binary::Eq => Some(i64::from(a == b)),
+                    Binary::Ne => Some(i64::from(a != b)),
                     _ => None,
                 }
             }

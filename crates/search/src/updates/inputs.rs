@@ -1,7 +1,9 @@
 //! Concrete inputs for two kernels.
 //!
 //! Floating-point numbers of mixed magnitude make rounding visible, so that a wrong order of a sum shows; other
-//! patterns keep square roots and divisions defined. Integers are small, so that sums do not overflow.
+//! patterns keep square roots and divisions defined. Integers are small in most patterns, so that sums do not overflow;
+//! in the last two they fill their type or are multiples of large powers of two, and floating-point numbers include
+//! infinities, NaN and negative zero.
 
 use ::updates::{Constant, Origin, Program, Scalar, input_key};
 
@@ -15,7 +17,7 @@ pub struct Inputs {
 }
 
 /// Number of patterns.
-pub(crate) const PATTERNS: u32 = 6;
+pub(crate) const PATTERNS: u32 = 8;
 
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,6 +46,12 @@ impl Inputs {
             }
             3 => sign * (0.5 + unit) * 2f64.powi((random >> 1 & 31) as i32 - 16),
             4 => (random >> 1 & 15) as f64 - 7.0,
+            7 => match random >> 1 & 15 {
+                0 => f64::NAN,
+                1 => sign * f64::INFINITY,
+                2 | 3 => sign * 0.0,
+                _ => sign * (random >> 5 & 7) as f64,
+            },
             _ => sign * unit,
         };
         Constant::float(ty, value)
@@ -61,8 +69,13 @@ impl Inputs {
 }
 
 fn integer(pattern: u32, random: u64, ty: Scalar) -> Constant {
-    let spread = [8, 3, 100, 2, 20, 1000][pattern as usize % 6];
     let (low, high) = ty.range();
+    match pattern {
+        6 => return Constant::integer(ty.wrap(i128::from(random as i64))),
+        7 => return Constant::integer(ty.wrap(i128::from((random >> 8 & 3) as i64) << (random % 64))),
+        _ => {}
+    }
+    let spread = [8, 3, 100, 2, 20, 1000][pattern as usize % 6];
     let value = (random % (2 * spread + 1)) as i128 - i128::from(spread);
     let value = if ty.is_signed() { value } else { value.abs() };
     Constant::integer(value.clamp(low, high))

@@ -1,7 +1,7 @@
 //! OpenMP: turns of a loop marked parallel that touch a cell which another turn writes.
 //!
-//! One run with everybody watched finds the first conflict. Two other orders of the turns show whether the result
-//! depends on it: the last turn first, and all turns from the same start.
+//! One run with everybody watched finds the first conflict. Other orders of the turns show whether the result
+//! depends on it: the last turn first, all turns from the same start, and statement by statement.
 
 use super::explain::{Broken, Instance, Kind, Reading, text};
 use super::inputs::{Inputs, PATTERNS};
@@ -230,9 +230,11 @@ fn witness(
     options: KernelOptions,
     limits: Limits,
 ) -> Option<Box<KernelWitness>> {
-    for (schedule, words) in
-        [(Schedule::Reverse, "with its turns in reverse"), (Schedule::Together, "with its turns all at once")]
-    {
+    for (schedule, words) in [
+        (Schedule::Reverse, "with its turns in reverse"),
+        (Schedule::Together, "with its turns all at once"),
+        (Schedule::Interleaved, "with each statement of all its turns before the next"),
+    ] {
         for pattern in 0..PATTERNS {
             let inputs = Inputs { seed: options.seed, pattern };
             let other = Limits { schedule, ..limits };

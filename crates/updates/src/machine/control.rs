@@ -9,7 +9,7 @@ use crate::program::{Data, Int, Origin, Place, Program, UNWRITTEN};
 use crate::scalar::{self, Op, Scalar, Undefined};
 
 /// Offsets of pointers are within this many cells of the object's start.
-const REACH: i64 = 1 << 35;
+pub(super) const REACH: i64 = 1 << 35;
 
 pub(super) fn make_pointer(object: u32, cell: i64) -> Option<i64> {
     ((-REACH..REACH).contains(&cell) && object < 1 << 26).then(|| (i64::from(object) + 1) << 36 | (cell + REACH))
@@ -42,7 +42,7 @@ pub(super) fn needed_parameter(program: &Program, data: &Data) -> Option<String>
 }
 
 #[inline]
-fn arithmetic(op: Op, ty: Scalar, a: i64, b: i64) -> Result<i64, Undefined> {
+pub(super) fn arithmetic(op: Op, ty: Scalar, a: i64, b: i64) -> Result<i64, Undefined> {
     if ty == Scalar::I32 {
         let value = match op {
             Op::Add => a + b,
@@ -154,6 +154,13 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 self.sequence(stmts)?;
                 self.int(value)
             }
+            Int::Let(parts, value) => {
+                for (slot, part) in parts {
+                    let part = self.leaf(part)?;
+                    self.assign_slot(*slot, part)?;
+                }
+                self.int(value)
+            }
             Int::Address(place) => {
                 let (object, cell) = match &**place {
                     Place::Cell(object) => (*object, 0),
@@ -201,7 +208,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
 
 impl Scalar {
     /// Conversion of a control integer to this type.
-    fn wrap_control(self, value: i64) -> i64 {
+    pub(super) fn wrap_control(self, value: i64) -> i64 {
         match self {
             Scalar::I32 => i64::from(value as i32),
             Scalar::U32 => i64::from(value as u32),

@@ -3,7 +3,7 @@
 use super::{Flow, Machine, Run, Schedule};
 use crate::domain::Domain;
 use crate::observe::Observer;
-use crate::program::{LoopStmt, Parallel, Variable};
+use crate::program::{LoopStmt, Parallel, Stmt, Variable};
 use crate::scalar::Constant;
 
 /// Most turns of one parallel loop that is run in another order.
@@ -28,6 +28,10 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             self.list(&body.step)?;
         }
         let end = self.slots[slot as usize];
+        if self.limits.schedule == Schedule::Interleaved {
+            self.in_step(body, parallel, (slot, &values), &saved)?;
+            values.clear();
+        }
         if self.limits.schedule == Schedule::Reverse {
             values.reverse();
         }
@@ -67,6 +71,60 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
         self.observer.leave();
         Ok(Flow::Next)
+    }
+
+    /// Runs the first statement of all turns, then the second. What a turn has of its own is changed with the turn.
+    fn in_step(
+        &mut self,
+        body: &'p LoopStmt,
+        parallel: &'p Parallel,
+        (iterator, values): (u32, &[i64]),
+        saved: &[Vec<D::Value>],
+    ) -> Run<()> {
+        let (first, behind) = parallel.inner_objects;
+        let lasting = parallel.private_objects.iter().chain(&parallel.copied_objects).copied();
+        let own: Vec<u32> = lasting.chain(first..behind).collect();
+        let unwritten = self.domain.unwritten();
+        let private = parallel.private_objects.len();
+        let mut cells: Vec<Vec<D::Value>> = own.iter().map(|o| self.objects[*o as usize].clone()).collect();
+        for (number, object) in cells.iter_mut().enumerate() {
+            match saved.get(number) {
+                Some(before) if number >= private => object.clone_from(before),
+                _ => object.fill(unwritten),
+            }
+        }
+        let weight = cells.iter().map(Vec::len).sum::<usize>().saturating_add(1).saturating_mul(values.len());
+        if weight > MOST_TURNS {
+            return Err(self.unsupported("a parallel loop with this many turns"));
+        }
+        let slots: Vec<i64> = parallel.private_slots.iter().map(|s| self.slots[*s as usize]).collect();
+        let mut turns: Vec<(Vec<Vec<D::Value>>, Vec<i64>)> =
+            values.iter().map(|_| (cells.clone(), slots.clone())).collect();
+        let mut stmts: &'p [Stmt] = &body.body;
+        while let [Stmt::Block(inner)] = stmts {
+            stmts = inner;
+        }
+        for stmt in stmts {
+            for (value, (cells, slots)) in values.iter().zip(&mut turns) {
+                self.exchange(&own, parallel, cells, slots);
+                self.write_slot(iterator, *value);
+                let flow = self.statement(stmt)?;
+                self.exchange(&own, parallel, cells, slots);
+                if flow != Flow::Next {
+                    return Err(self.unsupported("a jump in a parallel loop"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, own: &[u32], parallel: &Parallel, cells: &mut [Vec<D::Value>], slots: &mut [i64]) {
+        for (object, cells) in own.iter().zip(cells) {
+            std::mem::swap(&mut self.objects[*object as usize], cells);
+        }
+        for (slot, value) in parallel.private_slots.iter().zip(slots) {
+            std::mem::swap(&mut self.slots[*slot as usize], value);
+        }
     }
 
     fn next_turn(&mut self, body: &'p LoopStmt) -> Run<bool> {

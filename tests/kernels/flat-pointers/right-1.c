@@ -1,0 +1,9 @@
+// equivalent --param n=7
+void f(int n, double *restrict A, const double *restrict B) {
+  double *p = A;
+  for (int i = 0; i < n; i++) {
+    const double *q = B + i;
+    for (int j = 0; j < n; j++, q += n)
+      *p++ += *q;
+  }
+}
