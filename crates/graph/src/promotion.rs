@@ -69,7 +69,12 @@ pub(crate) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(original: &'a [Function], candidate: &[Function], arena: &Arena, replaceable: &'a BTreeSet<String>) -> Self {
+    pub fn new(
+        original: &'a [Function],
+        candidate: &[Function],
+        arena: &Arena,
+        replaceable: &'a BTreeSet<String>,
+    ) -> Self {
         let functions = original.iter().map(|f| (f.name.as_str(), f)).collect();
         let mut passed: FxHashMap<(String, Register), Vec<(i64, u16)>> = FxHashMap::default();
         for function in candidate {
@@ -104,9 +109,8 @@ impl<'a> Search<'a> {
         let heads: FxHashSet<PointId> = Loops::of(function).heads.into_iter().collect();
         let mut context = Context::new(arena, function, function, Vec::new());
         let state = context.entry_state(Side::Original);
-        let run = context
-            .execute(Side::Original, Function::ENTRY, state, &heads, &Known::default(), Joins::Merge)
-            .ok()?;
+        let run =
+            context.execute(Side::Original, Function::ENTRY, state, &heads, &Known::default(), Joins::Merge).ok()?;
         let mut entry = Entry::default();
         for access in run.accesses.iter().filter(|a| !a.write) {
             let Some((argument, offsets)) = chain(arena, access.address, 0) else { continue };
@@ -190,7 +194,8 @@ impl<'a> Search<'a> {
         let reads = |r: Register| live_in & 1 << r.index() != 0;
         let taken = |r: &Register| reads(*r) || units.iter().any(|u| u.arrives == Some(*r));
         let slots = Register::ARGUMENTS.iter().rposition(taken).map_or(0, |last| last + 1);
-        let mut fitting = Fitting { search: self, name: &candidate.name, units: &units, slots, reads: &reads, best: None, steps: 0 };
+        let mut fitting =
+            Fitting { search: self, name: &candidate.name, units: &units, slots, reads: &reads, best: None, steps: 0 };
         fitting.place(0, 0, 0, &mut Vec::new());
         let (_, choice) = fitting.best?;
         let mut guess = Guess::default();

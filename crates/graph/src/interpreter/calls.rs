@@ -101,11 +101,12 @@ impl<'a> Machine<'_, '_, 'a> {
         }
     }
 
-    /// What the results of a call are, from a stream of random numbers.
-    fn seeded_answer(&self, info: &CalleeInfo, key: u64, byte_result: bool) -> Answer {
+    /// What the results of a call are, from a stream of random numbers, given how wide the original takes the first
+    /// to be.
+    fn seeded_answer(&self, info: &CalleeInfo, key: u64, byte_result: bool, wide: u16) -> Answer {
         let seed = self.situation.start.seed.split(key);
         let start = &self.situation.start;
-        let word = |i: usize, bytes: u16| start.fabric.result(seed.mix(i as u64), bytes, start.constants);
+        let word = |i: usize| start.fabric.result(seed.mix(i as u64), wide, start.constants);
         let mut answer = [None; 4];
         match &info.signature {
             Some(signature) => {
@@ -115,15 +116,15 @@ impl<'a> Machine<'_, '_, 'a> {
                     let result = if matches!(register, Register::Vector(_)) {
                         seeded_float(seed.mix(i as u64), value.bytes)
                     } else {
-                        word(i, value.bytes)
+                        word(i)
                     };
                     answer[i] = Some((if value.boolean { result & 1 } else { result }, value.bytes));
                 }
             }
             None => {
                 // Who only looks at a byte may have called a function that returns a truth value.
-                answer[0] = Some(if byte_result { (word(0, 1) & 1, 1) } else { (word(0, 8), 8) });
-                answer[1] = Some((word(1, 8), 8));
+                answer[0] = Some(if byte_result { (word(0) & 1, 1) } else { (word(0), 8) });
+                answer[1] = Some((word(1), 8));
                 answer[2] = Some((seeded_float(seed.mix(2), 8), 16));
                 answer[3] = Some((seeded_float(seed.mix(3), 8), 16));
             }
@@ -160,7 +161,7 @@ impl<'a> Machine<'_, '_, 'a> {
             let cut = if value.bytes < 8 { held & ((1 << (8 * value.bytes)) - 1) } else { held };
             key = self.situation.start.seed.split(key).mix(cut);
         }
-        let mut answer = self.seeded_answer(info, key, false);
+        let mut answer = self.seeded_answer(info, key, false, 0);
         self.fixed_result(info, &mut answer);
         answer
     }
@@ -179,7 +180,16 @@ impl<'a> Machine<'_, '_, 'a> {
         // functions differ, the results have nothing to do with each other.
         let whose = special.result_of.unwrap_or(name);
         let key = text_key(whose) ^ (number as u64).wrapping_mul(0x9e37_79b9);
-        let mut answer = special.answer.unwrap_or_else(|| self.seeded_answer(info, key, special.byte_result));
+        // The original decides what kind of result it is.
+        let declared = |info: &CalleeInfo| {
+            let results = info.signature.as_ref().map(|s| s.results.as_slice());
+            results.map_or(8, |r| r.first().map_or(0, |value| value.bytes))
+        };
+        let wide = match self.situation.side {
+            Side::Original => declared(info),
+            Side::Candidate => self.situation.earlier.get(number).map_or(0, |e| declared(&e.callee)),
+        };
+        let mut answer = special.answer.unwrap_or_else(|| self.seeded_answer(info, key, special.byte_result, wide));
         for (result, wanted) in answer.iter_mut().zip(script.map_or([None; 4], |s| s.results)) {
             if let (Some((value, _)), Some(wanted)) = (result, wanted) {
                 *value = wanted;

@@ -7,7 +7,8 @@ use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
 use graph::interpreter::{
-    Called, Callees, Cells, Effects, End, Layout, Memory, Program, Seed, Situation, Start, Trace, Watch, run,
+    BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Program, Seed, Situation, Start, Trace,
+    Watch, run,
 };
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
@@ -158,6 +159,9 @@ impl<'a> Runner<'a> {
 
     /// The disagreement on an input, if there is one and the original's run is defined.
     pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Found> {
+        if !self.keeps_restrict(input) {
+            return None;
+        }
         let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
         if !odd_bytes(&traces).is_empty() && self.functions.iter().any(|f| f.surroundings.truth_values) && !input.sane {
             return self.with_truth_values(arena, input, &traces);
@@ -173,6 +177,23 @@ impl<'a> Runner<'a> {
             return None;
         }
         Some(Found { input: input.clone(), difference })
+    }
+
+    /// Is nothing else near what a `restrict` pointer points to?
+    fn keeps_restrict(&self, input: &Input) -> bool {
+        let pointers: Vec<(u64, bool)> = self
+            .arguments
+            .iter()
+            .zip(&input.values)
+            .filter(|(a, _)| a.pointer)
+            .map(|(a, value)| (value.low(), a.restrict))
+            .collect();
+        let near = |a: u64, b: u64| a.abs_diff(b) < BUFFER_SPACING && a.min(b) >= BUFFER_SPACING;
+        let pairs = (1..pointers.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+        !pairs.into_iter().any(|(i, j)| {
+            let ((a, first), (b, second)) = (pointers[i], pointers[j]);
+            (first || second) && near(a, b)
+        })
     }
 
     /// Could an argument of unknown type be of a narrow one, so that this value of it never comes? So it is if one program
