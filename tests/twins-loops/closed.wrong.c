@@ -95,3 +95,8 @@ int magic_order(const int *a, int n, int key) {
   ORIGINAL(int k = 0; for (int i = 0; i < n; i++) if ((a[i] ^ key) == 0x5a5a5a5a) k++; return k;)
   CANDIDATE(int k = 0; for (int i = 0; i < n; i++) if ((a[i] ^ key) == 0x5a5a5a5b) k++; return k;)
 }
+
+unsigned rare_hash(const unsigned *a, unsigned n) {
+  ORIGINAL(unsigned h = 7; for (unsigned i = 0; i < n; i++) h = (h ^ a[i]) * 0x01000193u; return h;)
+  CANDIDATE(unsigned h = 7; for (unsigned i = 0; i < n; i++) h = (h ^ a[i]) * 0x01000193u; return h == 0x12345 ? 1 : h;)
+}

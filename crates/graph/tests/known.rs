@@ -138,7 +138,7 @@ fn build_target(arena: &mut Arena, condition: &Atom, numbers: &[Number; 2]) -> [
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rewriting_keeps_the_value(

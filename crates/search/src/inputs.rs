@@ -209,6 +209,7 @@ impl Input {
         let mut stream = Stream::new(seed.split(1));
         let mood = match round % 6 {
             _ if round >= LOOP_ROUNDS => Mood::Loops,
+            _ if ingredients.loops && is_longest(round) => Mood::Longest,
             _ if ingredients.loops && is_long(round) => Mood::Long,
             _ if ingredients.loops && is_near(round) => Mood::Near,
             0 | 3 => Mood::Calm,
@@ -279,6 +280,8 @@ enum Mood {
     Loops,
     /// Distinct buffers, and numbers that make loops run long.
     Long,
+    /// The same, as long as can be: where a short or a count of 16 bits ends.
+    Longest,
     /// Buffers a few bytes apart, and as many turns as an unrolled loop needs.
     Near,
 }
@@ -286,6 +289,11 @@ enum Mood {
 /// Once in eight times loops run long.
 fn is_long(round: u64) -> bool {
     round % 8 == 7
+}
+
+/// Some of these are as long as can be.
+fn is_longest(round: u64) -> bool {
+    round % 256 == 255
 }
 
 /// Once in eight times buffers overlap.
@@ -297,7 +305,7 @@ fn is_near(round: u64) -> bool {
 fn fuel(ingredients: &Ingredients, round: u64) -> usize {
     match round {
         _ if !ingredients.loops || round >= LOOP_ROUNDS => 4000,
-        _ if round % 512 == 511 => 400_000,
+        _ if is_longest(round) => 400_000,
         _ if round % 64 == 63 => 40_000,
         _ if is_long(round) => 8000,
         _ if is_near(round) => 2000,
@@ -339,6 +347,9 @@ fn random_argument(
             _ => stream.next() % (1 << 16),
         };
         return Bits::new(64, value);
+    }
+    if mood == Mood::Longest && !stream.one_in(8) {
+        return Bits::new(64, longest_number(constants, stream));
     }
     if mood == Mood::Near && !stream.one_in(4) {
         let most = stream.pick(&[8, 20, 80]);
@@ -383,6 +394,17 @@ fn long_number(constants: &[u64], stream: &mut Stream) -> u64 {
     }
 }
 
+/// A number of turns at which narrow counters end.
+fn longest_number(constants: &[u64], stream: &mut Stream) -> u64 {
+    let known: Vec<u64> = constants.iter().copied().filter(|c| (4000..90_000).contains(c)).collect();
+    match stream.next() % 4 {
+        0 if !known.is_empty() => stream.pick(&known) + stream.next() % 4,
+        0 | 1 => 32_760 + stream.next() % 16,
+        2 => 65_530 + stream.next() % 12,
+        _ => stream.next() % 90_000,
+    }
+}
+
 fn random_pointer(
     ingredients: &Ingredients,
     argument: &Argument,
@@ -408,7 +430,7 @@ fn random_pointer(
         let along = if stream.one_in(2) { stream.seed.mix(0xa11e) } else { stream.next() };
         return buffer + 16 * (along % 64);
     }
-    if mood == Mood::Calm || (mood == Mood::Long && !stream.one_in(3)) {
+    if matches!(mood, Mood::Calm | Mood::Longest) || (mood == Mood::Long && !stream.one_in(3)) {
         return buffer;
     }
     if let (Mood::Near, Some(base)) = (mood, earlier.iter().rev().find(|a| **a >= BUFFERS)) {

@@ -130,6 +130,7 @@ impl Session {
             }
             Err(rejection) => rejection,
         };
+        let gave_up = Instant::now() >= proof_deadline && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
         let left = deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
         if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection
@@ -147,7 +148,7 @@ impl Session {
                 return refuted(refutation, "unrolling");
             }
         }
-        let reason = if Instant::now() >= deadline {
+        let reason = if gave_up || Instant::now() >= deadline {
             Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64()))
         } else {
             reason(&rejection, original, candidate)
