@@ -115,11 +115,15 @@ impl Checker<'_, '_> {
             }
         }
         for block in &candidate.blocks {
-            let others = original
-                .blocks
-                .iter()
-                .filter(|b| b.address == block.address && b.length == block.length && (b.write || !block.write));
-            let guards: Vec<_> = others.map(|b| b.guard).collect();
+            let mut guards = Vec::new();
+            for other in original.blocks.iter().filter(|b| b.write || !block.write) {
+                let same = [(other.address, block.address), (other.length, block.length)]
+                    .map(|(a, b)| if a == b { self.context.arena.bool(true) } else { self.equality(known, a, b) });
+                guards.push(self.context.arena.bool_and_all(&[other.guard, same[0], same[1]]));
+            }
+            let width = self.context.arena.width(block.length);
+            let zero = self.context.arena.bv(width, 0);
+            guards.push(self.context.arena.eq(block.length, zero));
             let any = self.context.arena.bool_or_all(&guards);
             let goal = self.context.arena.implies(block.guard, any);
             self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
@@ -129,9 +133,12 @@ impl Checker<'_, '_> {
             })?;
         }
         for copy in &candidate.exclusive {
-            let same =
-                original.exclusive.iter().filter(|c| c.to == copy.to && c.from == copy.from && c.length == copy.length);
-            let guards: Vec<_> = same.map(|c| c.guard).collect();
+            let mut guards = Vec::new();
+            for other in &original.exclusive {
+                let same = [(other.to, copy.to), (other.from, copy.from), (other.length, copy.length)]
+                    .map(|(a, b)| if a == b { self.context.arena.bool(true) } else { self.equality(known, a, b) });
+                guards.push(self.context.arena.bool_and_all(&[other.guard, same[0], same[1], same[2]]));
+            }
             let mut apart = self.context.arena.bool_or_all(&guards);
             for (a, b) in [(copy.to, copy.from), (copy.from, copy.to)] {
                 let distance = self.context.arena.sub(a, b);

@@ -10,7 +10,7 @@ use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
 use solver::{Answer, Query};
 use term::eval::Model;
-use term::{Op, TermId, VarId};
+use term::{Op, Sort, TermId, VarId};
 
 /// Why an obligation could not be discharged.
 #[derive(Clone, Debug)]
@@ -57,6 +57,8 @@ pub(crate) enum FactKind {
 const RELEVANT_FACTS: usize = 48;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
+/// Operations that are compared one inside the other.
+const DEEPEST_PARTS: u32 = 8;
 /// Longer filled or copied blocks are not compared byte by byte.
 const LONGEST_BLOCK: u64 = 4096;
 
@@ -206,7 +208,16 @@ impl Checker<'_, '_> {
         }
         let a = known.rewrite(self.context.arena, a);
         let b = known.rewrite(self.context.arena, b);
-        for (base, offset, bytes) in self.written(a, b)? {
+        let written = match self.written(a, b) {
+            Err(MemoryFailure::Block) if self.depth < DEEPEST_PARTS => {
+                self.depth += 1;
+                let same = self.same_by_parts(at, known, a, b, ignored);
+                self.depth -= 1;
+                return if same { Ok(()) } else { Err(MemoryFailure::Block) };
+            }
+            written => written?,
+        };
+        for (base, offset, bytes) in written {
             let address = self.context.arena.add_const(base, offset);
             if self.is_ignored(address, bytes, ignored) {
                 continue;
@@ -219,6 +230,42 @@ impl Checker<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Were both memories made by the same operations, one after the other? For blocks of variable length.
+    fn same_by_parts(&mut self, at: &Point, known: &Known, a: TermId, b: TermId, ignored: Ignored) -> bool {
+        let ops = [a, b].map(|m| self.context.arena.op(m));
+        if let Some(choice) = [a, b].into_iter().zip(ops).find(|(_, op)| *op == Op::Ite).map(|(memory, _)| memory) {
+            let condition = self.context.arena.arg(choice, 0);
+            let not = self.context.arena.bool_not(condition);
+            return [(condition, 1), (not, 2)].into_iter().all(|(holds, i)| {
+                let case = self.context.arena.bool_and(at.condition, holds);
+                if self.context.arena.as_bool(case) == Some(false) {
+                    return true;
+                }
+                let arm = self.context.arena.arg(choice, i);
+                let [x, y] = [a, b].map(|m| if m == choice { arm } else { m });
+                let known = Known::from_condition(self.context.arena, case);
+                let point = Point { condition: case, ..at.clone() };
+                self.prove_same_memory(&point, &known, x, y, ignored).is_ok() || {
+                    let never = self.context.arena.bool(false);
+                    self.prove(&point, &known, never).is_ok()
+                }
+            });
+        }
+        if ops[0] != ops[1] || !matches!(ops[0], Op::Fill | Op::Copy | Op::Store(_)) {
+            return false;
+        }
+        let pairs: Vec<(TermId, TermId)> =
+            self.context.arena.args(a).iter().copied().zip(self.context.arena.args(b).iter().copied()).collect();
+        let (memories, values): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(x, _)| self.context.arena.sort(*x) == Sort::Memory);
+        values.into_iter().all(|(x, y)| self.prove_equal(at, known, x, y).is_ok())
+            && memories.into_iter().enumerate().all(|(i, (x, y))| {
+                // What is copied must be the same even where nobody looks any more.
+                let ignored = if i == 0 { ignored } else { Ignored::Exact };
+                self.prove_same_memory(at, known, x, y, ignored).is_ok()
+            })
     }
 
     /// The parts of two values of a local object that the original has initialised. Nobody reads the others

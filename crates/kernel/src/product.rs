@@ -82,6 +82,8 @@ pub(crate) struct Checker<'c, 'a> {
     pub frames: BTreeSet<(usize, Location)>,
     /// Was one of them found after its point had been entered?
     pub late: bool,
+    /// Memories that are being compared part by part.
+    pub depth: u32,
     /// Facts learned so far, for their numbers.
     pub learned: u32,
     /// Claims that do not hold.
@@ -230,6 +232,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             delays: false,
             frames: BTreeSet::new(),
             late: false,
+            depth: 0,
             learned: 0,
             failed: BTreeSet::new(),
             incoming,

@@ -414,9 +414,9 @@ fn random_pointer(
 ) -> u64 {
     let number = earlier.len() as u64;
     if argument.restrict {
-        return RESTRICTED
-            + (ingredients.arguments.iter().position(|a| a.place == argument.place).unwrap_or(0) as u64)
-                * BUFFER_SPACING;
+        let position = ingredients.arguments.iter().position(|a| a.place == argument.place).unwrap_or(0) as u64;
+        let along = if mood == Mood::Loops { 16 * (stream.next() % 1024) } else { 0 };
+        return RESTRICTED + position * BUFFER_SPACING * 4 + along;
     }
     let buffer = BUFFERS + (number * 7 + 1) % 61 * BUFFER_SPACING;
     if mood == Mood::Loops {

@@ -49,6 +49,8 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
     pub compared: compared::Compared,
+    /// Memory that the candidate reads, behind what it shares with the original in every visit.
+    pub behind: Vec<fields::Field>,
 }
 
 /// Has one of the functions a loop?
@@ -72,7 +74,10 @@ impl<'a> LoopSearch<'_, 'a> {
         let until = Instant::now() + (left / 8).min(SAMPLING);
         self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
         self.compared = compared::compared(arena, self.original, &loops[0]);
-        let watched = self.fields.iter().map(|f| f.watched).collect();
+        self.behind = fields::behind_registers(arena, self.candidate, &loops[1]);
+        let watched: Vec<_> = self.fields.iter().map(|f| f.watched).collect();
+        let theirs = watched.iter().copied().chain(self.behind.iter().map(|f| f.watched)).collect();
+        let watched = [watched, theirs];
         let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
         let mut last = None;

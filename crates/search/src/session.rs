@@ -109,6 +109,7 @@ impl Session {
                 effort: Effort::default(),
                 fields: Vec::new(),
                 compared: Default::default(),
+                behind: Vec::new(),
             };
             search.prove(arena)
         } else {

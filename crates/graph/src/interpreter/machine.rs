@@ -325,6 +325,7 @@ impl<'a> Machine<'_, '_, 'a> {
         for load in &watch.loads {
             let base = match load.base {
                 WatchBase::Address(address) => address,
+                WatchBase::Register(i) => self.cells.narrow[usize::from(i)],
                 WatchBase::Slot(offset) => {
                     let at = (offset + FRAME_BELOW as i64) as usize;
                     frame.get(at..at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().expect("eight bytes")))

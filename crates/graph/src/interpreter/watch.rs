@@ -36,6 +36,8 @@ pub enum WatchBase {
     Address(u64),
     /// It is stored at this offset from the entry stack pointer.
     Slot(i64),
+    /// It is in the general register of that number.
+    Register(u8),
 }
 
 /// The state at a watched point.

@@ -65,6 +65,28 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
     found.into_iter().take(MOST_FIELDS).map(|(text, watched)| Field { watched, text }).collect()
 }
 
+/// What the candidate's loops read at constant distances from its registers.
+pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops) -> Vec<Field> {
+    let mut found: BTreeMap<String, WatchedLoad> = BTreeMap::new();
+    for point in loops.heads.iter().flat_map(|head| loops.body(*head)) {
+        for (_, op) in &function.point(point).ops {
+            let Op::Load { address, bytes: bytes @ (1 | 2 | 4 | 8), .. } = op else { continue };
+            let linear = Linear::of(arena, *address);
+            let [(term, factor)] = &linear.terms[..] else { continue };
+            let register = arena.as_var(*term).and_then(Register::of_var);
+            if let Some(register @ Register::General(number)) = register
+                && register != Register::RSP
+                && factor.to_u64() == Some(1)
+            {
+                let offset = linear.constant.low() as i64;
+                let text = format!("(peek {bytes} (add c.{} #64:{offset}))", register.name());
+                found.insert(text, WatchedLoad { base: WatchBase::Register(number), offset, bytes: *bytes });
+            }
+        }
+    }
+    found.into_iter().take(MOST_FIELDS).map(|(text, watched)| Field { watched, text }).collect()
+}
+
 /// `rbp + k` as an offset from the entry stack pointer.
 pub(super) fn frame_offset(arena: &Arena, address: TermId) -> Option<i64> {
     let linear = Linear::of(arena, address);

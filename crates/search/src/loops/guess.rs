@@ -24,6 +24,8 @@ pub(crate) struct Names<'n, 'a> {
     pub zeroed: u64,
     /// Variables that the original compares.
     pub compared: &'n Compared,
+    /// Memory that the candidate reads.
+    pub behind: &'n [Field],
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
 }
@@ -150,6 +152,21 @@ pub(crate) fn guess(
         define(names, &rows, place, &basis, dropped, &mut open, &mut out);
     }
     relate(names, &mut open, &basis, dropped, &mut out);
+    out.define.iter().for_each(|(_, text)| note_places(text, &mut used));
+    // A variable of the original that the candidate has not read yet.
+    for column in basis.iter().filter(|c| c.forgotten && c.text.is_none()) {
+        let taken = out.define.iter().map(|(l, _)| l).chain(&used).any(|l| l.overlaps(&column.location));
+        let varies = column.values.iter().any(|v| *v != column.values[0]);
+        for (i, field) in names.behind.iter().enumerate().filter(|_| !taken && varies) {
+            let read = |r: &Row| r.candidate.loads.get(memory.len() + i).copied();
+            let fits = 8 * field.watched.bytes == column.location.width;
+            let new = !dropped.contains(&format!("{} := {}", column.location, field.text));
+            if fits && new && rows.iter().zip(&column.values).all(|(r, v)| read(r) == Some(*v)) {
+                out.define.push((column.location, field.text.clone()));
+                break;
+            }
+        }
+    }
     out.define.iter().for_each(|(_, text)| note_places(text, &mut used));
     // The original's variables by what the candidate keeps apart.
     if !open.is_empty() {
@@ -430,6 +447,11 @@ fn combine(
     }
     if let Some(text) = attempt(&[]) {
         return Some(text);
+    }
+    // Where runs are few, what looks like a constant may be a copy.
+    let copy = operands.iter().find(|o| o.forgotten && o.values == target.values && new(&o.text));
+    if let Some(operand) = copy {
+        return Some(operand.text.clone());
     }
     let varies = |o: &&Operand| o.values.iter().any(|v| *v != o.values[0]);
     let varying: Vec<&Operand> = operands.iter().filter(varies).collect();

@@ -67,8 +67,15 @@ pub(crate) fn refine(
         if stale {
             for (i, claim) in claims.iter_mut().enumerate() {
                 let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
-                let names =
-                    Names { arena, layout: &search.runner.layout, functions, zeroed, compared: &search.compared, flip };
+                let names = Names {
+                    arena,
+                    layout: &search.runner.layout,
+                    functions,
+                    zeroed,
+                    compared: &search.compared,
+                    behind: &search.behind,
+                    flip,
+                };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
                 claim.guesses =
                     guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields);

@@ -35,7 +35,7 @@ pub(crate) fn collect(
     runner: &mut Runner,
     arena: &Arena,
     loops: &[Loops; 2],
-    loads: Vec<WatchedLoad>,
+    loads: [Vec<WatchedLoad>; 2],
     seed: u64,
     until: Instant,
 ) -> Vec<Run> {
@@ -56,7 +56,7 @@ pub(crate) fn collect(
                 }
             }
         }
-        Watch { points, loads: loads.clone(), waits }
+        Watch { points, loads: loads[i].clone(), waits }
     });
     runner.watches = Some(watch);
     let mut out = Vec::new();
