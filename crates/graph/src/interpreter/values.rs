@@ -77,6 +77,8 @@ pub enum Fabric {
     Mixed,
     /// Text of few letters.
     Text,
+    /// Digits, and now and then something else.
+    Digits,
     /// Small numbers of 32 bits.
     Numbers,
     /// Pointers, and now and then the end of a list.
@@ -85,7 +87,7 @@ pub enum Fabric {
 
 impl Fabric {
     /// All of them.
-    pub const ALL: [Fabric; 4] = [Fabric::Mixed, Fabric::Text, Fabric::Numbers, Fabric::Links];
+    pub const ALL: [Fabric; 5] = [Fabric::Mixed, Fabric::Text, Fabric::Digits, Fabric::Numbers, Fabric::Links];
 
     /// What a callee answers.
     pub(super) fn result(self, random: u64, bytes: u16, constants: &[u64]) -> u64 {
@@ -103,10 +105,11 @@ impl Fabric {
         let more = random >> 8;
         match self {
             Fabric::Mixed => plausible_word(random, constants),
-            Fabric::Text => {
+            Fabric::Text | Fabric::Digits => {
+                let letters: &[u8] = if self == Fabric::Text { b"aab1 " } else { b"0123456789123 +-.exa" };
                 let letter = |r: u64| match constants {
                     [_, ..] if r.is_multiple_of(7) => constants[(r / 7 % constants.len() as u64) as usize] & 0xff,
-                    _ => u64::from(b"aab1 "[(r % 5) as usize]),
+                    _ => u64::from(letters[r as usize % letters.len()]),
                 };
                 let text = (0..8).map(|i| letter(more >> (6 * i) & 0x3f) << (8 * i)).sum::<u64>();
                 if random.is_multiple_of(6) { text & !(0xff << (8 * (more % 8))) } else { text }

@@ -5,6 +5,7 @@ use crate::refute::Runner;
 use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, Next, PointId};
+use std::collections::BTreeMap;
 use std::time::Instant;
 use term::Arena;
 
@@ -17,8 +18,10 @@ pub(crate) struct Run {
 }
 
 const MOST_RUNS: usize = 64;
-/// Runs of about the same length at most.
-const MOST_ALIKE: usize = 14;
+/// Runs of about the same length through the same loops at most.
+const MOST_ALIKE: usize = 12;
+/// Fewer visits of a loop head are few.
+const FEW: usize = 40;
 const MOST_ROUNDS: u64 = 1500;
 /// Runs that were cut short tell something if they have so many visits.
 const FEWEST_VISITS: usize = 2;
@@ -60,9 +63,14 @@ pub(crate) fn collect(
     });
     runner.watches = Some(watch);
     let mut out = Vec::new();
-    let mut lengths: [usize; 64] = [0; 64];
+    let mut kinds: BTreeMap<(Vec<PointId>, u32), usize> = BTreeMap::new();
+    let mut seen: [BTreeMap<PointId, usize>; 2] = Default::default();
+    let heads: Vec<(usize, PointId)> = (0..2).flat_map(|i| loops[i].heads.iter().map(move |head| (i, *head))).collect();
     for round in 0..MOST_ROUNDS {
-        if out.len() >= MOST_RUNS || Instant::now() >= until {
+        // More runs are made where a loop was not seen often enough.
+        let rare = |(i, head): &(usize, PointId)| seen[*i].get(head).copied().unwrap_or(0) < FEW;
+        let enough = out.len() >= MOST_RUNS && (out.len() >= 2 * MOST_RUNS || !heads.iter().any(rare));
+        if enough || Instant::now() >= until {
             break;
         }
         let number = if round % 4 == 3 { round } else { LOOP_ROUNDS + round };
@@ -77,10 +85,17 @@ pub(crate) fn collect(
             continue;
         }
         let length = original.visits.len().max(candidate.visits.len());
-        let alike = &mut lengths[length.ilog2() as usize];
+        let count = |visits: &[Visit], head: PointId| visits.iter().filter(|v| v.point == head).count();
+        let visits = [&original.visits, &candidate.visits];
+        let again: Vec<PointId> =
+            heads.iter().filter(|(i, head)| count(visits[*i], *head) > 2).map(|(_, head)| *head).collect();
+        let alike = kinds.entry((again, length.ilog2())).or_default();
         *alike += 1;
         if *alike > MOST_ALIKE {
             continue;
+        }
+        for (i, head) in &heads {
+            *seen[*i].entry(*head).or_default() += count(visits[*i], *head);
         }
         let ended = |end: End| matches!(end, End::Return | End::NoReturn);
         let complete = !cut
