@@ -62,6 +62,9 @@ fn changed_blocks(good: &Function, mutant: &Function) -> Option<Vec<u32>> {
     Some(changed.map(|(index, _)| index as u32).collect())
 }
 
+/// Where registers of different widths end.
+const CUTS: [u16; 6] = [8, 16, 32, 64, 128, 256];
+
 /// The registers and spill slots of both, cut into pieces that are written apart.
 fn lanes(functions: [&Function; 2]) -> Vec<Lane> {
     let mut lanes = Vec::new();
@@ -69,8 +72,12 @@ fn lanes(functions: [&Function; 2]) -> Vec<Lane> {
     let function = functions[0];
     for location in mentioned.into_iter().filter(|l| !matches!(l.place(), Place::Temporary(_))) {
         let width = function.width(location);
-        let piece = if width < 128 { 32 } else { 128 };
-        lanes.extend((0..width).step_by(piece.into()).map(|low| Lane::new(location, low, piece.min(width - low))));
+        let ends = CUTS.iter().copied().filter(|cut| *cut < width).chain([width]);
+        let mut low = 0;
+        for end in ends {
+            lanes.push(Lane::new(location, low, end - low));
+            low = end;
+        }
     }
     lanes
 }
@@ -151,10 +158,10 @@ impl Numbering<'_> {
     fn merge(&mut self, block: u32, ways: &HashMap<(u32, usize), Vec<Id>>) -> Vec<Id> {
         let mut classes: HashMap<Vec<Id>, Id> = HashMap::new();
         let mut merged = Vec::with_capacity(self.lanes.len());
-        let mut keys: Vec<&(u32, usize)> = ways.keys().collect();
-        keys.sort_unstable();
+        let mut rows: Vec<(&(u32, usize), &Vec<Id>)> = ways.iter().collect();
+        rows.sort_unstable();
         for lane in 0..self.lanes.len() {
-            let tuple: Vec<Id> = keys.iter().map(|key| ways[*key][lane]).collect();
+            let tuple: Vec<Id> = rows.iter().map(|(_, held)| held[lane]).collect();
             let constant = matches!(self.values.kind(tuple[0]), machine::Kind::Constant(_));
             // At the entry of the function everything is possible.
             if block == 0 || tuple.iter().any(|id| self.values.is_free(*id)) {
@@ -195,6 +202,15 @@ impl Numbering<'_> {
         for (a, b) in ours.leaving.iter().zip(&theirs.leaving) {
             let (left, right) = (self.held(&ours.states[a.state]), self.held(&theirs.states[b.state]));
             for lane in (0..self.lanes.len()).filter(|lane| left[*lane] != right[*lane]) {
+                // The low bits of a sum are a sum; bits from the middle have no such form.
+                let Lane { location, low, bits } = self.lanes[lane];
+                let [x, y] = [&ours.states[a.state], &theirs.states[b.state]].map(|state| {
+                    let below = Lane::new(location, 0, low + bits);
+                    state.read(&mut self.values, self.function, Side::Candidate, below)
+                });
+                if x == y {
+                    continue;
+                }
                 if live[a.target as usize].contains(&lane) {
                     return None;
                 }
@@ -277,6 +293,17 @@ impl Live<'_> {
     fn before(&mut self, step: &Step, entered: &[HashSet<usize>]) {
         let function = self.function;
         match *step {
+            Step::Move { to, from: Arg::Lane(from) } if self.at.contains_key(&to.location) && from.bits >= to.bits => {
+                // Only the parts that are used later are read.
+                let pieces = self.pieces(to);
+                let used: Vec<Lane> =
+                    pieces.into_iter().filter(|p| self.live.contains(p)).map(|p| self.lanes[p]).collect();
+                self.write(to);
+                for piece in used {
+                    let (low, end) = (piece.low.max(to.low), (piece.low + piece.bits).min(to.low + to.bits));
+                    self.read(Lane::new(from.location, from.low + (low - to.low), end - low));
+                }
+            }
             Step::Move { to, from } => {
                 if self.write(to) {
                     self.read_arg(from);

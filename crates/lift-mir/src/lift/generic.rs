@@ -64,6 +64,16 @@ impl Lifter<'_> {
                 meaning = Meaning::Event;
             }
         }
+        // Intel SDM, BT: with a register the offset is taken modulo the operand's width.
+        let offset = match line.opcode.as_ref() {
+            "BT16rr" => Some(4),
+            "BT32rr" => Some(5),
+            "BT64rr" => Some(6),
+            _ => None,
+        };
+        if let (Some(bits), [_, index]) = (offset, &mut args[..]) {
+            *index = cut(*index, bits);
+        }
         for (lane, flags) in &operands.implicit_uses {
             args.push(if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) });
         }
