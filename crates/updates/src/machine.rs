@@ -190,7 +190,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         let conditional = !self.branches.is_empty();
         let names = self.loop_names();
         let values = self.iterators();
-        let pairs = names.into_iter().zip(values).filter_map(|(name, value)| name.map(|n| format!("{n}={value}")));
+        let pairs = names.into_iter().zip(values).filter(|(_, value)| *value != UNWRITTEN && *value != DEPENDS);
+        let pairs = pairs.filter_map(|(name, value)| name.map(|n| format!("{n}={value}")));
         let instance = pairs.collect::<Vec<_>>().join(", ");
         Box::new(Fault { kind, site: self.site, detail: detail.into(), instance, conditional })
     }

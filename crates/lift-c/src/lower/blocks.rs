@@ -23,7 +23,9 @@ impl<'a> Lowerer<'a> {
             Ok(from)
         };
         let count = match self.value(size)? {
-            Val::Int(Int::Const(bytes), _) if bytes >= 0 && bytes as u64 % ty.bytes() == 0 => bytes / ty.bytes() as i64,
+            Val::Int(Int::Const(bytes), _) if bytes >= 0 && (bytes as u64).is_multiple_of(ty.bytes()) => {
+                bytes / ty.bytes() as i64
+            }
             _ => return Err(self.unsupported(format!("`{name}` of a size that is no constant number of elements"))),
         };
         let site = self.site(line);

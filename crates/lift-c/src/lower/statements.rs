@@ -295,6 +295,23 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
+    /// The variable that stands for the turns of a `while` loop in messages: one that is asked for and changed.
+    fn while_iterator(&mut self, cond: &Expr, body: &ast::Stmt) -> (Option<String>, Option<Variable>) {
+        let mut assigned = super::assigned_names(std::slice::from_ref(body));
+        super::assigned_in(cond, &mut assigned);
+        let mut open = vec![cond];
+        while let Some(expr) = open.pop() {
+            if let ExprKind::Name(name) = expr.kind
+                && assigned.contains(&name)
+                && let Ok((Binding::Slot(slot, _), _)) = self.lookup(name)
+            {
+                return (Some(self.text(name).to_string()), Some(Variable::Slot(slot)));
+            }
+            open.extend(super::parts(expr).into_iter().rev());
+        }
+        (None, None)
+    }
+
     fn while_loop(
         &mut self,
         line: u32,
@@ -304,7 +321,8 @@ impl<'a> Lowerer<'a> {
         out: &mut Vec<Stmt>,
     ) -> Result<(), Error> {
         let number = self.program.loops.len() as u32;
-        self.program.loops.push(Loop { line, iterator: None, variable: None });
+        let (iterator, variable) = self.while_iterator(cond, body);
+        self.program.loops.push(Loop { line, iterator, variable });
         self.loops.push(number);
         let site = self.site(line);
         let value = self.value(cond)?;

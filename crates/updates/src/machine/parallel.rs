@@ -9,6 +9,9 @@ use crate::scalar::Constant;
 /// Most turns of one parallel loop that is run in another order.
 const MOST_TURNS: usize = 1 << 20;
 
+/// What a turn has of its own: the cells of its objects, and its slots.
+type OwnState<V> = (Vec<Vec<V>>, Vec<i64>);
+
 impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     /// Runs the turns in the chosen order. Private variables hold nothing when a turn starts, and what they held before
     /// when the loop is over.
@@ -98,8 +101,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             return Err(self.unsupported("a parallel loop with this many turns"));
         }
         let slots: Vec<i64> = parallel.private_slots.iter().map(|s| self.slots[*s as usize]).collect();
-        let mut turns: Vec<(Vec<Vec<D::Value>>, Vec<i64>)> =
-            values.iter().map(|_| (cells.clone(), slots.clone())).collect();
+        let mut turns: Vec<OwnState<D::Value>> = values.iter().map(|_| (cells.clone(), slots.clone())).collect();
         let mut stmts: &'p [Stmt] = &body.body;
         while let [Stmt::Block(inner)] = stmts {
             stmts = inner;
