@@ -134,7 +134,9 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let signature_of = |name: &str| by_name.get(name).and_then(|f| f.signature.clone());
         let live_in = liveness(candidate.arena, function, &signature_of);
         live.insert(function.name.clone(), live_in[Function::ENTRY.index()]);
-        read_results.extend(results_read(function, &live_in));
+        // What a local function takes where is not always what its declaration says.
+        let cautious = liveness_where(candidate.arena, function, &signature_of, &|name| private.contains(name));
+        read_results.extend(results_read(function, &cautious, &signature_of));
     }
     let mut search =
         promotion::Search::new(original.functions, candidate.functions, candidate.arena, &original.replaceable);
@@ -314,6 +316,16 @@ fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTr
 /// Registers that are read before they are written, at the start of each point. `signature_of` gives signatures that the
 /// function's own debug information lacks.
 pub fn liveness(arena: &Arena, function: &Function, signature_of: &dyn Fn(&str) -> Option<Signature>) -> Vec<u64> {
+    liveness_where(arena, function, signature_of, &|_| false)
+}
+
+/// The same, if some callees may read any argument register, whatever their signatures say.
+fn liveness_where(
+    arena: &Arena,
+    function: &Function,
+    signature_of: &dyn Fn(&str) -> Option<Signature>,
+    reads_any: &dyn Fn(&str) -> bool,
+) -> Vec<u64> {
     let mut memo: FxHashMap<TermId, u64> = FxHashMap::default();
     let mut reads = |term: TermId| -> u64 {
         *memo.entry(term).or_insert_with(|| {
@@ -341,7 +353,7 @@ pub fn liveness(arena: &Arena, function: &Function, signature_of: &dyn Fn(&str) 
             let declared = function.callees.get(name).filter(|s| s.unsupported.is_none()).cloned();
             let row = || library::contract(name).filter(|_| !function.defined.contains(name));
             let known = declared.or_else(|| signature_of(name)).or_else(|| row().map(library::Contract::signature));
-            match known.filter(|s| s.unsupported.is_none() && !s.variadic) {
+            match known.filter(|s| s.unsupported.is_none() && !s.variadic && !reads_any(name)) {
                 Some(signature) => mask(&mut signature.arguments.iter().filter_map(|v| match v.place {
                     Place::Register(register) => Some(register),
                     Place::Stack(_) => None,
@@ -386,10 +398,20 @@ pub fn liveness(arena: &Arena, function: &Function, signature_of: &dyn Fn(&str) 
 }
 
 /// Callees whose result some call site of the function reads.
-fn results_read(function: &Function, live_in: &[u64]) -> Vec<String> {
-    let result = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)]
-        .iter()
-        .fold(0u64, |mask, r| mask | 1 << r.index());
+fn results_read(function: &Function, live_in: &[u64], signature_of: &dyn Fn(&str) -> Option<Signature>) -> Vec<String> {
+    let places = |name: &str| match signature_of(name).filter(|s| s.unsupported.is_none()) {
+        Some(signature) => signature.results.iter().map(|value| value.place).collect::<Vec<_>>(),
+        None => {
+            let all = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)];
+            all.map(Place::Register).to_vec()
+        }
+    };
+    let result = |name: &str| {
+        places(name).into_iter().fold(0u64, |mask, place| match place {
+            Place::Register(register) => mask | 1 << register.index(),
+            Place::Stack(_) => mask,
+        })
+    };
     let returns_nothing = function.signature.as_ref().is_some_and(|s| s.unsupported.is_none() && s.results.is_empty());
     let calls = function.points.iter().filter_map(|point| match &point.next {
         Next::Call(call) => match &call.callee {
@@ -398,8 +420,8 @@ fn results_read(function: &Function, live_in: &[u64]) -> Vec<String> {
         },
         _ => None,
     });
-    let read = calls.filter(|(_, returns)| match returns {
-        Some(next) => live_in[next.index()] & result != 0,
+    let read = calls.filter(|(name, returns)| match returns {
+        Some(next) => live_in[next.index()] & result(name) != 0,
         None => !returns_nothing,
     });
     read.map(|(name, _)| name.clone()).collect()

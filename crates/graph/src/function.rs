@@ -63,6 +63,8 @@ pub struct Parameter {
     /// The register in which it is at the first instruction, if debug information says so. Nothing may be believed
     /// because of it: optimisers lose track.
     pub arrives: Option<Register>,
+    /// Does debug information say at any instruction where it is?
+    pub located: bool,
 }
 
 /// A local variable that lives in the frame for the whole function.

@@ -28,6 +28,7 @@ mod widen;
 mod order;
 pub mod loops;
 mod calls;
+mod promoted;
 mod execute;
 mod renaming;
 pub mod interpreter;

@@ -51,6 +51,15 @@ pub(crate) struct Guess {
     pub promoted: BTreeMap<Register, Loaded>,
 }
 
+/// What a block puts into a register.
+#[derive(Clone, Copy, Debug)]
+enum Put {
+    /// A load, at this distance from its base, of so many bytes.
+    Load(i64, u16),
+    /// Something else.
+    Other,
+}
+
 /// Loads behind one another that are worth following.
 const LONGEST_CHAIN: usize = 8;
 /// Calls behind one another that are looked into.
@@ -64,8 +73,8 @@ pub(crate) struct Search<'a> {
     functions: FxHashMap<&'a str, &'a Function>,
     replaceable: &'a BTreeSet<String>,
     entries: FxHashMap<String, Rc<Entry>>,
-    /// By callee and register: what the candidate's call sites load into it just before the call.
-    passed: FxHashMap<(String, Register), Vec<(i64, u16)>>,
+    /// By callee and register: what the candidate's call sites put into it just before the call.
+    passed: FxHashMap<(String, Register), Vec<Put>>,
 }
 
 impl<'a> Search<'a> {
@@ -76,10 +85,10 @@ impl<'a> Search<'a> {
         replaceable: &'a BTreeSet<String>,
     ) -> Self {
         let functions = original.iter().map(|f| (f.name.as_str(), f)).collect();
-        let mut passed: FxHashMap<(String, Register), Vec<(i64, u16)>> = FxHashMap::default();
+        let mut passed: FxHashMap<(String, Register), Vec<Put>> = FxHashMap::default();
         for function in candidate {
-            for (name, register, load) in loads_before_calls(arena, function) {
-                passed.entry((name, register)).or_default().push(load);
+            for (name, register, put) in put_before_calls(arena, function) {
+                passed.entry((name, register)).or_default().push(put);
             }
         }
         Search { functions, replaceable, entries: FxHashMap::default(), passed }
@@ -149,8 +158,9 @@ impl<'a> Search<'a> {
         Some(entry)
     }
 
-    /// Guesses what the candidate takes in its registers, if some of it is loaded from an argument. `live_in` are the
-    /// registers that its body reads, `constants` the arguments that are the same at all call sites.
+    /// Guesses what the candidate takes in its registers, if some of it is loaded from an argument or is elsewhere by its
+    /// debug information. `live_in` are the registers that its body reads, `constants` the arguments that are the same at
+    /// all call sites.
     pub fn infer(
         &mut self,
         arena: &mut Arena,
@@ -179,10 +189,13 @@ impl<'a> Search<'a> {
                 None => Some(register),
             };
             let constant = constants.get(&register).is_some_and(|values| values.len() == 1);
-            let pointer = whole.is_some_and(|(p, _)| p.pointer) && !constant;
-            units.push(Unit { register, arrives, ways: Vec::new(), pointer });
+            // What is loaded in place of a parameter is nowhere described as the parameter.
+            let pointer = whole.is_some_and(|(ours, theirs)| ours.pointer && !theirs.located) && !constant;
+            let located = whole.is_some_and(|(_, theirs)| theirs.located);
+            units.push(Unit { register, arrives, ways: Vec::new(), pointer, located });
         }
-        if !units.iter().any(|u| u.pointer && u.arrives.is_none()) {
+        let elsewhere = units.iter().any(|u| u.arrives.is_some_and(|r| r != u.register));
+        if !elsewhere && !units.iter().any(|u| u.pointer && u.arrives.is_none()) {
             return None;
         }
         let entry = self.entry(arena, &candidate.name, 0);
@@ -220,7 +233,7 @@ impl<'a> Search<'a> {
                 guess.moved.insert(register, Some(register).filter(|r| reads(*r)));
             }
         }
-        (!guess.promoted.is_empty()).then_some(guess)
+        (elsewhere || !guess.promoted.is_empty()).then_some(guess)
     }
 }
 
@@ -231,7 +244,10 @@ struct Unit {
     arrives: Option<Register>,
     /// Ways to split it, and what each leaves out.
     ways: Vec<(Vec<Loaded>, usize)>,
+    /// A pointer that may have been replaced.
     pointer: bool,
+    /// Does the candidate's debug information know it at all?
+    located: bool,
 }
 
 /// What became of an argument.
@@ -282,10 +298,12 @@ impl Fitting<'_, '_> {
                         attempts.push((Part::Promoted(i), parts.len(), price));
                     }
                 }
-                attempts.push((Part::Gone, 0, 1));
+                if !this.located {
+                    attempts.push((Part::Gone, 0, 1));
+                }
                 if slot < self.slots {
                     let read = (self.reads)(Register::ARGUMENTS[slot]);
-                    attempts.push((Part::Kept, 1, if read { 4 } else { 1 }));
+                    attempts.push((Part::Kept, 1, if read { 3 } else { 1 }));
                 }
             }
         }
@@ -300,10 +318,18 @@ impl Fitting<'_, '_> {
     fn price(&self, loaded: &Loaded, register: Register) -> i64 {
         let mut price = if (self.reads)(register) { 0 } else { 2 };
         let seen = self.search.passed.get(&(self.name.to_string(), register));
-        for (offset, bytes) in seen.into_iter().flatten() {
-            let same = loaded.offsets.last() == Some(offset) && loaded.bytes == *bytes;
-            price += if same { -3 } else { 6 };
+        // One call site that loads it there says more than many that have it already.
+        let (mut loads, mut has) = (false, false);
+        for put in seen.into_iter().flatten() {
+            match put {
+                Put::Load(offset, bytes) if loaded.offsets.last() == Some(offset) && loaded.bytes == *bytes => {
+                    loads = true
+                }
+                Put::Load(..) => price += 6,
+                Put::Other => has = true,
+            }
         }
+        price += if loads { -8 } else { 0 } + if has { 4 } else { 0 };
         price
     }
 }
@@ -359,38 +385,32 @@ fn chain(arena: &Arena, address: TermId, depth: usize) -> Option<(Register, Vec<
     Some((register, offsets))
 }
 
-/// What is loaded into argument registers just before calls: callee, register, distance of the load from its base,
-/// bytes.
-fn loads_before_calls(arena: &Arena, function: &Function) -> Vec<(String, Register, (i64, u16))> {
+/// What is put into argument registers just before calls.
+fn put_before_calls(arena: &Arena, function: &Function) -> Vec<(String, Register, Put)> {
     let mut out = Vec::new();
     for point in &function.points {
         let Next::Call(call) = &point.next else { continue };
         let Callee::Named(name) = &call.callee else { continue };
-        let mut loaded: FxHashMap<VarId, (i64, u16)> = FxHashMap::default();
+        let mut held: FxHashMap<VarId, Put> = FxHashMap::default();
         for (_, op) in &point.ops {
             match op {
                 Op::Load { var, address, bytes } => {
                     let linear = Linear::of(arena, *address);
-                    loaded.insert(*var, (linear.constant.low() as i64, *bytes));
+                    held.insert(*var, Put::Load(linear.constant.low() as i64, *bytes));
                 }
                 Op::Set { var, value } => {
-                    let copied = if matches!(arena.op(*value), TermOp::Zext(_) | TermOp::Sext(_)) {
-                        arena.arg(*value, 0)
-                    } else {
-                        *value
-                    };
-                    match arena.as_var(copied).and_then(|source| loaded.get(&source).copied()) {
-                        Some(load) => loaded.insert(*var, load),
-                        None => loaded.remove(var),
-                    };
+                    let extended = matches!(arena.op(*value), TermOp::Zext(_) | TermOp::Sext(_));
+                    let copied = if extended { arena.arg(*value, 0) } else { *value };
+                    let source = arena.as_var(copied).and_then(|source| held.get(&source).copied());
+                    held.insert(*var, source.unwrap_or(Put::Other));
                 }
-                Op::Unknown { var } => drop(loaded.remove(var)),
+                Op::Unknown { var } => drop(held.insert(*var, Put::Other)),
                 Op::Store { .. } | Op::Fault { .. } => {}
             }
         }
         for register in Register::ARGUMENTS {
-            let load = loaded.iter().find(|(var, _)| var.index() == register.index());
-            out.extend(load.map(|(_, load)| (name.clone(), register, *load)));
+            let put = held.iter().find(|(var, _)| var.index() == register.index());
+            out.extend(put.map(|(_, put)| (name.clone(), register, *put)));
         }
     }
     out

@@ -790,8 +790,14 @@ impl<'c, 'a> Checker<'c, 'a> {
             hint,
             incoming: Vec::new(),
         });
-        let same = Shape { arguments: shape.arguments.clone(), ..pending.shape.clone() } == shape;
-        if !same {
+        // A result at which nobody looks on one edge is not looked at on the others.
+        let results = shape.results.clone();
+        let alike = results == pending.shape.results || results.is_empty() || pending.shape.results.is_empty();
+        if results.is_empty() {
+            pending.shape.results.clear();
+        }
+        let same = Shape { arguments: shape.arguments.clone(), results, ..pending.shape.clone() } == shape;
+        if !(same && alike) {
             return Err(self.refuse("the same call has two shapes", calls, unknown()));
         }
         // The callee may overwrite every stack argument of any edge.

@@ -203,7 +203,10 @@ impl Survey<'_> {
                         _ => continue,
                     },
                 };
-                self.note(location, Effect::TakeAddress);
+                let whole = relocation.is_pointer() && image.kind == Kind::Relocatable;
+                if !(whole && self.is_inside_function(location)) {
+                    self.note(location, Effect::TakeAddress);
+                }
             }
             if image.kind == Kind::Executable {
                 // Without relocations every word of data may be an address.
@@ -216,6 +219,14 @@ impl Survey<'_> {
                 }
             }
         }
+    }
+
+    /// Is this behind the first instruction of a function, such as a target in a jump table? Nobody calls it there.
+    fn is_inside_function(&self, location: Location) -> bool {
+        let resolved = self.image.layout.resolve(&self.image.sections, location, Use::Pointer);
+        let Some((section, _, size, _)) = self.image.extent_of(resolved.base) else { return false };
+        let code = self.image.sections[section as usize].is_code();
+        code && resolved.offset > 0 && (resolved.offset as u64) < size
     }
 
     fn read_code(&mut self) {
@@ -524,6 +535,18 @@ mod tests {
         ] {
             assert_eq!(one(taken), "a taken", "{taken}");
         }
+    }
+
+    #[test]
+    fn targets_of_a_jump_table_are_no_addresses_of_functions() {
+        let one = |table: &str| {
+            let code =
+                ".type a, @function\na: jmp [table + rdi*8]\n1: ret\n2: ret\n.size a, . - a\n.globl f\nf: call a\nret";
+            facts(&assembled(&format!("{code}\n.section .rodata\ntable: {table}")))
+        };
+        assert!(!one(".quad 1b, 2b").contains("a taken"));
+        assert!(one(".quad 1b, a").contains("a taken"));
+        assert!(one(".long 1b - table, 2b - table").contains("a taken"));
     }
 
     #[test]

@@ -304,6 +304,7 @@ mod tests {
                 pointer: true,
                 restrict: false,
                 arrives: None,
+                located: false,
             }],
             callees: BTreeMap::from([("puts".to_string(), signature(vec![value(7, 8)], vec![]))]),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),

@@ -22,20 +22,22 @@ pub fn files() -> Vec<PathBuf> {
 
 /// Runs every pair; each area is a row of the score.
 pub fn run(binary: &Path) -> Score {
-    let compiler = &Compiler::all()[0];
+    let compilers = Compiler::all();
     Score::of_all(&files(), |file, score| {
         let area = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
         let name = format!("{area}/{}", file.file_stem().unwrap_or_default().to_string_lossy());
-        match run_one(binary, compiler, file) {
+        match run_one(binary, &compilers, file) {
             Ok((mark, why)) => score.add(&area, mark, || format!("{name}: {why}")),
             Err(why) => score.add(&area, Mark::Broken, || format!("{name}: {why}")),
         }
     })
 }
 
-fn run_one(binary: &Path, compiler: &Compiler, file: &Path) -> Result<(Mark, String), String> {
+fn run_one(binary: &Path, compilers: &[Compiler], file: &Path) -> Result<(Mark, String), String> {
     let pair = Pair::parse(&fs::read_to_string(file).map_err(|e| e.to_string())?)?;
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let wanted = |c: &&Compiler| pair.compiler.as_ref().is_none_or(|begin| c.command.starts_with(begin));
+    let compiler = compilers.iter().find(wanted).ok_or("the compiler it needs is not there")?;
     pair.build(compiler, folder.path()).map_err(|e| e.to_string())?;
     let (original, candidate) = (folder.path().join("original.o"), folder.path().join("candidate.o"));
     let answers = lockstep::check(binary, &original, &candidate, Some(&pair.function))?;

@@ -17,7 +17,7 @@
 //! With a `prototype` the programs are bodies of that function in assembly (Intel syntax; `syntax: att` for the
 //! other). The prototype gives the debug information that a compiler would. `prelude: LINE` adds a line of C in
 //! front of both programs. Without a prototype the programs are C files, compiled with `flags:` and those of
-//! `original-flags:` or `candidate-flags:`, and `function:` names the function (default `f`). `calls: int g(int); …` declares callees of assembly, so that their
+//! `original-flags:` or `candidate-flags:`, by the compiler of `compiler:` (default gcc), and `function:` names the function (default `f`). `calls: int g(int); …` declares callees of assembly, so that their
 //! signatures are known.
 //!
 //! Expectations: `verdict:` a verdict, or several with `|` between them when the tool may give up; `reason:` the
@@ -40,6 +40,8 @@ pub struct Pair {
     calls: Vec<String>,
     flags: Vec<String>,
     own_flags: [Vec<String>; 2],
+    /// Begin of the command of the compiler, if it must be a certain one.
+    pub compiler: Option<String>,
     original: String,
     candidate: String,
     /// Verdicts that are right.
@@ -108,6 +110,7 @@ impl Pair {
             ("header", "prelude") => self.prelude.push(owned),
             ("header", "calls") => self.calls.push(owned),
             ("header", "flags") => self.flags = words(),
+            ("header", "compiler") => self.compiler = Some(owned),
             ("header", "original-flags") => self.own_flags[0] = words(),
             ("header", "candidate-flags") => self.own_flags[1] = words(),
             ("expect", "yet") if value == "unknown" => self.open = true,

@@ -148,6 +148,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         let register = self.register_at(entry, function.start);
         if let Some(parameter) = function.described.parameters.iter_mut().find(|p| p.name == name) {
             parameter.arrives = register;
+            parameter.located = matches!(entry.attr_value(c::DW_AT_location), Ok(Some(_)));
         }
     }
 
@@ -424,6 +425,22 @@ mod tests {
             calls known(rdi:4 rsi:8) -> (rax:4)
             calls printer(rdi:8) -> (rax:4) variadic
         "#]].assert_eq(&out);
+    }
+
+    #[test]
+    fn parameters_arrive_in_registers() {
+        let text = "int f(int a, int *b, double c, int unused) { return a + *b + (int)c; }";
+        let shown = |command: &str| {
+            let (_, function) = lifted(&compiled(text, command), "f");
+            let mut out = String::new();
+            for p in function.expect("a graph").parameters {
+                let place = p.arrives.map_or("nowhere".to_string(), |r| r.name());
+                let _ = write!(out, "{} {place} {}; ", p.name, p.located);
+            }
+            out
+        };
+        assert_eq!(shown("cc -c -g -O1"), "a rdi true; b rsi true; c xmm0 true; unused rcx true; ");
+        assert_eq!(shown("cc -c -g -O0"), "a nowhere true; b nowhere true; c nowhere true; unused nowhere true; ");
     }
 
     #[test]

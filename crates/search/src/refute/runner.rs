@@ -302,11 +302,25 @@ impl<'a> Runner<'a> {
             self.places = input.places.clone();
         }
         let i = side.index();
-        let arguments = self.registers(side, input);
+        let mut arguments = self.registers(side, input);
         let reachable = self.reachable(input);
+        let start = start(&self.layout, &self.constants, self.floats, side, input);
+        if let Some(contract) = self.functions[0].contract().filter(|_| side == Side::Candidate) {
+            self.memories[i].reset();
+            for (register, loaded) in &contract.promoted {
+                let of = |a: &(&Argument, &Bits)| a.0.place == Place::Register(loaded.argument);
+                let Some((_, value)) = self.arguments.iter().zip(&input.values).find(of) else { continue };
+                let mut held = value.low();
+                for (n, offset) in loaded.offsets.iter().enumerate() {
+                    let bytes = if n + 1 == loaded.offsets.len() { loaded.bytes.min(8) } else { 8 };
+                    held = self.memories[i].peek(&start, held.wrapping_add(*offset as u64), bytes);
+                }
+                arguments.push((*register, Bits::new(64, held)));
+            }
+        }
         let situation = Situation {
             arena,
-            start: start(&self.layout, &self.constants, self.floats, side, input),
+            start,
             callees: &self.callees,
             side,
             arguments: &arguments,
