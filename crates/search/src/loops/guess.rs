@@ -129,6 +129,7 @@ pub(crate) fn guess(
     let mut kept: Vec<Column> = registers.filter(|l| !forgotten(l)).filter_map(|l| column(l, &rows, false)).collect();
     kept.retain(|k| !basis.iter().any(|c| c.text.is_none() && c.values == k.values));
     basis.extend(kept.iter().cloned());
+    basis.extend(rounded(&basis, meeting.turns));
     // The original's variables by its others and by what is kept, the widest first: a pointer by an index.
     let mut used: Vec<Location> = Vec::new();
     let mut mine: Vec<Location> = own.iter().filter(|l| forgotten(l) && l.width <= 64).copied().collect();
@@ -229,6 +230,22 @@ pub(crate) fn guess(
     }
     out.hold.extend(hold);
     out
+}
+
+/// Bounds without the turns that an unrolled loop leaves over.
+fn rounded(basis: &[Column], turns: [u32; 2]) -> Vec<Column> {
+    let period = turns[0].max(turns[1]);
+    if period < 2 || !period.is_power_of_two() {
+        return Vec::new();
+    }
+    let bounds = basis.iter().filter(|c| !c.forgotten && c.text.is_none() && c.location.width >= 32);
+    let bounds = bounds.filter(|c| c.values.iter().any(|v| *v != c.values[0]));
+    let one = |c: &Column| Column {
+        values: c.values.iter().map(|v| v & !u64::from(period - 1)).collect(),
+        text: Some(format!("(and {} #{}:{})", c.location, c.location.width, -i64::from(period))),
+        ..c.clone()
+    };
+    bounds.map(one).collect()
 }
 
 /// Places of the candidate by its others: the lanes of a vector that go in step.
