@@ -24,6 +24,8 @@ pub(crate) struct Names<'n, 'a> {
     pub zeroed: u64,
     /// Variables that the original compares.
     pub compared: &'n Compared,
+    /// Local objects of the original that others can reach: their variables are memory.
+    pub bound: Vec<(usize, i64, u64)>,
     /// Memory that the candidate reads.
     pub behind: &'n [Field],
     /// Prefer the other extension of a variable where both fit.
@@ -55,7 +57,7 @@ enum Degree {
 }
 
 /// Offset of a slot that no frame has: memory is no slot.
-const NOWHERE: i64 = 1 << 31;
+const NOWHERE: i64 = -(1 << 31);
 /// Fewer meetings tell nothing.
 const FEWEST_ROWS: usize = 3;
 /// Rows that equations are made of, and rows that conditions are tested on.
@@ -106,6 +108,8 @@ pub(crate) fn guess(
             own.push(location);
         }
     }
+    let bound: Vec<(Location, String)> = own.iter().filter_map(|l| Some((*l, in_memory(names, l)?))).collect();
+    own.retain(|l| in_memory(names, l).is_none());
     let mut basis: Vec<Column> =
         own.iter().filter(|l| l.width <= 64).filter_map(|l| column(*l, &rows, forgotten(l))).collect();
     basis.sort_by_key(|c| !c.forgotten);
@@ -122,6 +126,7 @@ pub(crate) fn guess(
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
         basis.push(Column { location, values, forgotten: true, text: Some(field.text.clone()) });
     }
+    basis.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, &rows)));
     // What the candidate keeps in registers, if the original has it nowhere.
     let stays = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
     let registers = (0..16).map(Register::General).filter(stays);
@@ -203,6 +208,7 @@ pub(crate) fn guess(
     ahead(&rows, memory, live[1], &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
+    whole.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, all)));
     let halves = kept.iter().map(|c| Location { width: 32, ..c.location });
     let small = |c: &Column| c.values.iter().all(|v| *v >> 32 == 0);
     whole.extend(halves.zip(&kept).filter(|(_, c)| small(c)).filter_map(|(half, _)| column(half, all, false)));
@@ -261,6 +267,22 @@ fn relate(names: &Names, open: &mut Vec<Column>, basis: &[Column], dropped: &BTr
         }
     }
     *open = left;
+}
+
+/// How a variable of the original that others can reach is read.
+fn in_memory(names: &Names, location: &Location) -> Option<String> {
+    let Spot::Slot { offset, bytes } = location.spot else { return None };
+    let inside = |(_, at, size): &&(usize, i64, u64)| (*at..*at + *size as i64).contains(&offset);
+    let (number, at, _) = names.bound.iter().find(inside)?;
+    Some(format!("(load {bytes} (add &§local.{number} #64:{}))", offset - at))
+}
+
+/// The values of such a variable.
+fn reached(location: Location, text: &str, rows: &[Row]) -> Option<Column> {
+    let Spot::Slot { offset, bytes } = location.spot else { return None };
+    let values = column(location, rows, true)?.values;
+    let location = Location { spot: Spot::Slot { offset: NOWHERE + offset, bytes }, ..location };
+    Some(Column { location, values, forgotten: true, text: Some(text.to_string()) })
 }
 
 /// The places that a definition reads.
@@ -404,7 +426,7 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
         let mut push = |text: String, values: Vec<u64>| {
             out.push(Operand { text, values, forgotten: column.forgotten, location: column.location });
         };
-        let name = column.text.clone().unwrap_or_else(|| column.location.to_string());
+        let name = column.name();
         if own == width {
             push(name, column.values.clone());
         } else if own > width {
@@ -412,7 +434,7 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
         } else {
             let unsigned = match column.location.spot {
                 Spot::Slot { offset, .. } if column.location.side == Side::Original => {
-                    !names.compared.signed.contains(&offset)
+                    !names.compared.signed.contains(&(offset % NOWHERE))
                 }
                 _ => false,
             };
@@ -604,7 +626,7 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
-        let (name, width) = (column.location.to_string(), column.location.width);
+        let (name, width) = (column.name(), column.location.width);
         let values = column.signed();
         let (least, most) = (*values.iter().min().expect("rows"), *values.iter().max().expect("rows"));
         if (0..=4).contains(&least) && most > least {
@@ -644,14 +666,14 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
                 let first = gaps.next().expect("rows");
                 let varies = |c: &Column| c.values.iter().any(|v| (v ^ c.values[0]) & (u64::from(period) - 1) != 0);
                 if gaps.all(|g| g == first) && varies(x) && varies(y) {
-                    let (p, q, bits) = (x.location, y.location, period.ilog2());
+                    let (p, q, bits) = (x.name(), y.name(), period.ilog2());
                     let rest = if first >> (bits - 1) & 1 == 1 { first as i64 - (1 << bits) } else { first as i64 };
                     hold.push(format!("(= (slice 0 {bits} (add {q} (mul #32:-1 {p}))) #{bits}:{rest})"));
                 }
             }
             let near = match (x.location.spot, y.location.spot) {
                 (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
-                    if names.compared.pairs.contains(&(a, b)) =>
+                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
                 {
                     None
                 }
@@ -666,7 +688,7 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
 /// `x ≤ y` if it held and, where that matters, came close to being an equality.
 fn order(x: &Column, y: &Column, near: Option<i128>, hold: &mut Vec<String>) {
     let width = x.location.width;
-    let (p, q) = (x.location.to_string(), y.text.clone().unwrap_or_else(|| y.location.to_string()));
+    let (p, q) = (x.name(), y.name());
     let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
         let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
         (least != most && least >= 0 && near.is_none_or(|n| least <= n)).then_some(least)

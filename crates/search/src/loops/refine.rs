@@ -74,6 +74,7 @@ pub(crate) fn refine(
                     zeroed,
                     compared: &search.compared,
                     behind: &search.behind,
+                    bound: bindings.reachable(),
                     flip,
                 };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
@@ -92,8 +93,12 @@ pub(crate) fn refine(
         let progress = match &result {
             Ok(_) => false,
             Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
-            Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(search.original, *at, *other),
+            Err(Rejection::Unbound { original: at, candidate: other }) => {
+                stale = true;
+                bindings.pair(search.original, *at, *other)
+            }
             Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
+                stale = true;
                 bindings.single(search.original, *side, *offset, *escapes, *index)
             }
             Err(_) => false,
