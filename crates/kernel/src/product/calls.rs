@@ -1,0 +1,317 @@
+//! Pairs of calls: what must be equal where both sides call, and the states that they leave.
+//!
+//! The obligations of a pair are checked on each edge that leads to it; then its edges are merged and both sides go on
+//! from there, once.
+//!
+//! Trust: full. What a callee can see (arguments, world, escaped local objects) must be equal here, because its results
+//! and the world that it leaves are taken to be.
+
+use super::{Checker, Onward, Point, Rejection, Segment, unknown};
+use crate::obligation::{FactKind, Ignored};
+use graph::contract::FixedResult;
+use graph::{Assumption, Call, Context, Interval, Known, Next, PointId, Register, Shape, Side, Stuck, Value};
+use term::{Sort, TermId};
+
+/// A pair of calls that edges lead to.
+pub(super) struct Pending {
+    segment: Segment,
+    calls: [PointId; 2],
+    shape: Shape,
+    hint: String,
+    incoming: Vec<Point>,
+}
+
+impl<'a> Checker<'_, 'a> {
+    pub(super) fn arrive_at_calls(
+        &mut self,
+        mut at: Point,
+        calls: [PointId; 2],
+        segment: &Segment,
+    ) -> Result<(), Rejection> {
+        let known = Known::from_condition(self.context.arena, at.condition);
+        let (shape, hint) = self.check_call(&mut at, &known, calls)?;
+        if shape.noreturn {
+            return Ok(());
+        }
+        let [a, b] = [0, 1].map(|i| (segment.passed[i].all, self.rank(i, calls[i])));
+        let pending = self.pending.entry((a, b, segment.passed.clone())).or_insert_with(|| Pending {
+            segment: segment.clone(),
+            calls,
+            shape: shape.clone(),
+            hint,
+            incoming: Vec::new(),
+        });
+        // A result at which nobody looks on one edge is not looked at on the others.
+        let results = shape.results.clone();
+        let alike = results == pending.shape.results || results.is_empty() || pending.shape.results.is_empty();
+        if results.is_empty() {
+            pending.shape.results.clear();
+        }
+        let same = Shape { arguments: shape.arguments.clone(), results, ..pending.shape.clone() } == shape;
+        if !(same && alike) {
+            return Err(self.refuse("the same call has two shapes", calls, unknown()));
+        }
+        // The callee may overwrite every stack argument of any edge.
+        for argument in shape.arguments {
+            if !pending.shape.arguments.contains(&argument) {
+                pending.shape.arguments.push(argument);
+            }
+        }
+        pending.incoming.push(at);
+        Ok(())
+    }
+
+    fn check_call(&mut self, at: &mut Point, known: &Known, calls: [PointId; 2]) -> Result<(Shape, String), Rejection> {
+        let places = [self.address(Side::Original, calls[0]), self.address(Side::Candidate, calls[1])];
+        let callees = Side::BOTH.map(|side| &self.call(side, calls[side.index()]).callee);
+        let renamed = [0, 1].map(|i| at.states[i].renamed.clone());
+        let names = [0, 1].map(|i| match &renamed[i] {
+            Some(renamed) => Some(renamed.callee.to_string()),
+            None => self.context.callee_name(callees[i], &at.states[i]),
+        });
+        match (&names[0], &names[1]) {
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => {
+                return Err(self.refuse(&format!("the original calls {a}, the candidate calls {b}"), calls, unknown()));
+            }
+            (None, None) => {
+                let (Some(a), Some(b)) = (at.states[0].call_target, at.states[1].call_target) else {
+                    return Err(self.refuse("a call without a target", calls, unknown()));
+                };
+                self.prove_equal(at, known, a, b)
+                    .map_err(|failure| self.refuse("the address called", calls, failure))?;
+            }
+            _ => return Err(self.refuse("one side calls a function by name, the other a pointer", calls, unknown())),
+        }
+        let name = names[0].clone();
+        let hint = name.clone().unwrap_or_else(|| "pointer".to_string());
+        if let Some(what) = name.as_deref().and_then(|n| self.context.contract(n)).and_then(|c| c.unsupported) {
+            let stuck = Stuck::Unsupported {
+                side: Side::Original,
+                address: places[0],
+                what: format!("call of {hint}: {what}"),
+            };
+            return Err(stuck.into());
+        }
+        let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
+        if renamed.iter().flatten().any(|r| !r.keeps_result) {
+            // Nobody looks at it: that is when a call may be renamed so.
+            shape.results.clear();
+        }
+        self.context.assume(Assumption::about("signature", hint.clone()));
+        let arguments = self.call_arguments(at, &shape, places)?;
+        if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
+            self.context.assume(Assumption::global("literal-address-opaque"));
+        }
+        for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
+            self.prove_equal(at, known, *a, *b).map_err(|failure| Rejection::Obligation {
+                what: format!("argument {} of {hint}", i + 1),
+                places,
+                failure,
+            })?;
+        }
+        self.check_promoted(at, known, &shape, places, &hint)?;
+        if shape.variadic {
+            self.check_vector_count(at, known, calls)?;
+        }
+        // What `free` is given is gone: nobody may read it any more.
+        let freed = (name.as_deref() == Some("free")).then(|| arguments[0].first().copied()).flatten();
+        let ignored = if freed.is_some() && self.context.contract("free").is_some() {
+            Ignored::Freed(freed)
+        } else {
+            Ignored::Nothing
+        };
+        self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
+        let depths = [0, 1].map(|i| at.states[i].stack_depth(self.context));
+        let aligned = |depth: Option<i64>| depth.is_some_and(|d| d.rem_euclid(16) == 8);
+        let tail = Side::BOTH.map(|side| self.call(side, calls[side.index()]).tail);
+        for (side, depth) in Side::BOTH.into_iter().zip(depths) {
+            let frame = if tail[side.index()] { Some(0) } else { depth };
+            let lost = (0..at.states[1].escaped.len()).any(|local| {
+                let interval = self.context.bindings[local].interval(side);
+                // A callee that was jumped to owns the stack arguments, too.
+                let gone = |i: Interval| frame.is_none_or(|f| i.offset < f) || tail[side.index()] && i.offset > 0;
+                at.states[side.index()].escaped[local] && interval.is_some_and(gone)
+            });
+            if lost {
+                let what = format!("a local object of the {} is no longer in its frame at a call", side.name());
+                return Err(self.refuse(&what, calls, unknown()));
+            }
+        }
+        if tail[1] {
+            self.check_unwound(at, known, calls)?;
+        } else if !aligned(depths[1]) && (tail[0] || aligned(depths[0])) {
+            return Err(self.refuse("the candidate's stack is misaligned at a call", calls, unknown()));
+        }
+        Ok((shape, hint))
+    }
+
+    /// The arguments of both sides. A frame address without a local object names both places, so that the search can
+    /// claim one.
+    fn call_arguments(
+        &mut self,
+        at: &mut Point,
+        shape: &Shape,
+        places: [u64; 2],
+    ) -> Result<[Vec<TermId>; 2], Rejection> {
+        let mut out = [Vec::new(), Vec::new()];
+        for argument in &shape.arguments {
+            let mut offsets = [None; 2];
+            for side in Side::BOTH {
+                let i = side.index();
+                let Some(argument) = shape.on_side(argument, side) else { continue };
+                let raw = self.context.value_at(&at.states[i], &argument, side, places[i])?;
+                offsets[i] = self.context.frame_offset(raw).map(|(offset, _)| offset);
+            }
+            let one = Shape { arguments: vec![*argument], ..shape.clone() };
+            for side in Side::BOTH {
+                let i = side.index();
+                if let Some(given) = self.renamed_argument(at, argument, side, places[i])? {
+                    self.context.publish(&mut at.states[i]);
+                    out[i].push(given);
+                    continue;
+                }
+                match self.context.arguments(side, places[i], &at.states[i], &one) {
+                    Ok(values) => out[i].extend(values),
+                    Err(Stuck::Unbound { .. }) if offsets.iter().all(Option::is_some) => {
+                        let [original, candidate] = offsets.map(|o| o.expect("checked"));
+                        return Err(Rejection::Unbound { original, candidate });
+                    }
+                    Err(stuck) => return Err(stuck.into()),
+                }
+                self.context.publish(&mut at.states[i]);
+            }
+        }
+        let [a, b] = &mut at.states;
+        self.context.align_escapes(a, b);
+        Ok(out)
+    }
+
+    /// An argument of a call under another name.
+    fn renamed_argument(
+        &mut self,
+        at: &Point,
+        argument: &Value,
+        side: Side,
+        place: u64,
+    ) -> Result<Option<TermId>, Rejection> {
+        let Some(renamed) = &at.states[side.index()].renamed else { return Ok(None) };
+        let position = Register::ARGUMENTS.iter().position(|r| argument.place == graph::Place::Register(*r));
+        let Some(given) = position.and_then(|i| renamed.arguments.get(i)).copied() else {
+            let what = format!("arguments of {} under another name", renamed.callee);
+            return Err(Stuck::Unsupported { side, address: place, what }.into());
+        };
+        let value = self.context.arena.truncate(given, 8 * argument.bytes);
+        let value = self.context.canonical_value(value);
+        Ok(Some(self.context.outward(side, place, value, true)?))
+    }
+
+    /// `al` bounds the vector registers that a variadic callee saves; the candidate may not pass less.
+    fn check_vector_count(&mut self, at: &Point, known: &Known, calls: [PointId; 2]) -> Result<(), Rejection> {
+        let count = |context: &mut Context, i: usize| {
+            let al = at.states[i].get(Register::General(0));
+            context.arena.truncate(al, 8)
+        };
+        let (a, b) = (count(self.context, 0), count(self.context, 1));
+        if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0)))
+        {
+            return Ok(());
+        }
+        // Unoptimised code sets `al` to a number just before a call that looks at it.
+        if self.context.arena.as_u64(a).is_none() && self.context.functions[0].is_unoptimised() {
+            return Ok(());
+        }
+        let fewer = self.context.arena.ult(b, a);
+        let goal = self.context.arena.bool_not(fewer);
+        self.prove(at, known, goal).map_err(|failure| self.refuse("number of vector arguments", calls, failure))
+    }
+
+    /// The states after a pair of calls, and on from there.
+    pub(super) fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
+        let Pending { segment, calls, shape, hint, incoming } = pending;
+        let returned = match shape.fixed {
+            Some(FixedResult::Argument(register)) => Some(register),
+            _ => None,
+        };
+        let overwritten =
+            |r: &Register| !Register::CALLEE_SAVED.contains(r) && *r != Register::RSP && Some(*r) != returned;
+        self.context.tick();
+        let results = self.context.fresh_results(&shape, &hint);
+        let after = self.context.fresh("world", Sort::Memory);
+        let (mut point, afterwards) = self.merge(incoming, overwritten, shape.preserves, after);
+        if let Some(holds) = results.first().and_then(|r| self.context.result_in_range(&shape, *r)) {
+            let not = self.context.arena.bool_not(holds);
+            let fact = self.fact(point.condition, FactKind::Not(not));
+            point.facts.push(fact);
+        }
+        let mut onward = [Onward::At(calls[0]); 2];
+        for side in Side::BOTH {
+            let i = side.index();
+            let mut returned = results.clone();
+            if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0) {
+                returned[0] = known;
+            }
+            let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
+            self.context.after_call(side, &mut point.states[i], &shape, &returned, world);
+            let call = self.call(side, calls[i]);
+            onward[i] = match (call.tail, call.returns) {
+                (true, _) => Onward::Returned(calls[i]),
+                (false, Some(next)) => Onward::At(next),
+                // The original's code ends here: the callee does not return, as far as the original knows.
+                (false, None) if side == Side::Original => return Ok(()),
+                (false, None) => {
+                    return Err(self.refuse("the candidate's code ends after a call that returns", calls, unknown()));
+                }
+            };
+        }
+        self.advance(point, onward, segment)
+    }
+
+    /// One point for all edges that arrive, what is known there, and the worlds that a callee leaves, given that it
+    /// leaves `after`: on an edge where a local object has not escaped, the callee did not touch it. Registers that are
+    /// overwritten next, and a world that is, need not be merged.
+    pub(super) fn merge(
+        &mut self,
+        mut incoming: Vec<Point>,
+        overwritten: impl Fn(&Register) -> bool,
+        world_matters: bool,
+        after: TermId,
+    ) -> (Point, [TermId; 2]) {
+        let escaped: Vec<bool> = (0..self.context.bindings.len())
+            .map(|local| incoming.iter().any(|p| p.states.iter().any(|s| s.escaped[local])))
+            .collect();
+        let mut merged = incoming.pop().expect("at least one edge");
+        let mut worlds = [0, 1].map(|i| self.context.kept_private(&merged.states[i], &escaped, after));
+        while let Some(mut point) = incoming.pop() {
+            let left = [0, 1].map(|i| self.context.kept_private(&point.states[i], &escaped, after));
+            for i in 0..2 {
+                for register in Register::all().filter(&overwritten) {
+                    point.states[i].set(register, merged.states[i].get(register));
+                }
+                if !world_matters {
+                    point.states[i].world = merged.states[i].world;
+                }
+            }
+            let (common, rest) = self.context.factor(&[point.condition, merged.condition]);
+            for (world, left) in worlds.iter_mut().zip(left) {
+                *world = if *world == left { left } else { self.context.arena.ite(rest[0], left, *world) };
+            }
+            for (state, arriving) in merged.states.iter_mut().zip(point.states) {
+                *state = self.context.merge(rest[0], arriving, state.clone());
+            }
+            let any = self.context.arena.bool_or_all(&rest);
+            merged.condition = self.context.arena.bool_and(common, any);
+            let seen = merged.facts.iter().zip(&point.facts).take_while(|(a, b)| a == b).count();
+            merged.facts.extend_from_slice(&point.facts[seen..]);
+        }
+        (merged, worlds)
+    }
+
+    fn call(&self, side: Side, point: PointId) -> &'a Call {
+        let function = self.context.functions[side.index()];
+        match &function.point(point).next {
+            Next::Call(call) => call,
+            _ => unreachable!("a call event is at a call"),
+        }
+    }
+}

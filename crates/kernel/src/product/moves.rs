@@ -1,0 +1,373 @@
+//! Who goes on: the candidate's moves under an event of the original, loop heads that one side passes alone, and what is
+//! checked where both have arrived.
+//!
+//! The certificate says how often heads are passed between two points. Whoever lags behind goes on; what the candidate did
+//! on the way is looked at where both meet. A pair of events that no path leads to need not be settled.
+//!
+//! Trust: full. A path that is dropped here is never compared; it is dropped only if its condition cannot hold.
+
+use super::{Checker, Onward, Point, Rejection, Segment, unknown};
+use crate::obligation::Failure;
+use graph::{Access, Arrival, Assumption, Event, Joins, Known, PointId, Run, Side, Stuck};
+use std::rc::Rc;
+
+/// Both sides at an event each, and what they did on the way.
+#[derive(Clone)]
+struct Pair {
+    at: Point,
+    events: [Event; 2],
+    segment: Segment,
+    logs: [Vec<Rc<Run>>; 2],
+    /// Is it certain that both get here together?
+    decided: bool,
+    /// Steps of one side alone that are not certain.
+    open_steps: u32,
+}
+
+/// Who goes on from a pair of events.
+enum Move {
+    /// Both have arrived.
+    Stop,
+    /// Both are at the heads of this point.
+    Point(usize),
+    /// One side passes its loop head.
+    Pass(Side),
+    /// Nobody: they should not be here together.
+    Refuse,
+}
+
+/// Heads that the original passes while one looks what it is going to access.
+const LOOK_AHEAD: usize = 3;
+/// Steps of one side alone that are not certain, besides those that the certificate asks for: a loop without a claim.
+const MOST_OPEN_STEPS: u32 = 16;
+/// Heads that a side passes in one segment.
+const MOST_PASSES: u32 = 600;
+
+impl Checker<'_, '_> {
+    /// The candidate's moves while the original moves to one event.
+    pub(super) fn follow(
+        &mut self,
+        at: Point,
+        event: Event,
+        original: &Rc<Run>,
+        onward: Onward,
+        segment: Segment,
+    ) -> Result<(), Rejection> {
+        let known = Known::from_condition(self.context.arena, at.condition);
+        let mut candidate = self.run(Side::Candidate, onward, &at.states[1], &known, Joins::Merge)?;
+        let arrivals = std::mem::take(&mut candidate.arrivals);
+        let is_head = |event: Event| matches!(event, Event::Head(_));
+        let logs = if is_head(event) || arrivals.iter().any(|a| is_head(a.event)) {
+            self.check_faults(&at, &known, event.point(), &candidate, true)?;
+            [vec![original.clone()], vec![Rc::new(candidate)]]
+        } else {
+            // Nobody goes on alone: what the candidate did can be looked at for all its arrivals at once.
+            let original = self.with_first_reads(original, event, &at.states[0]);
+            self.check_run(&at, &known, event.point(), &original, &candidate)?;
+            [Vec::new(), Vec::new()]
+        };
+        let decided = logs[1].is_empty();
+        let pair = Pair { at, events: [event; 2], segment, logs, decided, open_steps: 0 };
+        let mut open = Vec::new();
+        self.reach_all(pair, Side::Candidate, arrivals, &mut open);
+        while let Some(pair) = open.pop() {
+            self.settle(pair, &mut open)?;
+        }
+        Ok(())
+    }
+
+    /// The point at which the candidate waits while the original is at a loop head.
+    pub(super) fn waiting(&self, head: PointId, onward: Onward) -> Option<usize> {
+        let Onward::At(waits_at) = onward else { return None };
+        self.points.iter().position(|p| p.waits && p.heads == [head, waits_at])
+    }
+
+    /// The original goes round a loop alone. It can be taken to end: nothing in it can be observed.
+    pub(super) fn go_round(
+        &mut self,
+        at: Point,
+        index: usize,
+        run: Rc<Run>,
+        segment: Segment,
+    ) -> Result<(), Rejection> {
+        let heads = self.points[index].heads;
+        let events = [Event::Head(heads[0]), Event::Head(heads[1])];
+        if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
+            return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
+        }
+        let address = self.context.functions[0].point(heads[0]).address;
+        let name = self.context.functions[0].name.clone();
+        self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
+        let logs = [vec![run], Vec::new()];
+        let pair = Pair { at, events, segment, logs, decided: false, open_steps: 0 };
+        self.arrive_at_point(&pair, index)
+    }
+
+    /// A side of a pair goes on to each of its arrivals.
+    fn reach_all(&mut self, pair: Pair, side: Side, arrivals: Vec<Arrival>, open: &mut Vec<Pair>) {
+        for arrival in arrivals.into_iter().rev() {
+            let mut next = pair.clone();
+            if self.reach(&mut next, side, arrival) {
+                self.eliminate(&mut next.at, &mut next.logs);
+                open.push(next);
+            }
+        }
+    }
+
+    /// A side of a pair goes on to an arrival. False if that cannot be.
+    fn reach(&mut self, pair: &mut Pair, side: Side, arrival: Arrival) -> bool {
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let guard = known.simplify(self.context.arena, arrival.guard);
+        let certain = self.context.arena.as_bool(guard) == Some(true);
+        pair.decided &= certain;
+        pair.open_steps += u32::from(!certain);
+        pair.at.condition = self.context.arena.bool_and(pair.at.condition, guard);
+        pair.at.states[side.index()] = arrival.state;
+        pair.events[side.index()] = arrival.event;
+        if let Event::Head(head) = arrival.event {
+            pair.segment.passed[side.index()].reach(head);
+        }
+        self.context.arena.as_bool(pair.at.condition) != Some(false)
+    }
+
+    /// What a side did besides arriving: faults and accesses of the candidate need the original's leave.
+    fn check_run(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        place: PointId,
+        original: &Run,
+        candidate: &Run,
+    ) -> Result<(), Rejection> {
+        self.check_faults(at, known, place, candidate, false)?;
+        self.check_accesses(at, known, place, original, candidate)
+    }
+
+    /// The candidate does not fault. A path that ends in a fault arrives nowhere: it must be looked at before the
+    /// candidate is taken to have arrived (`ends_only`).
+    fn check_faults(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        place: PointId,
+        candidate: &Run,
+        ends_only: bool,
+    ) -> Result<(), Rejection> {
+        for fault in candidate.faults.iter().filter(|f| f.ends || !ends_only) {
+            let goal = self.context.arena.bool_not(fault.guard);
+            let here = [self.address(Side::Original, place), fault.place];
+            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+                what: format!("the candidate may fault ({})", fault.kind.name()),
+                places: here,
+                failure,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Both sides at an event: what must hold there, or who goes on.
+    fn settle(&mut self, pair: Pair, open: &mut Vec<Pair>) -> Result<(), Rejection> {
+        if self.context.out_of_budget() {
+            return Err(Stuck::OutOfBudget.into());
+        }
+        let points = pair.events.map(Event::point);
+        let result = match self.next_move(&pair) {
+            Move::Point(index) if self.entered[index].is_none() && self.is_impossible(&pair) => return Ok(()),
+            Move::Stop => self.arrive(&pair),
+            Move::Point(index) => self.arrive_at_point(&pair, index),
+            Move::Pass(side) => {
+                let head = pair.events[side.index()].point();
+                let again = pair.segment.passed[side.index()].times(head) > 1;
+                // A side that is through while the other is where both should meet again.
+                let other = pair.events[1 - side.index()];
+                let claimed = self.points.iter().any(|p| !p.waits && p.heads[side.index()] == head);
+                let late = claimed && !matches!(other, Event::Head(_));
+                if (again || late) && self.is_impossible(&pair) {
+                    return Ok(());
+                }
+                let turns = self.certificate.edges.iter().map(|e| e.original.max(e.candidate)).max().unwrap_or(1);
+                let turns = turns.min(MOST_PASSES);
+                let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
+                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns;
+                if lost || (late && pair.segment.passed[side.index()].times(head) > most) {
+                    let [a, b] = pair.events.map(event_name);
+                    return Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()));
+                }
+                return self.pass(pair, side, open);
+            }
+            Move::Refuse => {
+                let [a, b] = pair.events.map(event_name);
+                Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()))
+            }
+        };
+        let Err(rejection) = result else { return Ok(()) };
+        // Perhaps the two never get here together.
+        if !pair.decided && matches!(rejection, Rejection::Obligation { .. }) {
+            let never = self.context.arena.bool(false);
+            let known = Known::from_condition(self.context.arena, pair.at.condition);
+            match self.prove(&pair.at, &known, never) {
+                Ok(()) => return Ok(()),
+                Err(failure @ Failure::Refuted(_)) => {
+                    if let Rejection::Obligation { what, places, failure: Failure::Unknown(_) } = rejection {
+                        return Err(Rejection::Obligation { what, places, failure });
+                    }
+                }
+                Err(Failure::Unknown(_)) => {}
+            }
+        }
+        Err(rejection)
+    }
+
+    /// Can the two never be here together? Asked where a wrong answer would cost more than the question.
+    fn is_impossible(&mut self, pair: &Pair) -> bool {
+        if pair.decided || pair.segment.passed.iter().all(|p| p.all == 0) {
+            return false;
+        }
+        let never = self.context.arena.bool(false);
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        self.prove(&pair.at, &known, never).is_ok()
+    }
+
+    /// Who goes on, by what the certificate says about the edges of the segment.
+    fn next_move(&self, pair: &Pair) -> Move {
+        let (a, b) = match pair.events {
+            [Event::Head(a), Event::Head(b)] => (a, b),
+            [Event::Head(_), _] => return self.may_pass(pair, Side::Original),
+            [_, Event::Head(_)] => return self.may_pass(pair, Side::Candidate),
+            _ => return Move::Stop,
+        };
+        let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
+        let mut wanted = None;
+        for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
+            let passes = self.certificate.passes(pair.segment.from, index);
+            if point.heads == [a, b] {
+                if times == passes {
+                    return Move::Point(index);
+                }
+                if times[0] < passes[0] {
+                    return self.may_pass(pair, Side::Original);
+                }
+                if times[1] < passes[1] {
+                    return self.may_pass(pair, Side::Candidate);
+                }
+            } else if point.heads[1] == b && times[1] == passes[1] {
+                wanted = wanted.or(Some(Side::Original));
+            } else if point.heads[0] == a && times[0] == passes[0] {
+                wanted = wanted.or(Some(Side::Candidate));
+            }
+        }
+        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
+        if !claimed(0, a) {
+            self.may_pass(pair, Side::Original)
+        } else if !claimed(1, b) {
+            self.may_pass(pair, Side::Candidate)
+        } else {
+            wanted.map_or(Move::Refuse, |side| self.may_pass(pair, side))
+        }
+    }
+
+    fn may_pass(&self, pair: &Pair, side: Side) -> Move {
+        if pair.segment.passed[side.index()].all < MOST_PASSES { Move::Pass(side) } else { Move::Refuse }
+    }
+
+    /// One side passes its loop head.
+    fn pass(&mut self, pair: Pair, side: Side, open: &mut Vec<Pair>) -> Result<(), Rejection> {
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let i = side.index();
+        let from = Onward::At(pair.events[i].point());
+        let mut run = self.run(side, from, &pair.at.states[i], &known, Joins::Merge)?;
+        let arrivals = std::mem::take(&mut run.arrivals);
+        let mut next = pair;
+        if side == Side::Original {
+            let mut facts = std::mem::take(&mut next.at.facts);
+            self.learn(&mut facts, next.at.condition, &run);
+            next.at.facts = facts;
+        } else {
+            self.check_faults(&next.at, &known, next.events[0].point(), &run, true)?;
+        }
+        next.logs[i].push(Rc::new(run));
+        self.reach_all(next, side, arrivals, open);
+        Ok(())
+    }
+
+    /// What the candidate did on the way, if that was not looked at yet.
+    fn check_logs(&mut self, pair: &Pair) -> Result<(), Rejection> {
+        if pair.logs[1].is_empty() {
+            return Ok(());
+        }
+        let [original, candidate] = [0, 1].map(|i| Rc::new(Run::joined(&pair.logs[i])));
+        let original = self.with_first_reads(&original, pair.events[0], &pair.at.states[0]);
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        self.delays = pair.segment.from.is_some() || matches!(pair.events[1], Event::Head(_));
+        let result = self.check_run(&pair.at, &known, pair.events[0].point(), &original, &candidate);
+        self.delays = false;
+        result
+    }
+
+    /// What the original is going to access from the head of a claimed point on, before anything else can happen.
+    fn look_ahead(&mut self, pair: &Pair) {
+        let yes = self.context.arena.bool(true);
+        let mut open = vec![(pair.events[0], pair.at.states[0].clone(), yes, 0)];
+        while let Some((event, state, before, depth)) = open.pop() {
+            let condition = self.context.arena.bool_and(pair.at.condition, before);
+            let known = Known::from_condition(self.context.arena, condition);
+            let Ok(run) = self.run(Side::Original, Onward::At(event.point()), &state, &known, Joins::Merge) else {
+                return;
+            };
+            for access in run.accesses {
+                let guard = self.context.arena.bool_and(before, access.guard);
+                self.ahead.push(Access { guard, ..access });
+            }
+            for arrival in run.arrivals {
+                if matches!(arrival.event, Event::Head(_)) && depth < LOOK_AHEAD {
+                    let guard = self.context.arena.bool_and(before, arrival.guard);
+                    open.push((arrival.event, arrival.state, guard, depth + 1));
+                }
+            }
+        }
+    }
+
+    /// Both sides at the heads of a claimed point.
+    fn arrive_at_point(&mut self, pair: &Pair, index: usize) -> Result<(), Rejection> {
+        if self.check_logs(pair).is_err() {
+            // A loop of the original may delay what the candidate reads already.
+            self.look_ahead(pair);
+            let result = self.check_logs(pair);
+            self.ahead.clear();
+            result?;
+        }
+        let mut at = pair.at.clone();
+        let before = self.failed.clone();
+        self.check_arrival(index, &mut at)?;
+        if self.failed != before && self.is_impossible(pair) {
+            self.failed = before;
+            return Ok(());
+        }
+        if self.entered[index].is_none() {
+            self.incoming[index].push(at);
+        }
+        Ok(())
+    }
+
+    /// Both sides at calls or returns.
+    fn arrive(&mut self, pair: &Pair) -> Result<(), Rejection> {
+        self.check_logs(pair)?;
+        let points = pair.events.map(Event::point);
+        match pair.events {
+            [Event::Call(_), Event::Call(_)] => self.arrive_at_calls(pair.at.clone(), points, &pair.segment),
+            [Event::Return(_), Event::Return(_)] => self.check_return(&pair.at, points),
+            [a, b] => {
+                let what = format!("the original {}, the candidate {}", event_name(a), event_name(b));
+                Err(self.refuse(&what, points, unknown()))
+            }
+        }
+    }
+}
+
+fn event_name(event: Event) -> &'static str {
+    match event {
+        Event::Call(_) => "calls",
+        Event::Return(_) => "returns",
+        Event::Head(_) => "loops",
+    }
+}

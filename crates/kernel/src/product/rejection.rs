@@ -1,0 +1,43 @@
+//! Why a certificate was not accepted.
+
+use crate::claims::FailedClaim;
+use crate::obligation::Failure;
+use graph::Stuck;
+
+/// Why a certificate was not accepted.
+#[derive(Clone, Debug)]
+pub enum Rejection {
+    /// The certificate itself makes no sense.
+    Malformed(String),
+    /// Symbolic execution could not go on.
+    Stuck(Stuck),
+    /// A frame address is used as data on both sides and no local object is claimed there.
+    Unbound {
+        /// Offset in the original's frame.
+        original: i64,
+        /// Offset in the candidate's frame.
+        candidate: i64,
+    },
+    /// Claims about loops that do not hold; without them more may be provable than with them.
+    Claims(Vec<FailedClaim>),
+    /// Something that must hold could not be shown.
+    Obligation {
+        /// What, in words.
+        what: String,
+        /// Instruction addresses of the two sides.
+        places: [u64; 2],
+        /// Why.
+        failure: Failure,
+    },
+}
+
+impl From<Stuck> for Rejection {
+    fn from(stuck: Stuck) -> Rejection {
+        Rejection::Stuck(stuck)
+    }
+}
+
+/// A failure without a solver's reason: the two sides do not have the same shape.
+pub(crate) fn unknown() -> Failure {
+    Failure::Unknown("not shown".to_string())
+}
