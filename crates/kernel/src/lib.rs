@@ -11,6 +11,7 @@ mod product;
 mod promised;
 mod location;
 mod expression;
+mod filled;
 mod claims;
 mod eliminate;
 mod obligation;

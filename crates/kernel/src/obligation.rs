@@ -5,6 +5,7 @@
 //!
 //! Trust: full. Dropping hypotheses is always sound; believing anything but `Proved` is not.
 
+use crate::filled::Filled;
 use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
@@ -252,6 +253,16 @@ impl Checker<'_, '_> {
                     self.prove(&point, &known, never).is_ok()
                 }
             });
+        }
+        // A block that one side has filled at once and the other byte by byte.
+        for (whole, other, op) in [(b, a, ops[1]), (a, b, ops[0])] {
+            if op == Op::Fill && ignored != Ignored::Exact {
+                let args = self.context.arena.args(whole).to_vec();
+                let block = Filled { address: args[1], byte: args[2], length: args[3] };
+                if self.prove_filled(at, known, other, args[0], block) {
+                    return true;
+                }
+            }
         }
         if ops[0] != ops[1] || !matches!(ops[0], Op::Fill | Op::Copy | Op::Store(_)) {
             return false;

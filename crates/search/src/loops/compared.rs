@@ -15,6 +15,8 @@ pub(crate) struct Compared {
     pub pairs: BTreeSet<(i64, i64)>,
     /// Variables that are extended with their sign.
     pub signed: BTreeSet<i64>,
+    /// Values of one byte value that are stored outside the frame: how to write the byte, and how many.
+    pub fills: BTreeSet<(String, u16)>,
 }
 
 /// What the loops of a function compare.
@@ -47,6 +49,9 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops) -> Com
                 Op::Unknown { var } => {
                     slots.remove(var);
                 }
+                Op::Store { address, value } if frame_offset(arena, *address).is_none() => {
+                    out.fills.extend(fill(arena, &slots, *value));
+                }
                 Op::Store { .. } | Op::Fault { .. } => {}
             }
         }
@@ -55,6 +60,17 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops) -> Com
         }
     }
     out
+}
+
+/// The byte that a stored value repeats, and how often.
+fn fill(arena: &Arena, slots: &FxHashMap<VarId, i64>, value: TermId) -> Option<(String, u16)> {
+    let bytes = arena.width(value) / 8;
+    if let Some(constant) = arena.as_u64(value) {
+        let all = constant.to_le_bytes();
+        let same = all[..usize::from(bytes.min(8))].iter().all(|b| *b == all[0]);
+        return same.then(|| (format!("#8:{}", all[0] as i8), bytes));
+    }
+    (bytes == 1).then(|| slot(arena, slots, value)).flatten().map(|at| (format!("o[{at},1]"), 1))
 }
 
 /// The variable whose value, perhaps extended or cut, a term is.

@@ -39,6 +39,8 @@ pub(crate) struct Guesses {
     pub hold: Vec<String>,
     /// What the original has written already: address and value.
     pub ahead: Vec<(String, String)>,
+    /// Blocks that the original may be filling: address, byte, length.
+    pub filled: Vec<[String; 3]>,
 }
 
 /// A column as it stands in a sum: extended to the width of the sum.
@@ -65,6 +67,8 @@ const MOST_ROWS: usize = 100;
 const ALL_ROWS: usize = 4000;
 /// So many visits of a run are early ones.
 const EARLY: usize = 4;
+/// Blocks that are tried.
+const MOST_BLOCKS: usize = 8;
 /// Products that are tried where nothing linear fits.
 const MOST_PRODUCTS: usize = 24;
 /// An order that never comes closer to an equality is an accident.
@@ -206,6 +210,9 @@ pub(crate) fn guess(
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
     ahead(&rows, memory, live[1], &mut out);
+    if meeting.waits {
+        fills(names, &rows, &basis, &mut out);
+    }
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     whole.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, all)));
@@ -267,6 +274,30 @@ fn relate(names: &Names, open: &mut Vec<Column>, basis: &[Column], dropped: &BTr
         }
     }
     *open = left;
+}
+
+/// Blocks that a loop of the original may be filling: from a pointer that stays, as far as an index has come; or up to a
+/// pointer that moves, from where it began.
+fn fills(names: &Names, rows: &[Row], basis: &[Column], out: &mut Guesses) {
+    let plain = |c: &&Column| c.text.is_none() && c.location.width >= 32;
+    for (byte, size) in &names.compared.fills {
+        for base in basis.iter().filter(plain).filter(|c| !c.forgotten && c.location.width == 64) {
+            for index in basis.iter().filter(plain).filter(|c| c.forgotten) {
+                for operand in operands(names, std::slice::from_ref(index), 64, false) {
+                    let length = format!("(mul #64:{size} {})", operand.text);
+                    out.filled.push([base.name(), byte.clone(), length]);
+                }
+            }
+            for end in basis.iter().filter(plain).filter(|c| c.forgotten && c.location.width == 64) {
+                let firsts = rows.iter().enumerate().filter(|(_, r)| !r.again);
+                if firsts.clone().count() > 1 && firsts.clone().all(|(i, _)| end.values[i] == base.values[i]) {
+                    let length = format!("(add {} (mul #64:-1 {}))", end.name(), base.name());
+                    out.filled.insert(0, [base.name(), byte.clone(), length]);
+                }
+            }
+        }
+    }
+    out.filled.truncate(MOST_BLOCKS);
 }
 
 /// How a variable of the original that others can reach is read.
