@@ -70,7 +70,7 @@ const EARLY: usize = 4;
 /// Blocks that are tried.
 const MOST_BLOCKS: usize = 8;
 /// Products that are tried where nothing linear fits.
-const MOST_PRODUCTS: usize = 24;
+const MOST_PRODUCTS: usize = 120;
 /// An order that never comes closer to an equality is an accident.
 const NEAR: i128 = 256;
 /// Factors of variables beyond this are no accident of a program.
