@@ -76,7 +76,7 @@ impl<'a> LoopSearch<'_, 'a> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 8).min(SAMPLING);
         self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
-        self.compared = compared::compared(arena, self.original, &loops[0]);
+        self.compared = compared::compared(arena, self.original, &loops[0], &self.runner.layout);
         self.behind = fields::behind_registers(arena, self.candidate, &loops[1]);
         let watched: Vec<_> = self.fields.iter().map(|f| f.watched).collect();
         let theirs = watched.iter().copied().chain(self.behind.iter().map(|f| f.watched)).collect();

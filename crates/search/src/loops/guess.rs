@@ -232,7 +232,15 @@ pub(crate) fn guess(
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
             let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
-            order(x, &bound, Some(NEAR), &mut hold);
+            let near = match x.location.spot {
+                Spot::Slot { offset, .. }
+                    if names.compared.fields.contains(&(offset % NOWHERE, field.text.clone())) =>
+                {
+                    None
+                }
+                _ => Some(NEAR),
+            };
+            order(x, &bound, near, &mut hold);
         }
     }
     // Where a loop stops at a zero, there is none while it goes on.
@@ -667,6 +675,17 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
             let hits = values.iter().filter(|v| **v == most).count();
             if hits > 1 {
                 hold.push(format!("(<=s {name} #{width}:{most})"));
+            }
+        }
+        if let Spot::Slot { offset, .. } = column.location.spot {
+            let limits = names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE);
+            for limit in limits.flat_map(|(_, c)| [c.wrapping_sub(1), *c, c.wrapping_add(1)]) {
+                if most <= limit && (-(1 << 31)..1 << 31).contains(&limit) {
+                    hold.push(format!("(<=s {name} #{width}:{limit})"));
+                }
+                if least >= limit && limit > 0 && limit < 1 << 31 {
+                    hold.push(format!("(<=s #{width}:{limit} {name})"));
+                }
             }
         }
         if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least {
