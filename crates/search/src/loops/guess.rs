@@ -74,7 +74,7 @@ const MOST_PRODUCTS: usize = 120;
 /// An order that never comes closer to an equality is an accident.
 const NEAR: i128 = 256;
 /// Factors of variables beyond this are no accident of a program.
-const LARGEST_FACTOR: i64 = 1 << 13;
+const LARGEST_FACTOR: u64 = 1 << 13;
 
 /// Guesses about one meeting, given what the loop changes and which registers matter there.
 pub(crate) fn guess(
@@ -619,7 +619,7 @@ fn sum(names: &Names, target: Location, factors: &[u64], operands: &[&Operand]) 
         match signed(*factor) {
             0 => {}
             1 => parts.push(operand.text.clone()),
-            f if f.abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
+            f if f.unsigned_abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
             _ => return None,
         }
     }
