@@ -83,6 +83,7 @@ mod tests {
             version: 1,
             original: "gemm".to_string(),
             candidate: "tiled".to_string(),
+            interface_hash: None,
             original_hash: String::new(),
             candidate_hash: String::new(),
             parameters: vec![("n".to_string(), 24)],
