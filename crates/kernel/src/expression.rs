@@ -1,9 +1,13 @@
 //! Terms over the two states of a product point, as a certificate writes them.
 //!
 //! Prefix notation: `(add c.rax (mul #64:4 (sext 64 o[-20,4])) &table)`. Atoms are locations, constants
-//! `#width:value`, `&name` for the address of an object and `$name` for a value at entry. `(load 4 address)` reads the
-//! original's world, `(peek 4 address)` the candidate's. Where the original is ahead, definitions read the candidate's
-//! only.
+//! `#width:value`, `&name` for the address of an object and `$name` for a value at entry.
+//!
+//! `(load 4 address)` reads the original's world, `(peek 4 address)` the candidate's. They differ in conditions of a point
+//! where the original is ahead; in its definitions, and in what it is ahead, both read the candidate's.
+//!
+//! Trust: full. What a text means where a claim is assumed must be what it means where the claim is checked; both call
+//! [`Expression::term`] for the states there.
 
 use crate::location::Location;
 use graph::{Context, Side, State};
@@ -218,6 +222,9 @@ fn atom(token: &str) -> Result<Expression, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
+    use graph::{Function, Register};
+    use term::Arena;
 
     #[test]
     fn bad_texts_are_refused() {
@@ -236,5 +243,30 @@ mod tests {
         expression.places(&mut places);
         let texts: Vec<String> = places.iter().map(Location::to_string).collect();
         assert_eq!(texts, ["c.rax", "o[-20,4]"]);
+    }
+
+    /// The term of an expression where the worlds of the two sides differ.
+    fn means(text: &str) -> String {
+        let mut arena = Arena::new();
+        Register::declare(&mut arena);
+        let function = Function::default();
+        let mut context = Context::new(&mut arena, &function, &function, Vec::new());
+        let mut states = Side::BOTH.map(|side| context.entry_state(side));
+        for side in Side::BOTH {
+            states[side.index()].world = context.arena.var(&format!("{}'s", side.name()), Sort::Memory);
+        }
+        let expression = Expression::parse(text).expect("well formed");
+        expression.term(&mut context, &states).map_or_else(|why| why, |term| context.arena.text(term))
+    }
+
+    #[test]
+    fn each_side_has_a_world_to_read() {
+        expect!["original's[rdi, 4]"].assert_eq(&means("(load 4 o.rdi)"));
+        expect!["candidate's[rdi, 4]"].assert_eq(&means("(peek 4 o.rdi)"));
+        expect!["candidate's[rdi, 1] == original's[rdi, 1]"].assert_eq(&means("(= (peek 1 o.rdi) (load 1 o.rdi))"));
+        expect!["operands of Load(Candidate, 4) do not fit"].assert_eq(&means("(peek 4 (slice 0 32 o.rdi))"));
+        expect!["operands of Load(Candidate, 4) do not fit"].assert_eq(&means("(peek 4 o.rdi c.rdi)"));
+        assert!(Expression::parse("(peek o.rdi)").is_err());
+        assert!(Expression::parse("(peek 65 o.rdi)").is_err());
     }
 }

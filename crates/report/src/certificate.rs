@@ -24,6 +24,8 @@ struct Way {
     from: Option<usize>,
     to: usize,
     passes: [u32; 2],
+    /// Is the candidate there already, and waits?
+    waits: bool,
 }
 
 /// Larger certificates are not for people.
@@ -103,15 +105,20 @@ impl<'c> CertificateView<'c> {
         out.push_str(&format!("  entry [label=\"{}\"];\n", label(&entry)));
         for (i, point) in self.certificate.points.iter().enumerate() {
             let mut lines = vec![format!("point {}", i + 1), self.heads(heads(point))];
-            lines.extend(self.definitions(point));
-            lines.extend(self.conditions(point));
-            lines.push(format!("memory {}", memory(point.world)));
+            for (name, said) in self.sections(point) {
+                // Formulas speak for themselves.
+                let lead = if ["defines", "holds"].contains(&name) { String::new() } else { format!("{name} ") };
+                lines.extend(said.iter().map(|line| format!("{lead}{line}")));
+            }
             out.push_str(&format!("  p{} [label=\"{}\"];\n", i + 1, label(&lines)));
         }
         for way in self.ways() {
             let from = way.from.map_or("entry".to_string(), |i| format!("p{}", i + 1));
-            let turns =
-                if way.passes == [1, 1] { String::new() } else { format!("{} : {}", way.passes[0], way.passes[1]) };
+            let turns = match way.passes {
+                _ if way.waits => "c waits".to_string(),
+                [1, 1] => String::new(),
+                [a, b] => format!("{a} : {b}"),
+            };
             out.push_str(&format!("  {from} -> p{} [label=\"{turns}\"];\n", way.to + 1));
         }
         out.push_str("}\n");
@@ -141,20 +148,40 @@ impl<'c> CertificateView<'c> {
 
     fn render_point(&self, index: usize, point: &PointClaim) -> String {
         let mut out = format!("\n{}", row(&format!("point {}", index + 1), &[self.heads(heads(point))]));
+        for (name, lines) in self.sections(point) {
+            out.push_str(&row(&format!("  {name}"), &lines));
+        }
+        out
+    }
+
+    /// What a point claims, in groups with a name each.
+    fn sections(&self, point: &PointClaim) -> Vec<(&'static str, Vec<String>)> {
         let forgotten = |side: &str| {
             let places = point.forget.iter().filter(|l| l.starts_with(side)).map(|l| self.names().place(l));
             places.collect::<Vec<_>>().join(", ")
         };
-        let mut lines = vec![forgotten("o"), forgotten("c")];
-        lines.retain(|l| !l.is_empty());
-        out.push_str(&row("  forgets", &lines));
-        out.push_str(&row("  defines", &self.definitions(point)));
-        out.push_str(&row("  holds", &self.conditions(point)));
-        out.push_str(&row("  memory", &[memory(point.world).to_string()]));
-        let locals = point.locals.iter().enumerate();
-        let lines: Vec<String> = locals.map(|(i, claim)| format!("local {i} {}", memory(*claim))).collect();
-        out.push_str(&row("", &lines));
-        out
+        let mut forgets = vec![forgotten("o"), forgotten("c")];
+        forgets.retain(|l| !l.is_empty());
+        let waits = point.waits.then(|| "c, while o goes round alone".to_string());
+        let but = if point.ahead.is_empty() { "" } else { ", but for what o has written ahead of c" };
+        let mut memories = vec![format!("{}{but}", memory(point.world))];
+        memories.extend(point.locals.iter().enumerate().map(|(i, claim)| format!("local {i} {}", memory(*claim))));
+        vec![
+            ("waits", waits.into_iter().collect()),
+            ("forgets", forgets),
+            ("defines", self.definitions(point)),
+            ("holds", self.conditions(point)),
+            ("memory", memories),
+            ("ahead", self.written_ahead(point)),
+        ]
+    }
+
+    fn written_ahead(&self, point: &PointClaim) -> Vec<String> {
+        let names = self.names();
+        let line = |(address, value): &(String, String)| {
+            format!("o has written {} at {}", names.expression(value), names.expression(address))
+        };
+        point.ahead.iter().map(line).collect()
     }
 
     fn definitions(&self, point: &PointClaim) -> Vec<String> {
@@ -193,24 +220,29 @@ impl<'c> CertificateView<'c> {
                     None => self.certificate.edges.iter().any(|e| e.from == from && e.to == to) || from == Some(to),
                 };
                 if there {
-                    out.push(Way { from, to, passes: self.certificate.passes(from, to) });
+                    out.push(Way { from, to, passes: self.certificate.passes(from, to), waits: target.waits });
                 }
             }
         }
         out
     }
 
-    /// The heads of claimed pairs that paths lead to without passing those of a third one.
+    /// The heads of claimed pairs that paths lead to without passing those of a third one. A candidate that waits has not
+    /// gone anywhere, and none stops on its way in order to wait.
     fn reached(&self, function: &Function, side: Side, from: [PointId; 2]) -> BTreeSet<PointId> {
         let i = side.index();
-        let claimed: BTreeSet<PointId> = self.certificate.points.iter().map(|p| heads(p)[i]).collect();
-        let mut out = BTreeSet::new();
+        let rests = |p: &&PointClaim| p.waits && side == Side::Candidate;
+        let points = &self.certificate.points;
+        let waits: BTreeSet<PointId> = points.iter().filter(rests).map(|p| heads(p)[i]).collect();
+        let claimed: BTreeSet<PointId> = points.iter().filter(|p| !rests(p)).map(|p| heads(p)[i]).collect();
+        let mut out: BTreeSet<PointId> = waits.iter().copied().filter(|p| *p == from[i]).collect();
         let mut seen = BTreeSet::new();
         let mut open = successors(function, from[i]);
         while let Some(point) = open.pop() {
-            if claimed.contains(&point) {
+            if waits.contains(&point) || claimed.contains(&point) {
                 out.insert(point);
-            } else if point.index() < function.points.len() && seen.insert(point) {
+            }
+            if !claimed.contains(&point) && point.index() < function.points.len() && seen.insert(point) {
                 open.extend(successors(function, point));
             }
         }
@@ -236,7 +268,9 @@ fn render_ways(ways: &[Way], from: Option<usize>) -> String {
     let times = |n: u32| if n == 1 { "once".to_string() } else { format!("{n} times") };
     let line = |way: &Way| {
         let [a, b] = way.passes;
-        let turns = if a == b {
+        let turns = if way.waits {
+            "o reaches its head, c waits".to_string()
+        } else if a == b {
             format!("each reaches its head {}", times(a))
         } else {
             format!("o reaches its head {}, c {}", times(a), times(b))
@@ -398,8 +432,8 @@ mod tests {
               node [shape=box, fontname=monospace];
               edge [fontname=monospace];
               entry [label="entry\lo p0 +0x0 sum.c:2, c p0 +0x0 sum.c:2\l"];
-              p1 [label="point 1\lo p1 +0x10 sum.c:4, c p1 +0x10 sum.c:4\lc.rax = 4·sext64(o.i) + &a\l0 ≤ o.i\lo.i < o[-28,4]\lmemory changes, the same on both sides\l"];
-              p2 [label="point 2\lo p1 +0x10 sum.c:4, c p2 +0x20 sum.c:4\lc.rax = zext64(o.i)\l0 ≤ o.i\lo.i < o[-28,4]\lmemory changes, the same on both sides\l"];
+              p1 [label="point 1\lo p1 +0x10 sum.c:4, c p1 +0x10 sum.c:4\lforgets o.rax, o.i\lforgets c.rax, c.rdx\lc.rax = 4·sext64(o.i) + &a\l0 ≤ o.i\lo.i < o[-28,4]\lmemory changes, the same on both sides\lmemory local 0 changes, and the sides may differ\l"];
+              p2 [label="point 2\lo p1 +0x10 sum.c:4, c p2 +0x20 sum.c:4\lforgets o.rax, o.i\lforgets c.rax, c.rdx\lc.rax = zext64(o.i)\l0 ≤ o.i\lo.i < o[-28,4]\lmemory changes, the same on both sides\lmemory local 0 changes, and the sides may differ\l"];
               entry -> p1 [label=""];
               entry -> p2 [label=""];
               p1 -> p1 [label="2 : 1"];
@@ -408,6 +442,71 @@ mod tests {
             }
         "#]]
         .assert_eq(&view.render_dot());
+    }
+
+    /// The original writes a global in each turn, the candidate after the loop; before, the original has a loop for which
+    /// the candidate waits at its entry.
+    #[test]
+    fn what_waits_and_what_is_ahead_is_shown() {
+        let mut arena = Arena::new();
+        let ours = graph(&[&[1], &[1, 2], &[2, 3], &[]], "a", &mut arena);
+        let theirs = graph(&[&[1], &[1, 2], &[]], "b", &mut arena);
+        let mut certificate = sample();
+        certificate.edges.clear();
+        certificate.locals.clear();
+        certificate.cuts = [Vec::new(), Vec::new()];
+        let [waiting, behind] = certificate.points.as_mut_slice() else { panic!("two points") };
+        (waiting.original, waiting.candidate, waiting.waits) = (1, 0, true);
+        waiting.world = MemoryClaim::Kept;
+        (behind.original, behind.candidate) = (2, 1);
+        behind.ahead = vec![("&&g".to_string(), "(slice 0 32 c.rdx)".to_string())];
+        behind.hold = vec!["(<u (peek 4 &&g) (load 4 &&g))".to_string()];
+        for point in [waiting, behind] {
+            point.forget.truncate(2);
+            point.define.clear();
+            point.locals.clear();
+        }
+        let view = CertificateView::new(&certificate, Some([&ours, &theirs])).expect("sane");
+        expect![[r#"
+            sum: 2 pairs of loop heads, 0 definitions, 3 conditions
+              o is the original, c the candidate, ₀ a value at entry, ᵤ an unsigned order
+
+              entry         o p0 +0x0 sum.c:2, c p0 +0x0 sum.c:2
+                memory      the same on both sides
+                edges       → point 1: o reaches its head, c waits
+
+              point 1       o p1 +0x10 sum.c:4, c p0 +0x0 sum.c:2
+                waits       c, while o goes round alone
+                forgets     o.rax, o.i
+                holds       0 ≤ o.i
+                            o.i < o[-28,4]
+                memory      unchanged on each side
+                edges       → point 1: o reaches its head, c waits
+                            → point 2: each reaches its head once
+
+              point 2       o p2 +0x20 sum.c:4, c p1 +0x10 sum.c:4
+                forgets     o.rax, o.i
+                holds       c.mem[&g, 4] <ᵤ mem[&g, 4]
+                memory      changes, the same on both sides, but for what o has written ahead of c
+                ahead       o has written c.rdx[31:0] at &g
+                edges       → point 2: each reaches its head once
+
+              exits         calls, results and memory are compared where both sides call or return
+        "#]]
+        .assert_eq(&view.render_text());
+        expect![[r#"
+            digraph "sum" {
+              node [shape=box, fontname=monospace];
+              edge [fontname=monospace];
+              entry [label="entry\lo p0 +0x0 sum.c:2, c p0 +0x0 sum.c:2\l"];
+              p1 [label="point 1\lo p1 +0x10 sum.c:4, c p0 +0x0 sum.c:2\lwaits c, while o goes round alone\lforgets o.rax, o.i\l0 ≤ o.i\lo.i < o[-28,4]\lmemory unchanged on each side\l"];
+              p2 [label="point 2\lo p2 +0x20 sum.c:4, c p1 +0x10 sum.c:4\lforgets o.rax, o.i\lc.mem[&g, 4] <ᵤ mem[&g, 4]\lmemory changes, the same on both sides, but for what o has written ahead of c\lahead o has written c.rdx[31:0] at &g\l"];
+              entry -> p1 [label="c waits"];
+              p1 -> p1 [label="c waits"];
+              p1 -> p2 [label=""];
+              p2 -> p2 [label=""];
+            }
+        "#]].assert_eq(&view.render_dot());
     }
 
     #[test]

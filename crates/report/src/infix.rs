@@ -105,8 +105,9 @@ impl Names<'_> {
                 Some(bits) => (format!("{}{bits}", self.within(value, Binding::Atom)), Binding::Atom),
                 None => return self.function(name, rest),
             },
-            ("load", [Prefix::Atom(bytes), address]) => {
-                (format!("mem[{}, {}]", self.infix(address).text, printable(bytes)), Binding::Atom)
+            ("load" | "peek", [Prefix::Atom(bytes), address]) => {
+                let world = if name == "load" { "mem" } else { "c.mem" };
+                (format!("{world}[{}, {}]", self.infix(address).text, printable(bytes)), Binding::Atom)
             }
             ("not", [Prefix::List(inner)]) => match inner.as_slice() {
                 [Prefix::Atom("="), a, b] => (self.between(a, "≠", b, Binding::Comparison), Binding::Comparison),
@@ -250,6 +251,7 @@ mod tests {
         reads_as("(slice 0 32 (add o.rax o.rbx))", expect!["(o.rax + o.rbx)[31:0]"]);
         reads_as("c.xmm0{32,32}", expect!["c.xmm0[63:32]"]);
         reads_as("(load 4 (add o[-24,8] #64:16))", expect!["mem[o[-24,8] + 16, 4]"]);
+        reads_as("(= (peek 4 &&g) (load 4 &&g))", expect!["c.mem[&g, 4] = mem[&g, 4]"]);
         reads_as("(concat o.rax c.rax)", expect!["concat(o.rax, c.rax)"]);
     }
 

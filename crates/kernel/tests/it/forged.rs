@@ -152,8 +152,30 @@ fn definitions_do_not_read_what_is_ahead() {
     // Returns what `g` was at the start.
     let own = ahead("o.rax", "(zext 64 (load 4 &&g))").define("c.rdx", "o.rax");
     check("[rip + g]", own).is_refuted();
+    let own = ahead("o.rax", "(zext 64 (peek 4 &&g))").define("c.rdx", "o.rax");
+    check("[rip + g]", own).is_refuted();
     let held = ahead("c.rdx", "o.rax").hold("(= o.rax (zext 64 (load 4 &&g)))");
     check("[rip + g]", held).is_refuted();
+}
+
+/// A flag of the candidate says whether anything is to be written: `peek` reads what the candidate has not written yet.
+#[test]
+fn a_peek_reads_the_candidates_world() {
+    let original = "xor eax, eax\n1: test edi, edi\nje 2f\nmov [rip + g], edi\ndec edi\njmp 1b\n2: ret";
+    let right = "mov ecx, [rip + g]\nxor edx, edx\n1: test edi, edi\nje 2f\nmov ecx, edi\nmov edx, 1\ndec edi\njmp 1b\n\
+                 2: test edx, edx\nje 3f\nmov [rip + g], ecx\n3: ret";
+    let check = |candidate: &str, read: &str| {
+        let unwritten = format!("(or (not (= (slice 0 32 c.rdx) #32:0)) (= ({read} 4 &&g) (slice 0 32 c.rcx)))");
+        let ahead = claim(&["rdi"], &["c.rcx", "c.rdx"]).world(MemoryClaim::Equal).ahead("&&g", "(slice 0 32 c.rcx)");
+        Forgery::of(GLOBAL, original, candidate).point([0, 0], ahead.hold(&unwritten))
+    };
+    assert_eq!(check(right, "peek").verdict(), "accepted");
+    // The original's world has it anyway.
+    check(right, "load").is_refuted();
+    let unset = right.replace("mov edx, 1\n", "");
+    check(&unset, "peek").is_refuted();
+    check(&unset, "load").is_refuted();
+    check(&right.replace("je 3f", "jne 3f"), "peek").is_refuted();
 }
 
 /// A global in a register, written after the loop, and read too early.
