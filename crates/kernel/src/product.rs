@@ -457,6 +457,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
             return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
         }
+        if !self.context.may_assume("finite-loops") {
+            return Err(self.refuse("a loop of the original that may never end", heads, unknown()));
+        }
         let address = self.context.functions[0].point(heads[0]).address;
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
