@@ -178,6 +178,9 @@ impl Checker<'_, '_> {
         if self.covers(at, known, access, &others) {
             return true;
         }
+        if !self.context.may_assume("no-fault") {
+            return false;
+        }
         let mut before: Vec<Access> = Vec::new();
         for fact in &at.facts {
             if let FactKind::Access { address, bytes } = fact.kind {

@@ -129,7 +129,7 @@ impl Checker<'_, '_> {
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
         vars.extend(self.context.arena.free_vars(at.condition));
         for var in vars.iter().copied().collect::<std::collections::BTreeSet<_>>() {
-            if self.context.is_certain_object(var) {
+            if self.context.is_certain_object(var) && self.context.may_assume("user-addresses") {
                 self.context.assume(Assumption::global("user-addresses"));
                 let address = self.context.arena.var_term(var);
                 let range = self.user_range(address, 1);
@@ -142,7 +142,7 @@ impl Checker<'_, '_> {
             }
             let about = match fact.kind {
                 FactKind::Not(condition) => condition,
-                FactKind::Access { .. } if paths_only => continue,
+                FactKind::Access { .. } if paths_only || !self.context.may_assume("user-addresses") => continue,
                 FactKind::Access { address, .. } => address,
             };
             if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
@@ -282,7 +282,10 @@ impl Checker<'_, '_> {
     /// The parts of two values of a local object that the original has initialised. Nobody reads the others
     /// (`uninit-unread`): an unknown byte of the original may be taken to be the candidate's.
     fn initialised_parts(&mut self, local: Option<usize>, x: TermId, y: TermId) -> Vec<(TermId, TermId)> {
-        let Some(local) = local.filter(|l| !self.context.is_incoming(*l)) else { return vec![(x, y)] };
+        let Some(local) = local.filter(|l| !self.context.is_incoming(*l) && self.context.may_assume("uninit-unread"))
+        else {
+            return vec![(x, y)];
+        };
         let arena = &mut *self.context.arena;
         let parts = if arena.op(x) == Op::Concat { arena.args(x).to_vec() } else { vec![x] };
         let initial = arena.find_var(&format!("local.{local}"));
@@ -315,6 +318,7 @@ impl Checker<'_, '_> {
             Ignored::Locals => self.context.region(address, bytes).is_some_and(|r| r.local.is_some()),
             Ignored::Freed(Some(freed)) => {
                 let inside = self.context.arena.difference(address, freed).is_some_and(|d| !d.sign());
+                let inside = inside && self.context.may_assume("in-bounds");
                 if inside {
                     self.context.assume(Assumption::about("in-bounds", "freed memory"));
                 }
