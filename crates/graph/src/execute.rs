@@ -561,7 +561,7 @@ impl Executor<'_, '_> {
                         return Err(unsupported(
                             self.side,
                             place,
-                            &format!("access that only in-bounds({name}) confines"),
+                            format!("access that only in-bounds({name}) confines"),
                         ));
                     }
                     self.context.assume(Assumption::about("in-bounds", name));
