@@ -115,7 +115,7 @@ impl Fabric {
                 if random.is_multiple_of(6) { text & !(0xff << (8 * (more % 8))) } else { text }
             }
             Fabric::Numbers => {
-                let number = |r: u64| (r % 64).wrapping_sub(16) & 0xffff_ffff;
+                let number = |r: u64| (r % 128).wrapping_sub(16) & 0xffff_ffff;
                 if random.is_multiple_of(8) { 0 } else { number(more) | number(more >> 20) << 32 }
             }
             Fabric::Links => match random % 20 {

@@ -222,7 +222,7 @@ pub(crate) fn guess(
     conditions(names, &whole, meeting.turns, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
-    for x in whole.iter().filter(|c| c.forgotten && c.location.width >= 32 && !defined(&c.location)) {
+    for x in whole.iter().filter(|c| c.location.width >= 32 && !defined(&c.location)) {
         for (i, field) in memory.iter().enumerate().filter(|(_, f)| 8 * f.watched.bytes <= x.location.width) {
             if out.ahead.iter().any(|(address, _)| address == field.address()) {
                 continue;
@@ -232,14 +232,16 @@ pub(crate) fn guess(
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
             let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
-            let near = match x.location.spot {
-                Spot::Slot { offset, .. }
-                    if names.compared.fields.contains(&(offset % NOWHERE, field.text.clone())) =>
-                {
-                    None
-                }
-                _ => Some(NEAR),
+            let compared = match x.location.spot {
+                Spot::Slot { offset, .. } => names.compared.fields.contains(&(offset % NOWHERE, field.text.clone())),
+                Spot::Register(_) => false,
             };
+            if compared {
+                order(&bound, x, None, &mut hold);
+            } else if !x.forgotten {
+                continue;
+            }
+            let near = if compared { None } else { Some(NEAR) };
             order(x, &bound, near, &mut hold);
         }
     }
