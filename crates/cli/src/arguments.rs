@@ -38,8 +38,8 @@ pub struct CheckArguments {
     /// Compare only this function, or NAME with OTHER of the candidate; may be repeated
     #[arg(long = "function", value_name = "NAME[=OTHER]", value_parser = parse_selection)]
     pub functions: Vec<Selection>,
-    /// How to search for a proof
-    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "updates"])]
+    /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
+    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,
     /// Time limit for each function, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
@@ -72,7 +72,7 @@ pub struct CheckArguments {
     /// Save each question to the solver in this directory, as an SMT-LIB 2 file
     #[arg(long, value_name = "DIR")]
     pub dump_queries: Option<PathBuf>,
-    /// Also report product points, obligations and solver calls
+    /// Also report product points, obligations, solver calls and guesses
     #[arg(long)]
     pub stats: bool,
     /// Value of an integer parameter of C kernels; may be repeated

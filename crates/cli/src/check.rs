@@ -9,7 +9,7 @@ use crate::status::{Failure, Status};
 use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
 use graph::{Contracts, Side, Undefined};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
-use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Verdict};
+use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -99,7 +99,7 @@ fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
         seed: arguments.seed,
         unroll: arguments.unroll,
         solvers,
-        strategy: arguments.strategy.clone(),
+        strategy: Strategy::from_name(&arguments.strategy).unwrap_or_default(),
         dump_queries: arguments.dump_queries.clone(),
         tests,
     }

@@ -79,6 +79,9 @@ struct JsonStatistics {
     obligations: usize,
     solver_calls: usize,
     loops: usize,
+    plans: usize,
+    guesses: usize,
+    survivors: usize,
 }
 
 #[derive(Serialize)]
@@ -127,8 +130,8 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
 }
 
 fn statistics(counts: Statistics) -> JsonStatistics {
-    let Statistics { points, obligations, solver_calls, loops } = counts;
-    JsonStatistics { points, obligations, solver_calls, loops }
+    let Statistics { points, obligations, solver_calls, loops, plans, guesses, survivors } = counts;
+    JsonStatistics { points, obligations, solver_calls, loops, plans, guesses, survivors }
 }
 
 fn witness(witness: &Witness) -> JsonWitness<'_> {
@@ -214,7 +217,7 @@ mod tests {
             samples::row("f", Finding::Unknown(&reason), 0),
             Detail::Statistics,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0}}],"summary":{"equivalent":0,"different":0,"unknown":1}}
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0}}],"summary":{"equivalent":0,"different":0,"unknown":1}}
         "#]],
         );
     }

@@ -73,7 +73,7 @@ pub(crate) mod samples {
             Finding::Unknown(_) => None,
             _ => Some("static"),
         };
-        let statistics = Statistics { points: 3, obligations: 7, solver_calls: 1, loops: 0 };
+        let statistics = Statistics { points: 3, obligations: 7, solver_calls: 1, ..Statistics::default() };
         Row {
             name,
             candidate_name: None,

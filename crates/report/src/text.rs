@@ -106,12 +106,13 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<String>, style: Tex
     }
     if style.detail == Detail::Statistics && was_tried(row) {
         let s = row.statistics;
-        let text = format!(
-            "[{}, {}, {}]",
-            count(s.points, "point"),
-            count(s.obligations, "obligation"),
-            count(s.solver_calls, "solver call")
-        );
+        let mut parts =
+            vec![count(s.points, "point"), count(s.obligations, "obligation"), count(s.solver_calls, "solver call")];
+        if s.plans > 0 {
+            parts.push(count(s.plans, "correlation"));
+            parts.push(format!("{}, {} left", guesses(s.guesses), s.survivors));
+        }
+        let text = format!("[{}]", parts.join(", "));
         add(&style.colour.paint(Look::Aside, text));
     }
     line
@@ -225,14 +226,20 @@ fn render_statistics(rows: &[Row<'_>]) -> String {
     let calls: usize = rows.iter().map(|row| row.statistics.solver_calls).sum();
     let obligations: usize = rows.iter().map(|row| row.statistics.obligations).sum();
     let points: usize = rows.iter().map(|row| row.statistics.points).sum();
+    let tried: usize = rows.iter().map(|row| row.statistics.guesses).sum();
+    let about_loops = if tried > 0 { format!(", {}", guesses(tried)) } else { String::new() };
     let without = proofs.iter().filter(|row| row.statistics.solver_calls == 0).count();
     format!(
-        "statistics: {}, {}, {}; {without} of {} needed no solver\n",
+        "statistics: {}, {}, {}{about_loops}; {without} of {} needed no solver\n",
         count(points, "point"),
         count(obligations, "obligation"),
         count(calls, "solver call"),
         count(proofs.len(), "proof"),
     )
+}
+
+fn guesses(n: usize) -> String {
+    if n == 1 { "1 guess".to_string() } else { format!("{n} guesses") }
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -332,6 +339,22 @@ mod tests {
 
             2 functions: 2 equivalent, 0 different, 0 unknown          0.05 s
             statistics: 6 points, 14 obligations, 1 solver call; 1 of 2 proofs needed no solver
+        "#]],
+        );
+    }
+
+    #[test]
+    fn guesses_about_loops_are_counted() {
+        let mut looped = row("f", equivalent(&[]), 1);
+        (looped.statistics.plans, looped.statistics.guesses, looped.statistics.survivors) = (1, 9, 4);
+        renders_to(
+            &[looped],
+            TextStyle { detail: Detail::Statistics, ..PLAIN },
+            expect![[r#"
+              f   equivalent      1 ms   [3 points, 7 obligations, 1 solver call, 1 correlation, 9 guesses, 4 left]
+
+            1 function: 1 equivalent, 0 different, 0 unknown          0.05 s
+            statistics: 3 points, 7 obligations, 1 solver call, 9 guesses; 0 of 1 proof needed no solver
         "#]],
         );
     }

@@ -11,11 +11,13 @@ mod refute;
 pub mod regalloc;
 mod session;
 mod start_state;
+mod strategy;
 pub mod updates;
 mod verdict;
 
 pub use session::{Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
+pub use strategy::Strategy;
 pub use verdict::{
     Behaviour, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessRegister,
 };

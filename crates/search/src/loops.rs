@@ -7,6 +7,8 @@
 //! 4. [`refine`] asks the kernel, drops what does not hold and forgets what changes, until it accepts or nothing is left
 //!    to give up.
 //!
+//! Where no run is to be looked at, [`in_order`] pairs the heads and [`from_code`] guesses, from the code alone.
+//!
 //! Trust: none.
 
 mod samples;
@@ -16,6 +18,8 @@ mod columns;
 mod fields;
 mod compared;
 mod guess;
+mod in_order;
+mod from_code;
 mod refine;
 
 use crate::refute::Runner;
@@ -27,6 +31,25 @@ use refine::Choice;
 use solver::Solver;
 use std::time::{Duration, Instant};
 use term::Arena;
+
+/// What tells a search which loops meet and what may hold there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Guidance {
+    /// Runs of both programs.
+    Runs,
+    /// The code alone.
+    Code,
+}
+
+impl Guidance {
+    /// Name of the strategy in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Guidance::Runs => "data",
+            Guidance::Code => "static",
+        }
+    }
+}
 
 /// What a search has done, for reports.
 #[derive(Clone, Copy, Default, Debug)]
@@ -47,6 +70,7 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub deadline: Instant,
     pub seed: u64,
     pub unroll: u32,
+    pub guidance: Guidance,
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
     pub compared: compared::Compared,
@@ -78,16 +102,29 @@ impl<'a> LoopSearch<'_, 'a> {
         self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
         self.compared = compared::compared(arena, self.original, &loops[0], &self.runner.layout);
         self.behind = fields::behind_registers(arena, self.candidate, &loops[1]);
+        if self.guidance == Guidance::Code {
+            let plans = in_order::plans(arena, [self.original, self.candidate], &loops, self.unroll);
+            return self.try_plans(arena, plans, &[]);
+        }
         let watched: Vec<_> = self.fields.iter().map(|f| f.watched).collect();
         let theirs = watched.iter().copied().chain(self.behind.iter().map(|f| f.watched)).collect();
         let watched = [watched, theirs];
         let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
         let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
+        self.try_plans(arena, plans, &runs)
+    }
+
+    fn try_plans(
+        &mut self,
+        arena: &mut Arena,
+        plans: Vec<Plan>,
+        runs: &[samples::Run],
+    ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let mut last = None;
         self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
         for plan in plans.into_iter().take(MOST_PLANS) {
             self.effort.plans += 1;
-            let (result, certificate) = self.try_plan(arena, &plan, &runs);
+            let (result, certificate) = self.try_plan(arena, &plan, runs);
             if result.is_ok() || Instant::now() >= self.deadline {
                 return (result, certificate);
             }
@@ -97,7 +134,7 @@ impl<'a> LoopSearch<'_, 'a> {
             Some(last) => last,
             None => {
                 let certificate = crate::bindings::Bindings::default().certificate(self.original, self.candidate);
-                let nothing = Rejection::Malformed("no run tells which loop heads are reached together".to_string());
+                let nothing = Rejection::Malformed("nothing tells which loop heads are reached together".to_string());
                 (Err(nothing), certificate)
             }
         }

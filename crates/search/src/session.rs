@@ -3,7 +3,7 @@
 use crate::bindings::Bindings;
 use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
-use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Verdict};
+use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
@@ -22,8 +22,8 @@ pub struct Options {
     pub unroll: u32,
     /// Solver commands; empty for the default.
     pub solvers: Vec<String>,
-    /// Strategy by name.
-    pub strategy: String,
+    /// How to look for a proof.
+    pub strategy: Strategy,
     /// Where to write every question.
     pub dump_queries: Option<PathBuf>,
     /// Start states to be tried first.
@@ -37,7 +37,7 @@ impl Default for Options {
             seed: 1,
             unroll: 128,
             solvers: Vec::new(),
-            strategy: "auto".to_string(),
+            strategy: Strategy::Auto,
             dump_queries: None,
             tests: Vec::new(),
         }
@@ -60,6 +60,8 @@ const SECOND_STEPS: usize = 20_000_000;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
 const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
+/// Most time for a second way to a proof of loops.
+const SECOND_STRATEGY: Duration = Duration::from_secs(3);
 /// Turns for which loops are followed without claims.
 const UNROLLED: [u32; 3] = [2, 12, 60];
 
@@ -97,26 +99,50 @@ impl Session {
         let mut solver = self.pool.take(deadline);
         // Something is left for a second look at a pair that has no proof.
         let proof_deadline = deadline - (deadline.saturating_duration_since(Instant::now()) / 4).min(LEFT_TO_REFUTE);
-        let (result, certificate) = if has_loops([original, candidate]) {
-            let mut search = LoopSearch {
-                original,
-                candidate,
-                runner: &mut runner,
-                solver: &mut solver,
-                deadline: proof_deadline,
-                seed,
-                unroll: self.options.unroll,
-                effort: Effort::default(),
-                fields: Vec::new(),
-                compared: Default::default(),
-                behind: Vec::new(),
-                blocks: 0,
-            };
-            search.prove(arena)
-        } else {
+        let mut statistics = Statistics::default();
+        let guidances = if has_loops([original, candidate]) { self.options.strategy.guidances() } else { &[] };
+        let mut strategy = "events";
+        let (result, certificate) = if guidances.is_empty() {
             self.prove(arena, [original, candidate], &mut solver, deadline, 0)
+        } else {
+            let mut best = None;
+            for guidance in guidances {
+                let left = proof_deadline.saturating_duration_since(Instant::now());
+                // Whatever comes second gets a small share.
+                let share = if best.is_some() { (left / 4).min(SECOND_STRATEGY) } else { left };
+                if best.is_some() && share.is_zero() {
+                    break;
+                }
+                let mut search = LoopSearch {
+                    original,
+                    candidate,
+                    runner: &mut runner,
+                    solver: &mut solver,
+                    deadline: Instant::now() + share,
+                    seed,
+                    unroll: self.options.unroll,
+                    guidance: *guidance,
+                    effort: Effort::default(),
+                    fields: Vec::new(),
+                    compared: Default::default(),
+                    behind: Vec::new(),
+                    blocks: 0,
+                };
+                let found = search.prove(arena);
+                let Effort { plans, guesses, survivors } = search.effort;
+                statistics.plans += plans;
+                statistics.guesses += guesses;
+                statistics.survivors += survivors;
+                if found.0.is_ok() {
+                    strategy = guidance.name();
+                    best = Some(found);
+                    break;
+                }
+                best.get_or_insert(found);
+            }
+            best.expect("one was tried")
         };
-        let mut statistics = Statistics { solver_calls: solver_calls(&solver), ..Statistics::default() };
+        statistics.solver_calls = solver_calls(&solver);
         let rejection = match result {
             Ok(proof) => {
                 statistics.points = proof.counts().points;
@@ -125,10 +151,10 @@ impl Session {
                     (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, &mut runner, deadline) })
                 {
                     let verdict = Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail));
-                    return Outcome { verdict, strategy: Some("events"), statistics, certificate: None };
+                    return Outcome { verdict, strategy: Some(strategy), statistics, certificate: None };
                 }
                 let verdict = Verdict::Equivalent(proof);
-                return Outcome { verdict, strategy: Some("events"), statistics, certificate: Some(certificate) };
+                return Outcome { verdict, strategy: Some(strategy), statistics, certificate: Some(certificate) };
             }
             Err(rejection) => rejection,
         };

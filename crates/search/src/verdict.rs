@@ -148,6 +148,12 @@ pub struct Statistics {
     pub solver_calls: usize,
     /// Loops of the original.
     pub loops: usize,
+    /// Correlations of loops tried.
+    pub plans: usize,
+    /// Guesses made about loops.
+    pub guesses: usize,
+    /// Guesses that were left in the last certificates.
+    pub survivors: usize,
 }
 
 /// Everything about one pair.

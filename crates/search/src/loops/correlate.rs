@@ -238,7 +238,7 @@ fn order(loops: &[Loops; 2], first: &Meeting, second: &Meeting) -> bool {
 }
 
 /// The cuts that the points need: each loop of the original is cut where it meets the candidate's, once.
-fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Option<Plan> {
+pub(super) fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Option<Plan> {
     let mut cuts = Vec::new();
     for head in &loops[0].heads {
         let alternatives = loops[0].alternatives(original, *head);

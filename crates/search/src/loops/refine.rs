@@ -1,8 +1,10 @@
 //! Asks the kernel about a plan and gives up what does not hold, until it accepts or nothing is left to give up.
 
+use super::Guidance;
 use super::LoopSearch;
 use super::columns::Row;
 use super::correlate::Plan;
+use super::from_code;
 use super::guess::{Guesses, Names, guess};
 use crate::bindings::Bindings;
 use graph::contract::liveness;
@@ -55,6 +57,9 @@ pub(crate) fn refine(
             let (i, side) = (side.index(), *side);
             let body = bodies(functions[i], &loops[i], point.heads[i]);
             forget.extend(written(functions[i], &body, side));
+            if search.guidance == Guidance::Code && side == Side::Original {
+                forget.extend(from_code::stored_slots(arena, functions[i], &body));
+            }
             if changes_world(arena, functions[i], &body) {
                 world = MemoryClaim::Equal;
             }
@@ -88,8 +93,23 @@ pub(crate) fn refine(
                     flip: choice.flip,
                 };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
-                claim.guesses =
-                    guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields);
+                claim.guesses = match search.guidance {
+                    Guidance::Runs => {
+                        guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields)
+                    }
+                    Guidance::Code => {
+                        let around = from_code::Surroundings {
+                            arena,
+                            functions,
+                            bodies: [0, 1].map(|side: usize| bodies(functions[side], &loops[side], claim.heads[side])),
+                            live: here,
+                            zeroed: names.zeroed,
+                            compared: &search.compared,
+                            fields: &search.fields,
+                        };
+                        from_code::guess(&around, &claim.forget)
+                    }
+                };
                 search.blocks = search.blocks.max(claim.guesses.filled.len());
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
