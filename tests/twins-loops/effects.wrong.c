@@ -3,8 +3,15 @@
 
 static int counter;
 int shared;
-int get_counter(void) { return counter; }
-void set_counter(int x) { counter = x; }
+int get_counter(void) {
+  ORIGINAL(return counter;)
+  CANDIDATE(return counter + 1;)
+}
+
+void set_counter(int x) {
+  ORIGINAL(counter = x;)
+  CANDIDATE(counter = x + 1;)
+}
 
 void last_call_lost(int n) {
   ORIGINAL(for (int i = 0; i < n; i++) ext_a(i);)

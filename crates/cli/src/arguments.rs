@@ -2,6 +2,7 @@
 
 use crate::kernels::Sweep;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use graph::Undefined;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -58,6 +59,10 @@ pub struct CheckArguments {
     /// Save the certificate of each proof in this directory
     #[arg(long, value_name = "DIR")]
     pub certificates: Option<PathBuf>,
+    /// Take nothing for granted that only undefined behaviour of the original's source could violate, such as
+    /// accesses inside their objects; proofs that need it become unknown (docs/soundness.md)
+    #[arg(long)]
+    pub no_ub: bool,
     /// Seed of the concrete states
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -111,6 +116,14 @@ pub struct VerifyArguments {
     /// The C file that was given to `check` as the interface of two object files
     #[arg(long, value_name = "FILE.c")]
     pub interface: Option<PathBuf>,
+    /// Take nothing for granted that only undefined behaviour of the original's source could violate
+    #[arg(long)]
+    pub no_ub: bool,
+}
+
+/// What `--no-ub` asks for.
+pub fn undefined(no_ub: bool) -> Undefined {
+    if no_ub { Undefined::Counted } else { Undefined::Excused }
 }
 
 /// What lockstep understood of a file, or what a certificate claims.

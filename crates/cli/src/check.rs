@@ -1,13 +1,13 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
-use crate::arguments::{CheckArguments, ColourChoice, Format};
+use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
 use crate::input::{Program, contracts, new_arena};
 use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
 use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
-use graph::{Contracts, Side};
+use graph::{Contracts, Side, Undefined};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Verdict};
 use std::io::IsTerminal;
@@ -16,14 +16,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Kernels and register allocation take nothing for granted that the option could switch off.
+pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
+
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
-    if machine_ir::is_machine_ir(&arguments.original) {
+    let machine_ir = machine_ir::is_machine_ir(&arguments.original);
+    let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
+    let kernel = c || arguments.strategy == "updates" || arguments.interface.is_some();
+    if arguments.no_ub && (machine_ir || kernel) {
+        return Err(Failure(NO_UB_ELSEWHERE.to_string()));
+    }
+    if machine_ir {
         return machine_ir::run(arguments);
     }
-    match (kernels::is_c(&arguments.original), kernels::is_c(&arguments.candidate)) {
-        (false, false) if arguments.strategy != "updates" && arguments.interface.is_none() => {}
-        _ => return kernels::check(arguments),
+    if kernel {
+        return kernels::check(arguments);
     }
     let start = Instant::now();
     let original = Arc::new(Program::read(&arguments.original)?);
@@ -121,7 +129,10 @@ fn compare_all(
     let work = {
         let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
         let contracts = Arc::new(local_contracts(&original, &candidate, arguments.timeout));
-        move |index: usize| compare(&session, &original, &candidate, &contracts, &pairs[index]).unwrap_or_else(unknown)
+        let undefined = undefined(arguments.no_ub);
+        move |index: usize| {
+            compare(&session, [&original, &candidate], &contracts, &pairs[index], undefined).unwrap_or_else(unknown)
+        }
     };
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
 }
@@ -146,10 +157,10 @@ pub fn patience(timeout: Duration) -> Duration {
 
 fn compare(
     session: &Session,
-    original: &Program,
-    candidate: &Program,
+    [original, candidate]: [&Program; 2],
     contracts: &Arc<Contracts>,
     pair: &Pair,
+    undefined: Undefined,
 ) -> Result<Outcome, Reason> {
     let Some(counterpart) = pair.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
@@ -157,6 +168,7 @@ fn compare(
     let mut arena = new_arena();
     let mut ours = original.lift(pair.original, Side::Original, &mut arena)?;
     ours.contracts = Arc::clone(contracts);
+    ours.undefined = undefined;
     let theirs = candidate.lift(counterpart, Side::Candidate, &mut arena)?;
     ours.adopt_declarations(&theirs);
     for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {

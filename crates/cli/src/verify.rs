@@ -1,6 +1,7 @@
 //! `lockstep verify`: the kernel alone on a saved certificate.
 
-use crate::arguments::VerifyArguments;
+use crate::arguments::{VerifyArguments, undefined};
+use crate::check::NO_UB_ELSEWHERE;
 use crate::input::{Program, contracts, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
@@ -22,11 +23,16 @@ const LARGEST: u64 = 64 << 20;
 
 /// Checks the certificate against the two files.
 pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
-    if machine_ir::is_machine_ir(&arguments.original) {
+    let machine_ir = machine_ir::is_machine_ir(&arguments.original);
+    let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
+    let kernel = c || arguments.interface.is_some();
+    if arguments.no_ub && (machine_ir || kernel) {
+        return Err(Failure(NO_UB_ELSEWHERE.to_string()));
+    }
+    if machine_ir {
         return machine_ir::verify(arguments);
     }
-    let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
-    if c || arguments.interface.is_some() {
+    if kernel {
         return kernels::verify(arguments);
     }
     let certificate = read(&arguments.certificate)?;
@@ -39,10 +45,12 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let ours = find(&original, &arguments.original, &certificate.original)?;
     let theirs = find(&candidate, &arguments.candidate, &certificate.candidate)?;
     let name = certificate.original.clone();
+    let undefined = undefined(arguments.no_ub);
     let work = move |_| {
         let mut arena = new_arena();
         let mut ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
         ours.contracts = contracts(&original, &candidate).into();
+        ours.undefined = undefined;
         let theirs =
             candidate.lift(theirs, Side::Candidate, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
         ours.adopt_declarations(&theirs);

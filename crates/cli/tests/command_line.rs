@@ -229,6 +229,25 @@ fn certificates_are_saved_and_verified() {
     bench.run("verify newer.json a.s b.s").fails_cleanly("a newer version");
 }
 
+/// Two stores in one order and in the other: the same if two objects do not overlap.
+#[test]
+fn undefined_behaviour_can_be_taken_seriously() {
+    let bench = Bench::new();
+    let [g, h] = ["mov dword ptr [rip + g], edi\n", "mov dword ptr [rip + h], esi\n"];
+    let objects = "ret\n.comm g, 4, 4\n.comm h, 4, 4";
+    bench.assembly("a.s", &[("f", &format!("{g}{h}{objects}"))]);
+    bench.assembly("b.s", &[("f", &format!("{h}{g}{objects}"))]);
+    let run = bench.run("check a.s b.s --certificates proofs --format json");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert_eq!(function(&run.json(), "f")["assumptions"][0], "disjoint-objects");
+    assert_eq!(bench.run("check a.s b.s --no-ub").status, Some(2));
+    assert_eq!(bench.run("check a.s a.s --no-ub").status, Some(0));
+    assert_eq!(bench.run("verify proofs/f.json a.s b.s").status, Some(0));
+    assert_eq!(bench.run("verify proofs/f.json a.s b.s --no-ub").status, Some(2));
+    bench.write("k.c", b"void k(int *a) { a[0] = 1; }");
+    bench.run("check k.c k.c --no-ub").fails_cleanly("not object code");
+}
+
 #[test]
 fn questions_to_the_solver_can_be_saved() {
     let bench = Bench::new();

@@ -11,6 +11,36 @@ pub struct Assumption {
     pub entity: String,
 }
 
+/// Whether the source of the original may be taken to be free of undefined behaviour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Undefined {
+    /// It may: what would be undefined does not happen.
+    #[default]
+    Excused,
+    /// It may not: the machine code alone says what happens.
+    Counted,
+}
+
+/// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
+/// calling convention, the environment, or what counts as the same.
+const ABOUT_UNDEFINED: [&str; 8] = [
+    "in-bounds",
+    "disjoint-objects",
+    "unaliased-static",
+    "constant-static",
+    "user-addresses",
+    "uninit-unread",
+    "finite-loops",
+    "no-fault",
+];
+
+impl Undefined {
+    /// May an assumption of this name be made?
+    pub fn grants(self, name: &str) -> bool {
+        self == Undefined::Excused || !ABOUT_UNDEFINED.contains(&name)
+    }
+}
+
 impl Assumption {
     /// About the whole function.
     pub fn global(name: &'static str) -> Assumption {

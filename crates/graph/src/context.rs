@@ -179,6 +179,11 @@ impl<'a> Context<'a> {
         self.assumptions.insert(assumption);
     }
 
+    /// May a proof assume something of this name? Where not, it must do without.
+    pub fn may_assume(&self, name: &str) -> bool {
+        self.functions[0].undefined.grants(name)
+    }
+
     /// Is the budget used up?
     pub fn out_of_budget(&self) -> bool {
         self.arena.len() > 30_000_000 || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
@@ -646,7 +651,7 @@ impl<'a> Context<'a> {
         if self.claimed_addresses.contains(&address) && !self.original_addresses.contains(&address) {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: false, claimed: true });
         }
-        if self.original_addresses.contains(&address) {
+        if self.original_addresses.contains(&address) && self.may_assume("in-bounds") {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: true, claimed: false });
         }
         None

@@ -557,6 +557,13 @@ impl Executor<'_, '_> {
                 let address = self.context.local_pointer(self.side, local, offset, rest);
                 if variable {
                     let name = self.context.local_name(local);
+                    if !self.context.may_assume("in-bounds") {
+                        return Err(unsupported(
+                            self.side,
+                            place,
+                            &format!("access that only in-bounds({name}) confines"),
+                        ));
+                    }
                     self.context.assume(Assumption::about("in-bounds", name));
                 }
                 if self.side == Side::Original {

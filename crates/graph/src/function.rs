@@ -1,6 +1,6 @@
 //! A function: its graph and what is known about it besides the code.
 
-use crate::{Contracts, LocalContract, Object, Op, Place, Point, PointId, Register, Signature, Value};
+use crate::{Contracts, LocalContract, Object, Op, Place, Point, PointId, Register, Signature, Undefined, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use term::VarId;
@@ -34,6 +34,8 @@ pub struct Function {
     pub contracts: Arc<Contracts>,
     /// What only the file around the function tells.
     pub surroundings: Surroundings,
+    /// As an original: may it be taken to have no undefined behaviour?
+    pub undefined: Undefined,
 }
 
 /// What the file around a function tells about it; runs of the function need it, proofs do not.

@@ -33,7 +33,7 @@ mod execute;
 mod renaming;
 pub mod interpreter;
 
-pub use assumption::Assumption;
+pub use assumption::{Assumption, Undefined};
 pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use contract::{Contracts, LocalContract};

@@ -35,7 +35,7 @@ impl Context<'_> {
         }
         let (ra, rb) = (self.region(a, n), self.region(b, m));
         if let (Some(x), Some(y)) = (ra, rb) {
-            if x.var != y.var {
+            if x.var != y.var && self.may_assume("disjoint-objects") {
                 self.assume(Assumption::global("disjoint-objects"));
                 for region in [x, y] {
                     if region.assumed {
@@ -51,7 +51,10 @@ impl Context<'_> {
             let Some(region) = region else { continue };
             let apart = match region.local {
                 Some(local) => !self.may_reach_local(other, local),
-                None if self.is_unaliased(region.var) && !self.is_part_of(region.var, other) => {
+                None if self.may_assume("unaliased-static")
+                    && self.is_unaliased(region.var)
+                    && !self.is_part_of(region.var, other) =>
+                {
                     let name = self.object_name(region.var);
                     self.assume(Assumption::about("unaliased-static", name));
                     self.assume(Assumption::global("disjoint-objects"));
@@ -235,6 +238,9 @@ impl Context<'_> {
         let object = self.object(region.var)?;
         let content: &Content = object.content.as_ref()?;
         if object.constant_static {
+            if !self.may_assume("constant-static") {
+                return None;
+            }
             self.assume(Assumption::about("constant-static", object.name.clone()));
         }
         if let Some(offset) = region.offset

@@ -59,6 +59,10 @@ pub struct PointClaim {
     /// are equal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<(String, String)>,
+    /// A block of the original's world that the candidate has not filled yet: address, byte, length. Otherwise the
+    /// worlds are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled: Option<[String; 3]>,
     /// What becomes of the local objects' memory, in the order of the claims of local objects; those without an entry
     /// stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -61,6 +61,7 @@ pub(crate) struct Abstraction {
     forget: Vec<Location>,
     world: MemoryClaim,
     ahead: Vec<(Expression, Expression)>,
+    pub filled: Option<[Expression; 3]>,
     locals: Vec<MemoryClaim>,
     define: Vec<(Location, Expression)>,
     hold: Vec<Expression>,
@@ -100,6 +101,15 @@ impl Abstraction {
         if !ahead.is_empty() && (claim.world != MemoryClaim::Equal || claim.waits) {
             return Err("bytes of a world that is not compared are excepted".to_string());
         }
+        let filled = match &claim.filled {
+            Some([address, byte, length]) => {
+                if claim.world != MemoryClaim::Equal || !ahead.is_empty() {
+                    return Err("a block of a world that is not compared is excepted".to_string());
+                }
+                Some([Expression::parse(address)?, Expression::parse(byte)?, Expression::parse(length)?])
+            }
+            None => None,
+        };
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let heads = [PointId(claim.original), PointId(claim.candidate)];
         Ok(Abstraction {
@@ -108,6 +118,7 @@ impl Abstraction {
             forget,
             world: claim.world,
             ahead,
+            filled,
             locals: claim.locals.clone(),
             define,
             hold,
@@ -198,6 +209,11 @@ impl Checker<'_, '_> {
         if !self.points[index].ahead.is_empty() {
             point.states[0].world = self.world_ahead(index, &point.states)?;
         }
+        self.filled = self.filled_at(index, &point.states)?;
+        if let Some(block) = self.filled {
+            let world = point.states[1].world;
+            point.states[0].world = self.context.arena.fill(world, block.address, block.byte, block.length);
+        }
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
@@ -222,7 +238,12 @@ impl Checker<'_, '_> {
         self.note_frames(index, at);
         let heads = self.points[index].heads;
         let states = self.defined_over(index, &at.states);
-        if self.points[index].world == MemoryClaim::Equal {
+        if let Some(block) = self.filled_at(index, &states)? {
+            let [a, b] = [0, 1].map(|i| at.states[i].world);
+            if !self.prove_filled(at, &known, a, b, block) {
+                return Err(self.refuse("the block that the original has filled", heads, unknown()));
+            }
+        } else if self.points[index].world == MemoryClaim::Equal {
             let mut compared = at.clone();
             compared.states[1].world = self.world_ahead(index, &states)?;
             self.check_worlds(&compared, &known, heads, Ignored::Nothing, "memory at a loop head")?;
@@ -260,7 +281,7 @@ impl Checker<'_, '_> {
     /// original's is must not be said with it.
     fn defined_over(&self, index: usize, states: &[State; 2]) -> [State; 2] {
         let mut states = states.clone();
-        if !self.points[index].ahead.is_empty() {
+        if !self.points[index].ahead.is_empty() || self.points[index].filled.is_some() {
             states[0].world = states[1].world;
         }
         states

@@ -121,6 +121,11 @@ impl Checker<'_, '_> {
                     .map(|(a, b)| if a == b { self.context.arena.bool(true) } else { self.equality(known, a, b) });
                 guards.push(self.context.arena.bool_and_all(&[other.guard, same[0], same[1]]));
             }
+            if let Some(filled) = self.filled_by_now(at, known, &original.accesses) {
+                let same = [(filled.address, block.address), (filled.length, block.length)]
+                    .map(|(a, b)| self.equality(known, a, b));
+                guards.push(self.context.arena.bool_and(same[0], same[1]));
+            }
             let width = self.context.arena.width(block.length);
             let zero = self.context.arena.bv(width, 0);
             guards.push(self.context.arena.eq(block.length, zero));
@@ -172,6 +177,9 @@ impl Checker<'_, '_> {
         let others: Vec<&Access> = ahead.iter().collect();
         if self.covers(at, known, access, &others) {
             return true;
+        }
+        if !self.context.may_assume("no-fault") {
+            return false;
         }
         let mut before: Vec<Access> = Vec::new();
         for fact in &at.facts {

@@ -11,6 +11,7 @@ mod product;
 mod promised;
 mod location;
 mod expression;
+mod filled;
 mod claims;
 mod eliminate;
 mod obligation;
@@ -68,6 +69,10 @@ pub fn check(
     }
     if context.arena.used_nan_payload() {
         context.assume(Assumption::global("nan-payload"));
+    }
+    if let Some(assumption) = context.assumptions.iter().find(|a| !original.undefined.grants(a.name)) {
+        let failure = Failure::Unknown("not shown".to_string());
+        return Err(Rejection::Obligation { what: format!("the proof needs {assumption}"), places: [0, 0], failure });
     }
     let assumptions = context.assumptions.iter().cloned().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))

@@ -5,6 +5,7 @@
 //!
 //! Trust: full. Dropping hypotheses is always sound; believing anything but `Proved` is not.
 
+use crate::filled::Filled;
 use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
@@ -128,7 +129,7 @@ impl Checker<'_, '_> {
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
         vars.extend(self.context.arena.free_vars(at.condition));
         for var in vars.iter().copied().collect::<std::collections::BTreeSet<_>>() {
-            if self.context.is_certain_object(var) {
+            if self.context.is_certain_object(var) && self.context.may_assume("user-addresses") {
                 self.context.assume(Assumption::global("user-addresses"));
                 let address = self.context.arena.var_term(var);
                 let range = self.user_range(address, 1);
@@ -141,7 +142,7 @@ impl Checker<'_, '_> {
             }
             let about = match fact.kind {
                 FactKind::Not(condition) => condition,
-                FactKind::Access { .. } if paths_only => continue,
+                FactKind::Access { .. } if paths_only || !self.context.may_assume("user-addresses") => continue,
                 FactKind::Access { address, .. } => address,
             };
             if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
@@ -253,6 +254,16 @@ impl Checker<'_, '_> {
                 }
             });
         }
+        // A block that one side has filled at once and the other byte by byte.
+        for (whole, other, op) in [(b, a, ops[1]), (a, b, ops[0])] {
+            if op == Op::Fill && ignored != Ignored::Exact {
+                let args = self.context.arena.args(whole).to_vec();
+                let block = Filled { address: args[1], byte: args[2], length: args[3] };
+                if self.prove_filled(at, known, other, args[0], block) {
+                    return true;
+                }
+            }
+        }
         if ops[0] != ops[1] || !matches!(ops[0], Op::Fill | Op::Copy | Op::Store(_)) {
             return false;
         }
@@ -271,7 +282,10 @@ impl Checker<'_, '_> {
     /// The parts of two values of a local object that the original has initialised. Nobody reads the others
     /// (`uninit-unread`): an unknown byte of the original may be taken to be the candidate's.
     fn initialised_parts(&mut self, local: Option<usize>, x: TermId, y: TermId) -> Vec<(TermId, TermId)> {
-        let Some(local) = local.filter(|l| !self.context.is_incoming(*l)) else { return vec![(x, y)] };
+        let Some(local) = local.filter(|l| !self.context.is_incoming(*l) && self.context.may_assume("uninit-unread"))
+        else {
+            return vec![(x, y)];
+        };
         let arena = &mut *self.context.arena;
         let parts = if arena.op(x) == Op::Concat { arena.args(x).to_vec() } else { vec![x] };
         let initial = arena.find_var(&format!("local.{local}"));
@@ -304,6 +318,7 @@ impl Checker<'_, '_> {
             Ignored::Locals => self.context.region(address, bytes).is_some_and(|r| r.local.is_some()),
             Ignored::Freed(Some(freed)) => {
                 let inside = self.context.arena.difference(address, freed).is_some_and(|d| !d.sign());
+                let inside = inside && self.context.may_assume("in-bounds");
                 if inside {
                     self.context.assume(Assumption::about("in-bounds", "freed memory"));
                 }

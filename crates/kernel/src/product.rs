@@ -23,6 +23,7 @@ pub(crate) use rejection::unknown;
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim};
+use crate::filled::Filled;
 use crate::location::Location;
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
@@ -56,6 +57,8 @@ pub(crate) struct Checker<'c, 'a> {
     pub frames: BTreeSet<(usize, Location)>,
     /// Was one of them found after its point had been entered?
     pub late: bool,
+    /// What the original had filled where the segment under way began.
+    pub filled: Option<Filled>,
     /// Memories that are being compared part by part.
     pub depth: u32,
     /// Facts learned so far, for their numbers.
@@ -165,6 +168,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             delays: false,
             frames: BTreeSet::new(),
             late: false,
+            filled: None,
             depth: 0,
             learned: 0,
             failed: BTreeSet::new(),

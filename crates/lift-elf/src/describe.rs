@@ -37,6 +37,7 @@ impl Image {
             hash: hex(&self.hash(index)),
             contracts: Default::default(),
             surroundings,
+            undefined: Default::default(),
             pointer_calls: BTreeMap::new(),
         }
     }

@@ -331,6 +331,7 @@ mod tests {
             forget: texts(&["o.rax", "o[-12,4]", "c.rax", "c.rdx"]),
             world: MemoryClaim::Equal,
             ahead: Vec::new(),
+            filled: None,
             locals: vec![MemoryClaim::Apart],
             define: vec![("c.rax".to_string(), defined.to_string())],
             hold: texts(&["(<=s #32:0 o[-12,4])", "(<s o[-12,4] o[-28,4])"]),

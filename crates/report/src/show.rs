@@ -314,6 +314,7 @@ mod tests {
             contracts: Default::default(),
             hash: String::new(),
             surroundings: Default::default(),
+            undefined: Default::default(),
         }
     }
 

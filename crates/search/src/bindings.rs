@@ -35,6 +35,12 @@ impl Bindings {
         self.claims.iter().map(|c| LocalClaim::of(&c.binding)).collect()
     }
 
+    /// Where the original's objects lie that others can reach, with their numbers: offset, size.
+    pub fn reachable(&self) -> Vec<(usize, i64, u64)> {
+        let numbered = self.claims.iter().map(|c| &c.binding).enumerate().filter(|(_, b)| b.escapes);
+        numbered.filter_map(|(i, b)| b.original.map(|o| (i, o.offset, o.size))).collect()
+    }
+
     /// A certificate with these claims and nothing else.
     pub fn certificate(&self, original: &Function, candidate: &Function) -> Certificate {
         Certificate {

@@ -23,6 +23,7 @@ use correlate::Plan;
 use graph::Function;
 use graph::loops::Loops;
 use kernel::{Certificate, CheckedProof, Rejection};
+use refine::Choice;
 use solver::Solver;
 use std::time::{Duration, Instant};
 use term::Arena;
@@ -49,6 +50,8 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
     pub compared: compared::Compared,
+    /// Blocks that loops of the plan under way may fill.
+    pub blocks: usize,
     /// Memory that the candidate reads, behind what it shares with the original in every visit.
     pub behind: Vec<fields::Field>,
 }
@@ -73,7 +76,7 @@ impl<'a> LoopSearch<'_, 'a> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 8).min(SAMPLING);
         self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
-        self.compared = compared::compared(arena, self.original, &loops[0]);
+        self.compared = compared::compared(arena, self.original, &loops[0], &self.runner.layout);
         self.behind = fields::behind_registers(arena, self.candidate, &loops[1]);
         let watched: Vec<_> = self.fields.iter().map(|f| f.watched).collect();
         let theirs = watched.iter().copied().chain(self.behind.iter().map(|f| f.watched)).collect();
@@ -107,14 +110,24 @@ impl<'a> LoopSearch<'_, 'a> {
         runs: &[samples::Run],
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let rows = correlate::align(plan, runs).rows;
-        let (result, certificate) = refine::refine(self, arena, plan, &rows, false);
+        let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
+        let blocks = self.blocks;
+        if result.is_err() && plan.points.iter().any(|p| p.waits) {
+            for block in 0..blocks {
+                let choice = Choice { flip: false, block: Some(block) };
+                let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);
+                if result.is_ok() || Instant::now() >= self.deadline {
+                    return (result, certificate);
+                }
+            }
+        }
         // Small numbers do not tell how they are extended.
         let extends = |text: &String| text.contains("sext") || text.contains("zext");
         let doubtful = certificate.points.iter().any(|p| p.define.iter().any(|(_, text)| extends(text)));
         if !matches!(result, Err(Rejection::Obligation { .. })) || !doubtful || Instant::now() >= self.deadline {
             return (result, certificate);
         }
-        match refine::refine(self, arena, plan, &rows, true) {
+        match refine::refine(self, arena, plan, &rows, Choice { flip: true, block: None }) {
             (Ok(proof), certificate) => (Ok(proof), certificate),
             _ => (result, certificate),
         }

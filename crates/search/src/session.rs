@@ -110,6 +110,7 @@ impl Session {
                 fields: Vec::new(),
                 compared: Default::default(),
                 behind: Vec::new(),
+                blocks: 0,
             };
             search.prove(arena)
         } else {

@@ -211,7 +211,8 @@ impl<'a> Machine<'_, '_, 'a> {
             result_used: self.result_used,
             place: self.place,
         };
-        let scripted = script.map_or(Vec::new(), |s| s.writes.clone());
+        let mut scripted = script.map_or(Vec::new(), |s| s.writes.clone());
+        scripted.retain(|write| info.library.is_none() && self.may_write(write));
         self.calls.push(called);
         if info.never_returns {
             return Err(End::NoReturn);
@@ -371,6 +372,18 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         out
+    }
+
+    /// Can a callee write there: in the world, or in a local object whose address it was given?
+    fn may_write(&self, write: &Write) -> bool {
+        match write.target {
+            Target::World(address) => !is_stack(address),
+            Target::Passed(..) => true,
+            Target::Frame([offset, _]) => {
+                let at = STACK_TOP.wrapping_add(offset as u64);
+                self.passed.iter().any(|(start, room)| at.wrapping_sub(*start) < *room)
+            }
+        }
     }
 
     /// Bytes from a writable address that a callee may overwrite.

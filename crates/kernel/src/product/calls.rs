@@ -229,6 +229,8 @@ impl<'a> Checker<'_, 'a> {
     /// The states after a pair of calls, and on from there.
     pub(super) fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
         let Pending { segment, calls, shape, hint, incoming } = pending;
+        // The callee may have freed what was filled.
+        self.filled = None;
         let returned = match shape.fixed {
             Some(FixedResult::Argument(register)) => Some(register),
             _ => None,

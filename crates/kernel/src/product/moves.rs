@@ -95,6 +95,9 @@ impl Checker<'_, '_> {
         if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
             return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
         }
+        if !self.context.may_assume("finite-loops") {
+            return Err(self.refuse("a loop of the original that may never end", heads, unknown()));
+        }
         let address = self.context.functions[0].point(heads[0]).address;
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));

@@ -110,7 +110,7 @@ struct Known {
     list: Vec<(Id, Id)>,
     exact: FxHashSet<(Id, Id)>,
     /// Equations by the location of the original's or of the candidate's side, once it is asked for.
-    by_location: Option<FxHashMap<(Side, Location), Vec<(Id, Id)>>>,
+    by_location: Option<ByLocation>,
     is_entry: bool,
 }
 
@@ -153,8 +153,11 @@ impl Known {
     }
 }
 
-fn by_location(values: &Values, equations: &[(Id, Id)]) -> FxHashMap<(Side, Location), Vec<(Id, Id)>> {
-    let mut sorted: FxHashMap<(Side, Location), Vec<(Id, Id)>> = FxHashMap::default();
+/// Equations by the locations that they speak of.
+type ByLocation = FxHashMap<(Side, Location), Vec<(Id, Id)>>;
+
+fn by_location(values: &Values, equations: &[(Id, Id)]) -> ByLocation {
+    let mut sorted = ByLocation::default();
     for (a, b) in equations {
         for id in [a, b] {
             if let Some((side, location, _)) = lane_of(values, *id) {

@@ -81,6 +81,7 @@ fn claim(both: &[&str], forget: &[&str]) -> PointClaim {
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
         world: MemoryClaim::Kept,
         ahead: Vec::new(),
+        filled: None,
         locals: Vec::new(),
         define: sided('c').zip(sided('o')).collect(),
         hold: Vec::new(),

@@ -20,6 +20,7 @@ fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> Poin
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
         world: MemoryClaim::Kept,
         ahead: Vec::new(),
+        filled: None,
         locals: Vec::new(),
         waits: false,
         define: sided('c').zip(sided('o')).collect(),

@@ -439,7 +439,7 @@ mod tests {
             }
             out
         };
-        assert_eq!(shown("cc -c -g -O1"), "a rdi true; b rsi true; c xmm0 true; unused rcx true; ");
+        assert_eq!(shown("cc -c -g -O1"), "a rdi true; b rsi true; c xmm0 true; unused rdx true; ");
         assert_eq!(shown("cc -c -g -O0"), "a nowhere true; b nowhere true; c nowhere true; unused nowhere true; ");
     }
 

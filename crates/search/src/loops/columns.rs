@@ -16,6 +16,11 @@ pub(crate) struct Column {
 }
 
 impl Column {
+    /// How a certificate writes it.
+    pub fn name(&self) -> String {
+        self.text.clone().unwrap_or_else(|| self.location.to_string())
+    }
+
     /// The values, sign-extended from their width.
     pub fn signed(&self) -> Vec<i64> {
         let shift = 64 - u32::from(self.location.width);

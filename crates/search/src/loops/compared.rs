@@ -1,7 +1,8 @@
 //! Variables of the original that its loops compare with one another: where runs are too few or too far from the
 //! bounds to tell, these are the orders worth claiming.
 
-use super::fields::frame_offset;
+use super::fields::{field, frame_offset};
+use graph::interpreter::Layout;
 use graph::loops::Loops;
 use graph::{Function, Next, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,12 +14,18 @@ use term::{Arena, TermId, VarId};
 pub(crate) struct Compared {
     /// Pairs that are compared, each both ways round.
     pub pairs: BTreeSet<(i64, i64)>,
+    /// Variables and the constants that they are compared with.
+    pub limits: BTreeSet<(i64, i64)>,
+    /// Variables and the memory that they are compared with, as certificates read it.
+    pub fields: BTreeSet<(i64, String)>,
     /// Variables that are extended with their sign.
     pub signed: BTreeSet<i64>,
+    /// Values of one byte value that are stored outside the frame: how to write the byte, and how many.
+    pub fills: BTreeSet<(String, u16)>,
 }
 
 /// What the loops of a function compare.
-pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops) -> Compared {
+pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout: &Layout) -> Compared {
     let mut out = Compared::default();
     let mut seen: FxHashSet<u32> = FxHashSet::default();
     for point in loops.heads.iter().flat_map(|head| loops.body(*head)) {
@@ -28,18 +35,28 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops) -> Com
         let point = function.point(point);
         // What a register or temporary holds: a variable of the frame.
         let mut slots: FxHashMap<VarId, i64> = FxHashMap::default();
+        let mut loaded: FxHashMap<VarId, String> = FxHashMap::default();
         for (_, op) in &point.ops {
             match op {
-                Op::Load { var, address, .. } => {
+                Op::Load { var, address, bytes } => {
+                    let read = field(arena, function, layout, &slots, *address, *bytes);
                     slots.remove(var);
+                    loaded.remove(var);
                     if let Some(offset) = frame_offset(arena, *address) {
                         slots.insert(*var, offset);
+                    } else if let Some((text, _)) = read {
+                        loaded.insert(*var, text);
                     }
                 }
                 Op::Set { var, value } => {
-                    comparisons(arena, &slots, *value, &mut out);
+                    comparisons(arena, &slots, &loaded, *value, &mut out);
                     let copied = slot(arena, &slots, *value);
+                    let read = arena.as_var(*value).and_then(|v| loaded.get(&v).cloned());
                     slots.remove(var);
+                    loaded.remove(var);
+                    if let Some(text) = read {
+                        loaded.insert(*var, text);
+                    }
                     if let Some(offset) = copied {
                         slots.insert(*var, offset);
                     }
@@ -47,14 +64,28 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops) -> Com
                 Op::Unknown { var } => {
                     slots.remove(var);
                 }
+                Op::Store { address, value } if frame_offset(arena, *address).is_none() => {
+                    out.fills.extend(fill(arena, &slots, *value));
+                }
                 Op::Store { .. } | Op::Fault { .. } => {}
             }
         }
         if let Next::Edges(edges) = &point.next {
-            edges.iter().for_each(|edge| comparisons(arena, &slots, edge.guard, &mut out));
+            edges.iter().for_each(|edge| comparisons(arena, &slots, &loaded, edge.guard, &mut out));
         }
     }
     out
+}
+
+/// The byte that a stored value repeats, and how often.
+fn fill(arena: &Arena, slots: &FxHashMap<VarId, i64>, value: TermId) -> Option<(String, u16)> {
+    let bytes = arena.width(value) / 8;
+    if let Some(constant) = arena.as_u64(value) {
+        let all = constant.to_le_bytes();
+        let same = all[..usize::from(bytes.min(8))].iter().all(|b| *b == all[0]);
+        return same.then(|| (format!("#8:{}", all[0] as i8), bytes));
+    }
+    (bytes == 1).then(|| slot(arena, slots, value)).flatten().map(|at| (format!("o[{at},1]"), 1))
 }
 
 /// The variable whose value, perhaps extended or cut, a term is.
@@ -66,7 +97,13 @@ fn slot(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId) -> Option<i6
 }
 
 /// Notes every comparison of two variables in a term, and every extension of one.
-fn comparisons(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId, out: &mut Compared) {
+fn comparisons(
+    arena: &Arena,
+    slots: &FxHashMap<VarId, i64>,
+    loaded: &FxHashMap<VarId, String>,
+    term: TermId,
+    out: &mut Compared,
+) {
     let mut open = vec![term];
     let mut seen: FxHashSet<TermId> = FxHashSet::default();
     while let Some(term) = open.pop() {
@@ -74,11 +111,15 @@ fn comparisons(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId, out: 
             continue;
         }
         let args = arena.args(term);
-        if matches!(arena.op(term), term::Op::Eq | term::Op::Ult | term::Op::Slt)
-            && let [a, b] = [args[0], args[1]].map(|t| slot(arena, slots, t))
-            && let (Some(a), Some(b)) = (a, b)
-        {
-            out.pairs.extend([(a, b), (b, a)]);
+        if matches!(arena.op(term), term::Op::Eq | term::Op::Ult | term::Op::Slt) {
+            for (a, b) in [(args[0], args[1]), (args[1], args[0])] {
+                let Some(left) = slot(arena, slots, a) else { continue };
+                out.pairs.extend(slot(arena, slots, b).map(|right| (left, right)));
+                out.fields.extend(arena.as_var(b).and_then(|v| loaded.get(&v)).map(|text| (left, text.clone())));
+                if let Some(constant) = arena.as_const(b).filter(|c| c.width() <= 64) {
+                    out.limits.extend(constant.to_i64().map(|c| (left, c)));
+                }
+            }
         }
         if let term::Op::Sext(_) = arena.op(term) {
             out.signed.extend(slot(arena, slots, args[0]));

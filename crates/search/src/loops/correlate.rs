@@ -175,16 +175,16 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     if loops[1].heads.len() < loops[0].heads.len() {
         for points in combinations.iter().take(MOST_WAITING) {
             // Behind the loop's test first: there it is certain that a turn follows.
-            for behind in [true, false] {
+            for (behind, last) in [(true, false), (false, false), (true, true), (false, true)] {
                 let mut longer = points.clone();
                 for head in loops[0].heads.iter().filter(|h| !met(h, points)) {
                     let alternatives = loops[0].alternatives(functions[0], *head);
                     let cut = if behind { *alternatives.last().expect("the head") } else { *head };
-                    if let Some(place) = waiting_place(runs, cut) {
+                    if let Some(place) = waiting_place(runs, cut, last) {
                         longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, waits: true });
                     }
                 }
-                if longer.len() > points.len() {
+                if longer.len() > points.len() && !waiting.contains(&longer) {
                     waiting.push(longer);
                 }
             }
@@ -218,12 +218,13 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
 }
 
 /// Where the candidate is while the original goes round a loop that the candidate does not have: at the entry, or behind
-/// its last call.
-fn waiting_place(runs: &[Run], head: PointId) -> Option<PointId> {
+/// its last call. Calls that nobody sees tell nothing: the first or the last of the places.
+fn waiting_place(runs: &[Run], head: PointId, last: bool) -> Option<PointId> {
     let mut counts: std::collections::BTreeMap<PointId, usize> = Default::default();
     for run in runs {
         for visit in run.visits[0].iter().filter(|v| v.point == head).take(1) {
-            let there = run.visits[1].iter().rev().find(|v| v.calls == visit.calls && v.waits);
+            let mut places = run.visits[1].iter().filter(|v| v.calls == visit.calls && v.waits);
+            let there = if last { places.next_back() } else { places.next() };
             *counts.entry(there?.point).or_default() += 1;
         }
     }

@@ -99,7 +99,7 @@ pub(super) fn frame_offset(arena: &Arena, address: TermId) -> Option<i64> {
     }
 }
 
-fn field(
+pub(super) fn field(
     arena: &Arena,
     function: &Function,
     layout: &Layout,

@@ -24,6 +24,8 @@ pub(crate) struct Names<'n, 'a> {
     pub zeroed: u64,
     /// Variables that the original compares.
     pub compared: &'n Compared,
+    /// Local objects of the original that others can reach: their variables are memory.
+    pub bound: Vec<(usize, i64, u64)>,
     /// Memory that the candidate reads.
     pub behind: &'n [Field],
     /// Prefer the other extension of a variable where both fit.
@@ -37,6 +39,8 @@ pub(crate) struct Guesses {
     pub hold: Vec<String>,
     /// What the original has written already: address and value.
     pub ahead: Vec<(String, String)>,
+    /// Blocks that the original may be filling: address, byte, length.
+    pub filled: Vec<[String; 3]>,
 }
 
 /// A column as it stands in a sum: extended to the width of the sum.
@@ -55,7 +59,7 @@ enum Degree {
 }
 
 /// Offset of a slot that no frame has: memory is no slot.
-const NOWHERE: i64 = 1 << 31;
+const NOWHERE: i64 = -(1 << 31);
 /// Fewer meetings tell nothing.
 const FEWEST_ROWS: usize = 3;
 /// Rows that equations are made of, and rows that conditions are tested on.
@@ -63,12 +67,14 @@ const MOST_ROWS: usize = 100;
 const ALL_ROWS: usize = 4000;
 /// So many visits of a run are early ones.
 const EARLY: usize = 4;
+/// Blocks that are tried.
+const MOST_BLOCKS: usize = 8;
 /// Products that are tried where nothing linear fits.
-const MOST_PRODUCTS: usize = 24;
+const MOST_PRODUCTS: usize = 120;
 /// An order that never comes closer to an equality is an accident.
 const NEAR: i128 = 256;
 /// Factors of variables beyond this are no accident of a program.
-const LARGEST_FACTOR: i64 = 1 << 13;
+const LARGEST_FACTOR: u64 = 1 << 13;
 
 /// Guesses about one meeting, given what the loop changes and which registers matter there.
 pub(crate) fn guess(
@@ -106,6 +112,8 @@ pub(crate) fn guess(
             own.push(location);
         }
     }
+    let bound: Vec<(Location, String)> = own.iter().filter_map(|l| Some((*l, in_memory(names, l)?))).collect();
+    own.retain(|l| in_memory(names, l).is_none());
     let mut basis: Vec<Column> =
         own.iter().filter(|l| l.width <= 64).filter_map(|l| column(*l, &rows, forgotten(l))).collect();
     basis.sort_by_key(|c| !c.forgotten);
@@ -122,6 +130,7 @@ pub(crate) fn guess(
         let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
         basis.push(Column { location, values, forgotten: true, text: Some(field.text.clone()) });
     }
+    basis.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, &rows)));
     // What the candidate keeps in registers, if the original has it nowhere.
     let stays = |r: &Register| live[1] >> r.index() & 1 == 1 && *r != Register::RSP;
     let registers = (0..16).map(Register::General).filter(stays);
@@ -129,6 +138,7 @@ pub(crate) fn guess(
     let mut kept: Vec<Column> = registers.filter(|l| !forgotten(l)).filter_map(|l| column(l, &rows, false)).collect();
     kept.retain(|k| !basis.iter().any(|c| c.text.is_none() && c.values == k.values));
     basis.extend(kept.iter().cloned());
+    basis.extend(rounded(&basis, meeting.turns));
     // The original's variables by its others and by what is kept, the widest first: a pointer by an index.
     let mut used: Vec<Location> = Vec::new();
     let mut mine: Vec<Location> = own.iter().filter(|l| forgotten(l) && l.width <= 64).copied().collect();
@@ -200,8 +210,12 @@ pub(crate) fn guess(
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
     ahead(&rows, memory, live[1], &mut out);
+    if meeting.waits {
+        fills(names, &rows, &basis, &mut out);
+    }
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
+    whole.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, all)));
     let halves = kept.iter().map(|c| Location { width: 32, ..c.location });
     let small = |c: &Column| c.values.iter().all(|v| *v >> 32 == 0);
     whole.extend(halves.zip(&kept).filter(|(_, c)| small(c)).filter_map(|(half, _)| column(half, all, false)));
@@ -218,7 +232,15 @@ pub(crate) fn guess(
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
             let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
-            order(x, &bound, Some(NEAR), &mut hold);
+            let near = match x.location.spot {
+                Spot::Slot { offset, .. }
+                    if names.compared.fields.contains(&(offset % NOWHERE, field.text.clone())) =>
+                {
+                    None
+                }
+                _ => Some(NEAR),
+            };
+            order(x, &bound, near, &mut hold);
         }
     }
     // Where a loop stops at a zero, there is none while it goes on.
@@ -229,6 +251,22 @@ pub(crate) fn guess(
     }
     out.hold.extend(hold);
     out
+}
+
+/// Bounds without the turns that an unrolled loop leaves over.
+fn rounded(basis: &[Column], turns: [u32; 2]) -> Vec<Column> {
+    let period = turns[0].max(turns[1]);
+    if period < 2 || !period.is_power_of_two() {
+        return Vec::new();
+    }
+    let bounds = basis.iter().filter(|c| !c.forgotten && c.text.is_none() && c.location.width >= 32);
+    let bounds = bounds.filter(|c| c.values.iter().any(|v| *v != c.values[0]));
+    let one = |c: &Column| Column {
+        values: c.values.iter().map(|v| v & !u64::from(period - 1)).collect(),
+        text: Some(format!("(and {} #{}:{})", c.location, c.location.width, -i64::from(period))),
+        ..c.clone()
+    };
+    bounds.map(one).collect()
 }
 
 /// Places of the candidate by its others: the lanes of a vector that go in step.
@@ -244,6 +282,46 @@ fn relate(names: &Names, open: &mut Vec<Column>, basis: &[Column], dropped: &BTr
         }
     }
     *open = left;
+}
+
+/// Blocks that a loop of the original may be filling: from a pointer that stays, as far as an index has come; or up to a
+/// pointer that moves, from where it began.
+fn fills(names: &Names, rows: &[Row], basis: &[Column], out: &mut Guesses) {
+    let plain = |c: &&Column| c.text.is_none() && c.location.width >= 32;
+    for (byte, size) in &names.compared.fills {
+        for base in basis.iter().filter(plain).filter(|c| !c.forgotten && c.location.width == 64) {
+            for index in basis.iter().filter(plain).filter(|c| c.forgotten) {
+                for operand in operands(names, std::slice::from_ref(index), 64, false) {
+                    let length = format!("(mul #64:{size} {})", operand.text);
+                    out.filled.push([base.name(), byte.clone(), length]);
+                }
+            }
+            for end in basis.iter().filter(plain).filter(|c| c.forgotten && c.location.width == 64) {
+                let firsts = rows.iter().enumerate().filter(|(_, r)| !r.again);
+                if firsts.clone().count() > 1 && firsts.clone().all(|(i, _)| end.values[i] == base.values[i]) {
+                    let length = format!("(add {} (mul #64:-1 {}))", end.name(), base.name());
+                    out.filled.insert(0, [base.name(), byte.clone(), length]);
+                }
+            }
+        }
+    }
+    out.filled.truncate(MOST_BLOCKS);
+}
+
+/// How a variable of the original that others can reach is read.
+fn in_memory(names: &Names, location: &Location) -> Option<String> {
+    let Spot::Slot { offset, bytes } = location.spot else { return None };
+    let inside = |(_, at, size): &&(usize, i64, u64)| (*at..*at + *size as i64).contains(&offset);
+    let (number, at, _) = names.bound.iter().find(inside)?;
+    Some(format!("(load {bytes} (add &§local.{number} #64:{}))", offset - at))
+}
+
+/// The values of such a variable.
+fn reached(location: Location, text: &str, rows: &[Row]) -> Option<Column> {
+    let Spot::Slot { offset, bytes } = location.spot else { return None };
+    let values = column(location, rows, true)?.values;
+    let location = Location { spot: Spot::Slot { offset: NOWHERE + offset, bytes }, ..location };
+    Some(Column { location, values, forgotten: true, text: Some(text.to_string()) })
 }
 
 /// The places that a definition reads.
@@ -387,7 +465,7 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
         let mut push = |text: String, values: Vec<u64>| {
             out.push(Operand { text, values, forgotten: column.forgotten, location: column.location });
         };
-        let name = column.text.clone().unwrap_or_else(|| column.location.to_string());
+        let name = column.name();
         if own == width {
             push(name, column.values.clone());
         } else if own > width {
@@ -395,7 +473,7 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
         } else {
             let unsigned = match column.location.spot {
                 Spot::Slot { offset, .. } if column.location.side == Side::Original => {
-                    !names.compared.signed.contains(&offset)
+                    !names.compared.signed.contains(&(offset % NOWHERE))
                 }
                 _ => false,
             };
@@ -541,7 +619,7 @@ fn sum(names: &Names, target: Location, factors: &[u64], operands: &[&Operand]) 
         match signed(*factor) {
             0 => {}
             1 => parts.push(operand.text.clone()),
-            f if f.abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
+            f if f.unsigned_abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
             _ => return None,
         }
     }
@@ -587,7 +665,7 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
-        let (name, width) = (column.location.to_string(), column.location.width);
+        let (name, width) = (column.name(), column.location.width);
         let values = column.signed();
         let (least, most) = (*values.iter().min().expect("rows"), *values.iter().max().expect("rows"));
         if (0..=4).contains(&least) && most > least {
@@ -597,6 +675,17 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
             let hits = values.iter().filter(|v| **v == most).count();
             if hits > 1 {
                 hold.push(format!("(<=s {name} #{width}:{most})"));
+            }
+        }
+        if let Spot::Slot { offset, .. } = column.location.spot {
+            let limits = names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE);
+            for limit in limits.flat_map(|(_, c)| [c.wrapping_sub(1), *c, c.wrapping_add(1)]) {
+                if most <= limit && (-(1 << 31)..1 << 31).contains(&limit) {
+                    hold.push(format!("(<=s {name} #{width}:{limit})"));
+                }
+                if least >= limit && limit > 0 && limit < 1 << 31 {
+                    hold.push(format!("(<=s #{width}:{limit} {name})"));
+                }
             }
         }
         if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least {
@@ -627,14 +716,14 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
                 let first = gaps.next().expect("rows");
                 let varies = |c: &Column| c.values.iter().any(|v| (v ^ c.values[0]) & (u64::from(period) - 1) != 0);
                 if gaps.all(|g| g == first) && varies(x) && varies(y) {
-                    let (p, q, bits) = (x.location, y.location, period.ilog2());
+                    let (p, q, bits) = (x.name(), y.name(), period.ilog2());
                     let rest = if first >> (bits - 1) & 1 == 1 { first as i64 - (1 << bits) } else { first as i64 };
                     hold.push(format!("(= (slice 0 {bits} (add {q} (mul #32:-1 {p}))) #{bits}:{rest})"));
                 }
             }
             let near = match (x.location.spot, y.location.spot) {
                 (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
-                    if names.compared.pairs.contains(&(a, b)) =>
+                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
                 {
                     None
                 }
@@ -649,7 +738,7 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
 /// `x ≤ y` if it held and, where that matters, came close to being an equality.
 fn order(x: &Column, y: &Column, near: Option<i128>, hold: &mut Vec<String>) {
     let width = x.location.width;
-    let (p, q) = (x.location.to_string(), y.text.clone().unwrap_or_else(|| y.location.to_string()));
+    let (p, q) = (x.name(), y.name());
     let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
         let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
         (least != most && least >= 0 && near.is_none_or(|n| least <= n)).then_some(least)

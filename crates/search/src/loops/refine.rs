@@ -27,13 +27,22 @@ struct Claim {
 
 const MOST_ROUNDS: usize = 60;
 
+/// What runs do not tell.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Choice {
+    /// Prefer the other extension of a variable where both fit.
+    pub flip: bool,
+    /// The block that the original fills in a loop that the candidate does not have.
+    pub block: Option<usize>,
+}
+
 /// Looks for claims that make the kernel accept the plan.
 pub(crate) fn refine(
     search: &mut LoopSearch,
     arena: &mut Arena,
     plan: &Plan,
     rows: &[Vec<Row>],
-    flip: bool,
+    choice: Choice,
 ) -> (Result<CheckedProof, Rejection>, Certificate) {
     let functions = [search.original, search.candidate];
     let loops = functions.map(Loops::of);
@@ -61,6 +70,7 @@ pub(crate) fn refine(
             guesses: Guesses::default(),
         });
     }
+    search.blocks = 0;
     let mut bindings = Bindings::default();
     let mut stale = true;
     for round in 0.. {
@@ -74,26 +84,32 @@ pub(crate) fn refine(
                     zeroed,
                     compared: &search.compared,
                     behind: &search.behind,
-                    flip,
+                    bound: bindings.reachable(),
+                    flip: choice.flip,
                 };
                 let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
                 claim.guesses =
                     guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields);
+                search.blocks = search.blocks.max(claim.guesses.filled.len());
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
         }
         let mut certificate = bindings.certificate(search.original, search.candidate);
         certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
-        certificate.points = claims.iter().map(Claim::to_point).collect();
+        certificate.points = claims.iter().map(|c| c.to_point(choice)).collect();
         certificate.edges = plan.edges();
         let result =
             kernel::check(arena, search.original, search.candidate, &certificate, search.solver, Some(search.deadline));
         let progress = match &result {
             Ok(_) => false,
-            Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
-            Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(search.original, *at, *other),
+            Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, choice, &mut stale),
+            Err(Rejection::Unbound { original: at, candidate: other }) => {
+                stale = true;
+                bindings.pair(search.original, *at, *other)
+            }
             Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
+                stale = true;
                 bindings.single(search.original, *side, *offset, *escapes, *index)
             }
             Err(_) => false,
@@ -107,7 +123,7 @@ pub(crate) fn refine(
 }
 
 impl Claim {
-    fn to_point(&self) -> PointClaim {
+    fn to_point(&self, choice: Choice) -> PointClaim {
         let kept = |text: &str| !self.dropped.contains(text);
         let define = self.guesses.define.iter().map(|(l, text)| (l.to_string(), text.clone()));
         PointClaim {
@@ -117,6 +133,10 @@ impl Claim {
             forget: self.forget.iter().map(Location::to_string).collect(),
             world: self.world,
             ahead: if self.world == MemoryClaim::Equal { self.guesses.ahead.clone() } else { Vec::new() },
+            filled: choice
+                .block
+                .filter(|_| self.world == MemoryClaim::Equal)
+                .and_then(|i| self.guesses.filled.get(i).cloned()),
             locals: self.locals.clone(),
             define: define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect(),
             hold: self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect(),
@@ -125,9 +145,9 @@ impl Claim {
 }
 
 /// Drops what failed. True if anything changed.
-fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bool {
+fn give_up(claims: &mut [Claim], failed: &[FailedClaim], choice: Choice, stale: &mut bool) -> bool {
     let mut progress = false;
-    let points: Vec<PointClaim> = claims.iter().map(Claim::to_point).collect();
+    let points: Vec<PointClaim> = claims.iter().map(|c| c.to_point(choice)).collect();
     // A place that changes explains other failures: forget it first.
     let structural =
         failed.iter().any(|f| !matches!(f, FailedClaim::Definition { .. } | FailedClaim::Condition { .. }));

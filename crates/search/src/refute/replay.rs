@@ -234,6 +234,7 @@ mod tests {
             contracts: Default::default(),
             hash: String::new(),
             surroundings: Surroundings { code: Some(code.into()), ..Surroundings::default() },
+            undefined: Default::default(),
         }
     }
 

@@ -188,7 +188,7 @@ impl<'a> Runner<'a> {
             .filter(|(a, _)| a.pointer)
             .map(|(a, value)| (value.low(), a.restrict))
             .collect();
-        let near = |a: u64, b: u64| a.abs_diff(b) < BUFFER_SPACING && a.min(b) >= BUFFER_SPACING;
+        let near = |a: u64, b: u64| a.abs_diff(b) < BUFFER_SPACING && a.min(b) >= 4096;
         let pairs = (1..pointers.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
         !pairs.into_iter().any(|(i, j)| {
             let ((a, first), (b, second)) = (pointers[i], pointers[j]);

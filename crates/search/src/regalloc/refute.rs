@@ -218,10 +218,10 @@ fn used(function: &Function, instruction: u32) -> Used {
 fn users(inference: &Inference<'_>, need: usize, user: Option<(Id, Id)>) -> (u32, u32) {
     let at = inference.needs[need];
     let point = &inference.product.points[at.point];
-    if let Some((a, b)) = user {
-        if let (Some(ours), Some(theirs)) = (point.original.producer(a), point.candidate.producer(b)) {
-            return (ours, theirs);
-        }
+    if let Some((a, b)) = user
+        && let (Some(ours), Some(theirs)) = (point.original.producer(a), point.candidate.producer(b))
+    {
+        return (ours, theirs);
     }
     match at.source {
         Source::Event(i, j, _) => (point.original.events[i].instruction, point.candidate.events[j].instruction),
