@@ -163,7 +163,11 @@ impl<'c> CertificateView<'c> {
         let mut forgets = vec![forgotten("o"), forgotten("c")];
         forgets.retain(|l| !l.is_empty());
         let waits = point.waits.then(|| "c, while o goes round alone".to_string());
-        let but = if point.ahead.is_empty() { "" } else { ", but for what o has written ahead of c" };
+        let but = if point.ahead.is_empty() && point.filled.is_none() {
+            ""
+        } else {
+            ", but for what o has written ahead of c"
+        };
         let mut memories = vec![format!("{}{but}", memory(point.world))];
         memories.extend(point.locals.iter().enumerate().map(|(i, claim)| format!("local {i} {}", memory(*claim))));
         vec![
@@ -181,7 +185,11 @@ impl<'c> CertificateView<'c> {
         let line = |(address, value): &(String, String)| {
             format!("o has written {} at {}", names.expression(value), names.expression(address))
         };
-        point.ahead.iter().map(line).collect()
+        let block = point.filled.iter().map(|[address, byte, length]| {
+            let [address, byte, length] = [address, byte, length].map(|e| names.expression(e));
+            format!("o has filled {length} bytes at {address} with {byte}")
+        });
+        point.ahead.iter().map(line).chain(block).collect()
     }
 
     fn definitions(&self, point: &PointClaim) -> Vec<String> {
@@ -460,6 +468,7 @@ mod tests {
         waiting.world = MemoryClaim::Kept;
         (behind.original, behind.candidate) = (2, 1);
         behind.ahead = vec![("&&g".to_string(), "(slice 0 32 c.rdx)".to_string())];
+        behind.filled = Some(["&&a", "#8:0", "(sext 64 o[-12,4])"].map(String::from));
         behind.hold = vec!["(<u (peek 4 &&g) (load 4 &&g))".to_string()];
         for point in [waiting, behind] {
             point.forget.truncate(2);
@@ -489,6 +498,7 @@ mod tests {
                 holds       c.mem[&g, 4] <ᵤ mem[&g, 4]
                 memory      changes, the same on both sides, but for what o has written ahead of c
                 ahead       o has written c.rdx[31:0] at &g
+                            o has filled sext64(o.i) bytes at &a with 0
                 edges       → point 2: each reaches its head once
 
               exits         calls, results and memory are compared where both sides call or return
@@ -500,7 +510,7 @@ mod tests {
               edge [fontname=monospace];
               entry [label="entry\lo p0 +0x0 sum.c:2, c p0 +0x0 sum.c:2\l"];
               p1 [label="point 1\lo p1 +0x10 sum.c:4, c p0 +0x0 sum.c:2\lwaits c, while o goes round alone\lforgets o.rax, o.i\l0 ≤ o.i\lo.i < o[-28,4]\lmemory unchanged on each side\l"];
-              p2 [label="point 2\lo p2 +0x20 sum.c:4, c p1 +0x10 sum.c:4\lforgets o.rax, o.i\lc.mem[&g, 4] <ᵤ mem[&g, 4]\lmemory changes, the same on both sides, but for what o has written ahead of c\lahead o has written c.rdx[31:0] at &g\l"];
+              p2 [label="point 2\lo p2 +0x20 sum.c:4, c p1 +0x10 sum.c:4\lforgets o.rax, o.i\lc.mem[&g, 4] <ᵤ mem[&g, 4]\lmemory changes, the same on both sides, but for what o has written ahead of c\lahead o has written c.rdx[31:0] at &g\lahead o has filled sext64(o.i) bytes at &a with 0\l"];
               entry -> p1 [label="c waits"];
               p1 -> p1 [label="c waits"];
               p1 -> p2 [label=""];

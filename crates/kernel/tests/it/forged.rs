@@ -237,6 +237,44 @@ fn a_waiting_candidate_has_the_same_world() {
     }
 }
 
+/// The original fills a block byte by byte, the candidate at once.
+#[test]
+fn a_block_is_filled_by_what_the_original_stores() {
+    let header = "prototype: void f(char *p, long n)\nprelude: void *memset(void *, int, unsigned long);";
+    let original = "xor eax, eax\n1: cmp rax, rsi\njae 2f\nmov byte ptr [rdi + rax], 0\ninc rax\njmp 1b\n2: ret";
+    let calls = |set_up: &str| format!("push rbx\nmov rdx, rsi\nxor esi, esi\n{set_up}\ncall memset\npop rbx\nret");
+    let filled = |address: &str, byte: &str, length: &str| {
+        let claim = claim(&[], &["o.rax"]).world(MemoryClaim::Equal).hold("(<=u o.rax o.rsi)");
+        PointClaim { filled: Some([address, byte, length].map(String::from)), ..claim }
+    };
+    let honest = || filled("o.rdi", "#8:0", "o.rax");
+    let forged =
+        |original: &str, set_up: &str, claim| Forgery::of(header, original, &calls(set_up)).waiting(0, 0, claim);
+    assert_eq!(forged(original, "", honest()).verdict(), "accepted");
+    for wrong in ["inc rdx", "inc rdi", "mov esi, 1", "dec rdx"] {
+        forged(original, wrong, honest()).is_refuted();
+    }
+    for claim in [
+        filled("o.rdi", "#8:1", "o.rax"),
+        filled("o.rdi", "#8:0", "(add o.rax #64:1)"),
+        filled("o.rdi", "#8:0", "o.rsi"),
+    ] {
+        forged(original, "", claim).is_refuted();
+    }
+    // Every other byte; a byte only if there is something to write; another byte.
+    let others = [
+        "xor eax, eax\n1: cmp rax, rsi\njae 2f\nmov byte ptr [rdi + 2*rax], 0\ninc rax\njmp 1b\n2: ret",
+        "xor eax, eax\n1: cmp rax, rsi\njae 2f\ncmp byte ptr [rdi + rax], 0\nje 3f\nmov byte ptr [rdi + rax], 0\n3: inc rax\njmp 1b\n2: ret",
+        "xor eax, eax\n1: cmp rax, rsi\njae 2f\nmov byte ptr [rdi + rax], 1\ninc rax\njmp 1b\n2: ret",
+    ];
+    for other in others {
+        forged(other, "", honest()).is_refuted();
+    }
+    let unequal = PointClaim { world: MemoryClaim::Kept, ..honest() };
+    forged(original, "", unequal).is_malformed();
+    forged(original, "", filled("o.rdi", "#16:0", "o.rax")).is_malformed();
+}
+
 /// A candidate that never returns.
 #[test]
 fn a_candidate_that_hangs_is_refuted() {
