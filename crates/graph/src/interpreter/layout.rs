@@ -133,7 +133,7 @@ impl<'a> Layout<'a> {
     /// Is one of these bytes in a read-only object?
     pub fn has_content(&self, address: u64, bytes: u64) -> bool {
         let at = |address: u64| self.object_at(address).is_some_and(|(placed, _)| placed.object.content.is_some());
-        at(address) || at(address + bytes - 1)
+        at(address) || at(address.wrapping_add(bytes - 1))
     }
 
     /// A byte that can never change.

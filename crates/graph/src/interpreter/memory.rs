@@ -423,7 +423,7 @@ fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
         return whole(seeded, 0);
     }
     for (i, byte) in bytes.iter_mut().enumerate() {
-        let at = address + i as u64;
+        let at = address.wrapping_add(i as u64);
         if let Some(known) = start.layout.content(at).or_else(|| start.fixed.get(&at).copied()) {
             *byte = known;
         }
