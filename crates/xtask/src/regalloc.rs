@@ -1,12 +1,13 @@
 //! `cargo xtask bench regalloc`: register allocation of real programs, wrong allocations, and the time beside llc's.
 //!
 //! The files come from `mir.py build` and `mir.py mutate` (see docs/regalloc.md) and lie in `target/mir`, or where
-//! `LOCKSTEP_MIR` points. Times of functions are those that lockstep reports, on one thread, parsing apart; llc's are its
-//! own for the passes between the two files.
+//! `LOCKSTEP_MIR` points. All times are processor time, because the clock on the wall also measures what else the machine
+//! does: lockstep's is that of the checking thread, reading the files apart; llc's is its own for the passes between the
+//! two files, user and system together, as a thread's time is.
 
 use crate::{build, harmless, root};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -29,15 +30,32 @@ const LOWER: [&str; 8] = [
     "Machine Instruction Scheduler",
 ];
 
+/// One level and allocator; times in milliseconds.
 #[derive(Default)]
 struct Row {
     functions: usize,
     proved: usize,
     different: usize,
     unknown: usize,
-    time: f64,
+    cpu: f64,
     slowest: f64,
+    reading: f64,
     llc: f64,
+}
+
+/// The rows of one span, and its largest function.
+#[derive(Default)]
+struct Table {
+    rows: BTreeMap<(String, String), Row>,
+    largest: Option<Large>,
+}
+
+struct Large {
+    /// Instructions before allocation.
+    size: usize,
+    name: String,
+    allocator: String,
+    verdict: String,
     cpu: f64,
 }
 
@@ -53,10 +71,7 @@ pub fn run() -> Result<(), String> {
     }
     let lockstep = build::lockstep()?;
     let files = after_files(&directory.join("mir"))?;
-    let mut lost = 0;
-    for span in ["pre", "ssa"] {
-        lost += pairs(&lockstep, &files, span)?;
-    }
+    let lost = pairs(&lockstep, &files)?;
     mutants(&lockstep, &directory)?;
     if lost > 0 {
         return Err(format!("{lost} false alarms"));
@@ -89,78 +104,126 @@ fn parts(after: &Path) -> Option<(String, String, String)> {
     Some((stem.to_string(), level.to_string(), rest.strip_suffix(".mir")?.to_string()))
 }
 
-/// All pairs of one span. Returns how many were wrongly called different.
-fn pairs(lockstep: &Path, files: &[PathBuf], span: &str) -> Result<usize, String> {
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+const SPANS: [&str; 2] = ["pre", "ssa"];
+
+/// All pairs of both spans. Returns how many were wrongly called different.
+fn pairs(lockstep: &Path, files: &[PathBuf]) -> Result<usize, String> {
+    let mut tables: [Table; SPANS.len()] = Default::default();
     for after in files {
         let Some((stem, level, allocator)) = parts(after) else { continue };
-        let before = PathBuf::from(format!("{stem}.{span}.mir"));
-        let cpu = children_cpu();
-        let functions = check(lockstep, &before, after, None)?;
-        let row = rows.entry((level.clone(), allocator.clone())).or_default();
-        row.cpu += children_cpu() - cpu;
-        for function in functions {
-            let time = function["time_ms"].as_f64().unwrap_or(0.0);
+        // llc and lockstep in turn, so that a slow minute of the machine slows both.
+        let passes = llc_passes(&format!("{stem}.bc"), &level, &allocator)?;
+        for (span, table) in SPANS.iter().zip(&mut tables) {
+            let before = PathBuf::from(format!("{stem}.{span}.mir"));
+            let report = check(lockstep, &before, after, None)?;
+            let row = table.rows.entry((level.clone(), allocator.clone())).or_default();
+            row.llc += milliseconds_between(&passes, span);
+            row.reading += report["reading_cpu_ms"].as_f64().ok_or("lockstep gives no `reading_cpu_ms`")?;
+            table.add(&report, &before, (level.clone(), allocator.clone()))?;
+        }
+    }
+    for (span, table) in SPANS.iter().zip(&tables) {
+        table.print(span);
+    }
+    Ok(tables.iter().flat_map(|table| table.rows.values()).map(|row| row.different).sum())
+}
+
+impl Table {
+    fn add(&mut self, report: &Value, before: &Path, key: (String, String)) -> Result<(), String> {
+        let row = self.rows.entry(key.clone()).or_default();
+        let text = std::fs::read_to_string(before).map_err(|e| format!("{}: {e}", before.display()))?;
+        let sizes = sizes(&text);
+        for function in functions(report) {
+            let cpu = function["statistics"]["cpu_ms"].as_f64().unwrap_or(0.0);
             row.functions += 1;
-            row.time += time;
-            row.slowest = row.slowest.max(time);
+            row.cpu += cpu;
+            row.slowest = row.slowest.max(cpu);
             match function["verdict"].as_str() {
                 Some("equivalent") => row.proved += 1,
                 Some("different") => row.different += 1,
                 _ => row.unknown += 1,
             }
+            let name = function["name"].as_str().unwrap_or_default();
+            let size = sizes.get(name).copied().unwrap_or(0);
+            if self.largest.as_ref().is_none_or(|l| l.size < size || l.size == size && l.cpu < cpu) {
+                self.largest = Some(Large {
+                    size,
+                    name: name.to_string(),
+                    allocator: format!("{} {}", key.0, key.1),
+                    verdict: function["verdict"].as_str().unwrap_or_default().to_string(),
+                    cpu,
+                });
+            }
         }
-        row.llc += llc_time(&format!("{stem}.bc"), &level, &allocator, span);
+        Ok(())
     }
-    println!(
-        "\nspan {span} to post: milliseconds; mean and slowest of a function, ratio to llc's passes, CPU with parsing"
-    );
-    println!(
-        "level allocator functions  proved       %  different unknown    mean  slowest   llc mean  ratio  cpu mean"
-    );
-    for ((level, allocator), row) in &rows {
-        let n = row.functions.max(1) as f64;
+
+    fn print(&self, span: &str) {
+        println!("\nspan {span} to post: milliseconds of processor time a function; ratio: checking to llc's passes");
         println!(
-            "{level:5} {allocator:9} {:9} {:7} {:7.2} {:10} {:7} {:7.3} {:8.1} {:10.3} {:6.2} {:9.3}",
-            row.functions,
-            row.proved,
-            100.0 * row.proved as f64 / n,
-            row.different,
-            row.unknown,
-            row.time / n,
-            row.slowest,
-            row.llc / n,
-            row.time / row.llc.max(1e-9),
-            row.cpu / n
+            "level allocator functions  proved       %  different unknown   check  slowest  reading  llc's  ratio"
         );
+        for ((level, allocator), row) in &self.rows {
+            let n = row.functions.max(1) as f64;
+            println!(
+                "{level:5} {allocator:9} {:9} {:7} {:7.2} {:10} {:7} {:7.3} {:8.1} {:8.3} {:6.3} {:6.2}",
+                row.functions,
+                row.proved,
+                100.0 * row.proved as f64 / n,
+                row.different,
+                row.unknown,
+                row.cpu / n,
+                row.slowest,
+                row.reading / n,
+                row.llc / n,
+                row.cpu / row.llc.max(1e-9)
+            );
+        }
+        if let Some(Large { size, name, allocator, verdict, cpu }) = &self.largest {
+            println!("largest: {name}, {size} instructions before allocation, {allocator}: {verdict} in {cpu:.1} ms");
+        }
     }
-    Ok(rows.values().map(|row| row.different).sum())
 }
 
-/// What lockstep says about each function of a pair of files.
-fn check(lockstep: &Path, before: &Path, after: &Path, function: Option<&str>) -> Result<Vec<Value>, String> {
+fn functions(report: &Value) -> &[Value] {
+    report["functions"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// How many instructions each function of a dump has: one a line, indented below its block.
+fn sizes(text: &str) -> HashMap<&str, usize> {
+    let mut sizes = HashMap::new();
+    let (mut name, mut in_body) = ("", false);
+    for line in text.lines() {
+        if let Some(new) = line.strip_prefix("name:") {
+            name = new.trim().trim_matches(['\'', '"']);
+        }
+        if !line.starts_with(' ') {
+            in_body = line.starts_with("body:");
+        }
+        let inside = line.strip_prefix("    ").map(str::trim_start).filter(|_| in_body).unwrap_or("");
+        let other = ["successors:", "liveins:", "}", ";"];
+        if !inside.is_empty() && !other.iter().any(|start| inside.starts_with(start)) {
+            *sizes.entry(name).or_default() += 1;
+        }
+    }
+    sizes
+}
+
+/// What lockstep says about a pair of files.
+fn check(lockstep: &Path, before: &Path, after: &Path, function: Option<&str>) -> Result<Value, String> {
     let mut command = Command::new(lockstep);
-    command.arg("check").arg(before).arg(after).args(["--format", "json", "--jobs", "1"]);
+    command.arg("check").arg(before).arg(after).args(["--format", "json", "--jobs", "1", "--stats"]);
     if let Some(name) = function {
         command.args(["--function", name]);
     }
     let output = command.output().map_err(|e| format!("lockstep: {e}"))?;
     let failed = || format!("{}: {}", after.display(), String::from_utf8_lossy(&output.stderr).trim());
-    let value: Value = serde_json::from_slice(&output.stdout).map_err(|_| failed())?;
-    value["functions"].as_array().cloned().ok_or_else(failed)
+    let report: Value = serde_json::from_slice(&output.stdout).map_err(|_| failed())?;
+    if report["functions"].is_array() { Ok(report) } else { Err(failed()) }
 }
 
-/// Milliseconds of CPU that finished children have used: clock ticks of 10 ms.
-fn children_cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields: Vec<f64> = after_name.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    // After the state (which is a letter): cutime and cstime are fields 16 and 17 of the whole line.
-    fields.get(12).zip(fields.get(13)).map_or(0.0, |(user, system)| (user + system) * 10.0)
-}
-
-/// Milliseconds that llc spends between the two files.
-fn llc_time(bitcode: &str, level: &str, allocator: &str, span: &str) -> f64 {
+/// What llc prints about the time of its passes.
+fn llc_passes(bitcode: &str, level: &str, allocator: &str) -> Result<String, String> {
     let mut command = Command::new("llc-19");
     command.arg(format!("-{level}")).arg(format!("-regalloc={allocator}")).args([
         "-time-passes",
@@ -168,11 +231,16 @@ fn llc_time(bitcode: &str, level: &str, allocator: &str, span: &str) -> f64 {
         "-o",
         "/dev/null",
     ]);
-    let Ok(output) = command.output() else { return 0.0 };
+    let output = command.output().map_err(|e| format!("llc-19: {e}"))?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(text) } else { Err(format!("{bitcode}: llc-19: {}", text.trim())) }
+}
+
+/// Milliseconds of processor time, user and system, that llc spent between the two files of a span.
+fn milliseconds_between(passes: &str, span: &str) -> f64 {
     let wanted = |name: &str| ALLOCATE.contains(&name) || span == "ssa" && LOWER.contains(&name);
     let mut total = 0.0;
-    for line in text.lines() {
+    for line in passes.lines() {
         // `0.0012 ( 3.1%)   0.0003 (...)   0.0015 (...)   0.0015 (...)  Name #2`: user, system, both, wall.
         let Some((times, name)) = line.rsplit_once(")  ") else { continue };
         let name = name.split(" #").next().unwrap_or("").trim();
@@ -199,8 +267,8 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<(), String> {
         let [path, function, number, kind, verifier, original, mutated] = fields.as_slice() else { continue };
         let after = directory.join(path);
         let before = path.split_once(".post-").map_or(path.clone(), |(stem, _)| format!("{stem}.pre.mir"));
-        let found = check(lockstep, &directory.join(before), &after, Some(function))?;
-        let Some(found) = found.first() else { continue };
+        let report = check(lockstep, &directory.join(before), &after, Some(function))?;
+        let Some(found) = functions(&report).first() else { continue };
         let block = block_of_line(&after, number.parse().unwrap_or(0));
         let path_holds = found["witness"]["allocation"]["path"]
             .as_array()
@@ -278,6 +346,23 @@ mod tests {
     #[test]
     fn fields_may_be_quoted() {
         assert_eq!(csv_fields(r#"a,"b, ""c""",d"#), ["a", r#"b, "c""#, "d"]);
+    }
+
+    #[test]
+    fn llc_gives_user_and_system_time() {
+        let passes = "   ---User Time---   --System Time--   --User+System--   ---Wall Time---  --- Name ---\n   \
+                      0.0040 (  3.0%)   0.0012 (  2.6%)   0.0051 (  2.9%)   0.7383 (  8.4%)  Greedy Register Allocator\n   \
+                      0.0031 (  1.6%)   0.0005 (  1.5%)   0.0036 (  1.6%)   0.0036 (  0.0%)  Register Coalescer #2\n   \
+                      0.0001 (  0.1%)   0.0000 (  0.1%)   0.0001 (  0.1%)   0.0001 (  0.0%)  Virtual Register Map\n";
+        assert_eq!((milliseconds_between(passes, "pre") * 10.0).round(), 51.0);
+        assert_eq!((milliseconds_between(passes, "ssa") * 10.0).round(), 87.0);
+    }
+
+    #[test]
+    fn instructions_are_lines_of_a_body() {
+        let text = "---\nname:            f\nstack:\n    x: 1\nbody:             |\n  bb.0:\n    successors: %bb.1\n  \n    \
+                    %0:gr64 = COPY $rdi\n    JMP_1 %bb.1\n  bb.1:\n    RET 0\n...\n";
+        assert_eq!(sizes(text), HashMap::from([("f", 3)]));
     }
 
     #[test]
