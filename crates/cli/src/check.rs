@@ -65,6 +65,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
                 name: pair.name,
                 outcome: outcome(finished, time),
                 time,
+                cpu: None,
                 certificate: None,
             }
         })
@@ -73,14 +74,19 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         certificates::save(directory, &mut functions)?;
     }
 
-    Ok(present(arguments, functions, start.elapsed()))
+    Ok(present(arguments, functions, start.elapsed(), None))
 }
 
-/// Prints the report in the form that was asked for.
-pub fn present(arguments: &CheckArguments, functions: Vec<FunctionReport>, time: Duration) -> Status {
+/// Prints the report in the form that was asked for. `reading` is the processor time for the files, if it was measured.
+pub fn present(
+    arguments: &CheckArguments,
+    functions: Vec<FunctionReport>,
+    time: Duration,
+    reading: Option<Duration>,
+) -> Status {
     let shown = |path: &Path| path.display().to_string();
     let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
-    let report = CheckReport { original, candidate, functions, time };
+    let report = CheckReport { original, candidate, functions, time, reading };
     let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
     match arguments.format {
         Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),

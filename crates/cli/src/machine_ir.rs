@@ -7,7 +7,7 @@ use crate::pairing::{Names as FunctionNames, Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{complain, deliver};
+use crate::{complain, deliver, processor_time};
 use kernel::regalloc::AllocationCertificate;
 use lift_mir::Module;
 use machine::Names;
@@ -32,10 +32,13 @@ pub struct Modules {
     pub original: Module,
     pub candidate: Module,
     pub names: Names,
+    /// Processor time for reading both.
+    pub reading: Duration,
 }
 
 /// Reads two files.
 pub fn read(original: &Path, candidate: &Path) -> Result<Modules, Failure> {
+    let start = processor_time::used();
     let mut names = Names::new();
     let mut module = |path: &Path| {
         let failed = |what: String| Failure(format!("{}: {what}", path.display()));
@@ -45,7 +48,7 @@ pub fn read(original: &Path, candidate: &Path) -> Result<Modules, Failure> {
     };
     let original = module(original)?;
     let candidate = module(candidate)?;
-    Ok(Modules { original, candidate, names })
+    Ok(Modules { original, candidate, names, reading: processor_time::used() - start })
 }
 
 fn names_of(module: &Module) -> Vec<FunctionNames<'_>> {
@@ -70,10 +73,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let mut functions: Vec<FunctionReport> = Vec::with_capacity(results.len());
     for (pair, Timed { finished, time }) in pairs.into_iter().zip(results) {
         let other = pair.candidate.map(|c| theirs[c][0].to_string());
-        let (finished, certificate) = match finished {
-            Finished::Done((outcome, certificate)) => (Finished::Done(outcome), certificate),
-            Finished::Panicked(message) => (Finished::Panicked(message), None),
-            Finished::Overdue => (Finished::Overdue, None),
+        let (finished, certificate, cpu) = match finished {
+            Finished::Done(Compared { outcome, certificate, cpu }) => (Finished::Done(outcome), certificate, Some(cpu)),
+            Finished::Panicked(message) => (Finished::Panicked(message), None, None),
+            Finished::Overdue => (Finished::Overdue, None, None),
         };
         let certificate = match (&arguments.certificates, certificate) {
             (Some(directory), Some(text)) => {
@@ -88,14 +91,21 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             name: pair.name,
             outcome: outcome(finished, time),
             time,
+            cpu,
             certificate,
         });
     }
-    Ok(present(arguments, functions, start.elapsed()))
+    Ok(present(arguments, functions, start.elapsed(), Some(modules.reading)))
 }
 
-/// The outcome, and the certificate if one is wanted.
-type Compared = (Outcome, Option<String>);
+/// What came of one pair of functions.
+pub struct Compared {
+    pub outcome: Outcome,
+    /// If one is wanted.
+    pub certificate: Option<String>,
+    /// Processor time, the kernel's included.
+    pub cpu: Duration,
+}
 
 fn compare_all(modules: &Arc<Modules>, pairs: &[Pair], arguments: &CheckArguments) -> Vec<Timed<Compared>> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -171,6 +181,12 @@ pub enum Certify {
 
 /// Compares one pair of functions.
 pub fn compare(modules: &Modules, pair: &Pair, certify: Certify) -> Compared {
+    let start = processor_time::used();
+    let (outcome, certificate) = decide(modules, pair, certify);
+    Compared { outcome, certificate, cpu: processor_time::used() - start }
+}
+
+fn decide(modules: &Modules, pair: &Pair, certify: Certify) -> (Outcome, Option<String>) {
     let Some(candidate) = pair.candidate else {
         let reason = Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name");
         return (unknown(reason), None);

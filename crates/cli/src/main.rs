@@ -13,6 +13,7 @@ mod machine_ir;
 mod kernels;
 mod pairing;
 mod pool;
+mod processor_time;
 mod progress;
 mod regalloc;
 mod show;

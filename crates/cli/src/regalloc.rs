@@ -5,7 +5,7 @@
 //! prints is looked at: before allocation there are virtual registers, after it none, and never a prologue.
 
 use crate::arguments::{Format, RegallocArguments, Span};
-use crate::machine_ir::{Certify, Modules, compare, read};
+use crate::machine_ir::{Certify, Compared, Modules, compare, read};
 use crate::pairing::Pair;
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
@@ -15,7 +15,6 @@ use report::{AllocatorRow, render_allocators_json, render_allocators_text};
 use search::Verdict;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 /// Where llc is stopped: before SSA is left, before and after the allocator.
 struct Cuts {
@@ -167,13 +166,12 @@ fn check_cut(module: &Module, cut: Cut) -> Result<(), Failure> {
 
 fn row(allocator: &str, modules: &Modules) -> AllocatorRow {
     let mut row = AllocatorRow::new(allocator);
-    let start = Instant::now();
     for (original, function) in modules.original.functions.iter().enumerate() {
         let candidate = modules.candidate.functions.iter().position(|f| f.name == function.name);
         let pair = Pair { name: function.name.clone(), original, candidate };
-        let begun = Instant::now();
-        let (outcome, _) = compare(modules, &pair, Certify::No);
-        row.slowest = row.slowest.max(begun.elapsed());
+        let Compared { outcome, cpu, .. } = compare(modules, &pair, Certify::No);
+        row.time += cpu;
+        row.slowest = row.slowest.max(cpu);
         match outcome.verdict {
             Verdict::Equivalent(_) => row.equivalent += 1,
             Verdict::Different(witness) => {
@@ -186,6 +184,5 @@ fn row(allocator: &str, modules: &Modules) -> AllocatorRow {
             }
         }
     }
-    row.time = Duration::max(start.elapsed(), Duration::from_nanos(1));
     row
 }

@@ -18,9 +18,9 @@ pub struct AllocatorRow {
     pub different: usize,
     /// Neither.
     pub unknown: usize,
-    /// Time for all functions.
+    /// Processor time for all functions.
     pub time: Duration,
-    /// Time for the slowest.
+    /// Processor time for the slowest.
     pub slowest: Duration,
     /// The mistakes.
     pub mistakes: Vec<AllocationError>,
@@ -47,7 +47,7 @@ fn millis(time: Duration) -> f64 {
 pub fn render_allocators_text(rows: &[AllocatorRow]) -> String {
     let mut out = format!(
         "  {:9} {:>9} {:>11} {:>10} {:>8} {:>12} {:>10}\n",
-        "allocator", "functions", "equivalent", "different", "unknown", "mean ms", "slowest"
+        "allocator", "functions", "equivalent", "different", "unknown", "mean CPU ms", "slowest"
     );
     for row in rows {
         let mean = millis(row.time) / row.functions().max(1) as f64;
@@ -113,7 +113,7 @@ mod tests {
             ..AllocatorRow::new("greedy")
         };
         let lines = [
-            "  allocator functions  equivalent  different  unknown      mean ms    slowest",
+            "  allocator functions  equivalent  different  unknown  mean CPU ms    slowest",
             "  greedy            4           3          0        1        0.500      1.500",
             "",
             "  greedy, f: unknown: timeout: gave up",

@@ -16,6 +16,8 @@ pub struct CheckReport {
     pub functions: Vec<FunctionReport>,
     /// Wall-clock time of the whole run.
     pub time: Duration,
+    /// Processor time for reading both files, where it was measured.
+    pub reading: Option<Duration>,
 }
 
 /// What was found about one function pair.
@@ -29,6 +31,8 @@ pub struct FunctionReport {
     pub outcome: Outcome,
     /// Time spent on the pair, the kernel included.
     pub time: Duration,
+    /// Processor time of the same, where it was measured.
+    pub cpu: Option<Duration>,
     /// Where the certificate was written, if it was.
     pub certificate: Option<String>,
 }
@@ -58,7 +62,7 @@ impl CheckReport {
     /// The report for programs: one JSON object and a newline. Statistics appear only when asked for, because the
     /// fields of the plain form are fixed.
     pub fn render_json(&self, detail: Detail) -> String {
-        json::render(&self.original, &self.candidate, &self.rows(), detail)
+        json::render(&self.original, &self.candidate, &self.rows(), self.reading, detail)
     }
 
     fn rows(&self) -> Vec<Row<'_>> {

@@ -6,6 +6,7 @@ use crate::{Detail, Summary};
 use search::{Behaviour, Statistics, Witness};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::time::Duration;
 
 #[derive(Serialize)]
 struct JsonReport<'a> {
@@ -13,6 +14,8 @@ struct JsonReport<'a> {
     original: &'a str,
     candidate: &'a str,
     functions: Vec<JsonFunction<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reading_cpu_ms: Option<f64>,
     summary: JsonSummary,
 }
 
@@ -82,6 +85,8 @@ struct JsonStatistics {
     plans: usize,
     guesses: usize,
     survivors: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_ms: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -91,13 +96,20 @@ struct JsonSummary {
     unknown: usize,
 }
 
-pub(crate) fn render(original: &str, candidate: &str, rows: &[Row<'_>], detail: Detail) -> String {
+pub(crate) fn render(
+    original: &str,
+    candidate: &str,
+    rows: &[Row<'_>],
+    reading: Option<Duration>,
+    detail: Detail,
+) -> String {
     let Summary { equivalent, different, unknown } = Summary::of(rows);
     let report = JsonReport {
         version: 1,
         original,
         candidate,
         functions: rows.iter().map(|row| function(row, detail)).collect(),
+        reading_cpu_ms: reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
         summary: JsonSummary { equivalent, different, unknown },
     };
     let mut text = serde_json::to_string(&report).expect("strings, numbers and lists always serialise");
@@ -112,12 +124,11 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         verdict: row.finding.word(),
         reason: None,
         strategy: row.strategy,
-        // Microseconds are as fine as a reader can use, and keep the text short.
-        time_ms: (row.time.as_secs_f64() * 1e6).round() / 1e3,
+        time_ms: milliseconds(row.time),
         assumptions: Vec::new(),
         witness: None,
         certificate: row.certificate,
-        statistics: (detail == Detail::Statistics).then(|| statistics(row.statistics)),
+        statistics: (detail == Detail::Statistics).then(|| statistics(row)),
     };
     match &row.finding {
         Finding::Equivalent(assumptions) => function.assumptions.clone_from(assumptions),
@@ -129,9 +140,15 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
     function
 }
 
-fn statistics(counts: Statistics) -> JsonStatistics {
-    let Statistics { points, obligations, solver_calls, loops, plans, guesses, survivors } = counts;
-    JsonStatistics { points, obligations, solver_calls, loops, plans, guesses, survivors }
+/// Microseconds are as fine as a reader can use, and keep the text short.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn statistics(row: &Row<'_>) -> JsonStatistics {
+    let Statistics { points, obligations, solver_calls, loops, plans, guesses, survivors } = row.statistics;
+    let cpu_ms = row.cpu.map(milliseconds);
+    JsonStatistics { points, obligations, solver_calls, loops, plans, guesses, survivors, cpu_ms }
 }
 
 fn witness(witness: &Witness) -> JsonWitness<'_> {
@@ -181,7 +198,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn renders_to(row: Row<'_>, detail: Detail, expect: Expect) {
-        expect.assert_eq(&render("old.o", "new.o", &[row], detail));
+        expect.assert_eq(&render("old.o", "new.o", &[row], Some(Duration::from_micros(1_500)), detail));
     }
 
     #[test]
@@ -214,10 +231,10 @@ mod tests {
     fn an_unknown_with_statistics() {
         let reason = samples::unsupported();
         renders_to(
-            samples::row("f", Finding::Unknown(&reason), 0),
+            Row { cpu: Some(Duration::from_micros(20)), ..samples::row("f", Finding::Unknown(&reason), 0) },
             Detail::Statistics,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0}}],"summary":{"equivalent":0,"different":0,"unknown":1}}
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0,"cpu_ms":0.02}}],"reading_cpu_ms":1.5,"summary":{"equivalent":0,"different":0,"unknown":1}}
         "#]],
         );
     }

@@ -14,6 +14,7 @@ pub(crate) struct Row<'a> {
     pub strategy: Option<&'a str>,
     pub statistics: Statistics,
     pub time: Duration,
+    pub cpu: Option<Duration>,
     pub certificate: Option<&'a str>,
 }
 
@@ -43,6 +44,7 @@ impl<'a> Row<'a> {
             strategy: function.outcome.strategy,
             statistics: function.outcome.statistics,
             time: function.time,
+            cpu: function.cpu,
             certificate: function.certificate.as_deref(),
         }
     }
@@ -81,6 +83,7 @@ pub(crate) mod samples {
             strategy,
             statistics,
             time: Duration::from_millis(millis),
+            cpu: None,
             certificate: None,
         }
     }

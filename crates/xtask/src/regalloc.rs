@@ -1,23 +1,18 @@
 //! `cargo xtask bench regalloc`: register allocation of real programs, wrong allocations, and the time beside llc's.
 //!
 //! The files come from `mir.py build` and `mir.py mutate` (see docs/regalloc.md) and lie in `target/mir`, or where
-//! `LOCKSTEP_MIR` points. Times of functions are those that lockstep reports, on one thread, parsing apart; llc's are its
-//! own for the passes between the two files.
+//! `LOCKSTEP_MIR` points. All times are processor time, because the clock on the wall also measures what else the machine
+//! does: lockstep's is that of the checking thread, reading the files apart; llc's is its own for the passes between the
+//! two files, user and system together, as a thread's time is.
 
 use crate::{build, harmless, root};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Passes of llc between the two files, as `-time-passes` names them.
-const ALLOCATE: [&str; 5] = [
-    "Fast Register Allocator",
-    "Basic Register Allocator",
-    "Greedy Register Allocator",
-    "PBQP Register Allocator",
-    "Virtual Register Rewriter",
-];
+const ALLOCATE: [&str; 2] = ["Greedy Register Allocator", "Virtual Register Rewriter"];
 const LOWER: [&str; 8] = [
     "Live Variable Analysis",
     "Eliminate PHI nodes for register allocation",
@@ -29,15 +24,35 @@ const LOWER: [&str; 8] = [
     "Machine Instruction Scheduler",
 ];
 
+/// One level and allocator; times in milliseconds.
 #[derive(Default)]
 struct Row {
     functions: usize,
     proved: usize,
     different: usize,
     unknown: usize,
-    time: f64,
+    cpu: f64,
     slowest: f64,
-    llc: f64,
+    reading: f64,
+}
+
+/// The rows of one span, and its largest function.
+#[derive(Default)]
+struct Table {
+    rows: BTreeMap<(String, String), Row>,
+    /// What llc's greedy allocator took for all functions, in milliseconds.
+    greedy: f64,
+    /// The allocator's pass alone, user time only: the least that one may compare with.
+    alone: f64,
+    largest: Option<Large>,
+}
+
+struct Large {
+    /// Instructions before allocation.
+    size: usize,
+    name: String,
+    allocator: String,
+    verdict: String,
     cpu: f64,
 }
 
@@ -53,11 +68,13 @@ pub fn run() -> Result<(), String> {
     }
     let lockstep = build::lockstep()?;
     let files = after_files(&directory.join("mir"))?;
-    let mut lost = 0;
-    for span in ["pre", "ssa"] {
-        lost += pairs(&lockstep, &files, span)?;
-    }
-    mutants(&lockstep, &directory)?;
+    // Two at a time: what is measured is processor time.
+    let (lost, mutants) = std::thread::scope(|scope| {
+        let mutants = scope.spawn(|| mutants(&lockstep, &directory));
+        (pairs(&lockstep, &files), mutants.join().unwrap_or_else(|_| Err("a panic about the mutants".to_string())))
+    });
+    let lost = lost?;
+    println!("\n{}", mutants?);
     if lost > 0 {
         return Err(format!("{lost} false alarms"));
     }
@@ -89,107 +106,174 @@ fn parts(after: &Path) -> Option<(String, String, String)> {
     Some((stem.to_string(), level.to_string(), rest.strip_suffix(".mir")?.to_string()))
 }
 
-/// All pairs of one span. Returns how many were wrongly called different.
-fn pairs(lockstep: &Path, files: &[PathBuf], span: &str) -> Result<usize, String> {
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+const SPANS: [&str; 2] = ["pre", "ssa"];
+
+/// All pairs of both spans. Returns how many were wrongly called different.
+fn pairs(lockstep: &Path, files: &[PathBuf]) -> Result<usize, String> {
+    let mut tables: [Table; SPANS.len()] = Default::default();
     for after in files {
         let Some((stem, level, allocator)) = parts(after) else { continue };
-        let before = PathBuf::from(format!("{stem}.{span}.mir"));
-        let cpu = children_cpu();
-        let functions = check(lockstep, &before, after, None)?;
-        let row = rows.entry((level.clone(), allocator.clone())).or_default();
-        row.cpu += children_cpu() - cpu;
-        for function in functions {
-            let time = function["time_ms"].as_f64().unwrap_or(0.0);
+        // llc and lockstep in turn, so that a slow minute of the machine slows both. Only the greedy allocator is timed.
+        let greedy = if allocator == "greedy" { llc_passes(&format!("{stem}.bc"), &level)? } else { String::new() };
+        for (span, table) in SPANS.iter().zip(&mut tables) {
+            let before = PathBuf::from(format!("{stem}.{span}.mir"));
+            let report = check(lockstep, &before, after, None)?;
+            let row = table.rows.entry((level.clone(), allocator.clone())).or_default();
+            table.greedy += milliseconds_between(&greedy, span);
+            table.alone += milliseconds_of(&greedy, USER, |pass| pass == ALLOCATE[0]);
+            row.reading += report["reading_cpu_ms"].as_f64().ok_or("lockstep gives no `reading_cpu_ms`")?;
+            table.add(&report, &before, (level.clone(), allocator.clone()))?;
+        }
+    }
+    for (span, table) in SPANS.iter().zip(&tables) {
+        table.print(span);
+    }
+    Ok(tables.iter().flat_map(|table| table.rows.values()).map(|row| row.different).sum())
+}
+
+impl Table {
+    fn add(&mut self, report: &Value, before: &Path, key: (String, String)) -> Result<(), String> {
+        let row = self.rows.entry(key.clone()).or_default();
+        let text = std::fs::read_to_string(before).map_err(|e| format!("{}: {e}", before.display()))?;
+        let sizes = sizes(&text);
+        for function in functions(report) {
+            let cpu = function["statistics"]["cpu_ms"].as_f64().unwrap_or(0.0);
             row.functions += 1;
-            row.time += time;
-            row.slowest = row.slowest.max(time);
+            row.cpu += cpu;
+            row.slowest = row.slowest.max(cpu);
             match function["verdict"].as_str() {
                 Some("equivalent") => row.proved += 1,
                 Some("different") => row.different += 1,
                 _ => row.unknown += 1,
             }
+            let name = function["name"].as_str().unwrap_or_default();
+            let size = sizes.get(name).copied().unwrap_or(0);
+            if self.largest.as_ref().is_none_or(|l| l.size < size || l.size == size && l.cpu < cpu) {
+                self.largest = Some(Large {
+                    size,
+                    name: name.to_string(),
+                    allocator: format!("{} {}", key.0, key.1),
+                    verdict: function["verdict"].as_str().unwrap_or_default().to_string(),
+                    cpu,
+                });
+            }
         }
-        row.llc += llc_time(&format!("{stem}.bc"), &level, &allocator, span);
+        Ok(())
     }
-    println!(
-        "\nspan {span} to post: milliseconds; mean and slowest of a function, ratio to llc's passes, CPU with parsing"
-    );
-    println!(
-        "level allocator functions  proved       %  different unknown    mean  slowest   llc mean  ratio  cpu mean"
-    );
-    for ((level, allocator), row) in &rows {
-        let n = row.functions.max(1) as f64;
+
+    fn greedy_row(&self) -> Option<&Row> {
+        self.rows.iter().find(|((_, allocator), _)| allocator == "greedy").map(|(_, row)| row)
+    }
+
+    fn print(&self, span: &str) {
         println!(
-            "{level:5} {allocator:9} {:9} {:7} {:7.2} {:10} {:7} {:7.3} {:8.1} {:10.3} {:6.2} {:9.3}",
-            row.functions,
-            row.proved,
-            100.0 * row.proved as f64 / n,
-            row.different,
-            row.unknown,
-            row.time / n,
-            row.slowest,
-            row.llc / n,
-            row.time / row.llc.max(1e-9),
-            row.cpu / n
+            "\nspan {span} to post: milliseconds of processor time a function; ratio: all checks to llc with greedy"
         );
+        println!("level allocator functions  proved       %  different unknown   check  slowest  reading   ratio");
+        for ((level, allocator), row) in &self.rows {
+            let n = row.functions.max(1) as f64;
+            // At -O0 llc runs other passes.
+            let ratio = if level == "O0" { "-".to_string() } else { format!("{:.2}", row.cpu / self.greedy.max(1e-9)) };
+            println!(
+                "{level:5} {allocator:9} {:9} {:7} {:7.2} {:10} {:7} {:7.3} {:8.1} {:8.3} {ratio:>7}",
+                row.functions,
+                row.proved,
+                100.0 * row.proved as f64 / n,
+                row.different,
+                row.unknown,
+                row.cpu / n,
+                row.slowest,
+                row.reading / n
+            );
+        }
+        if let Some(row) = self.greedy_row() {
+            let mean = self.greedy / row.functions.max(1) as f64;
+            println!("llc with greedy: {:.1} ms, {mean:.3} a function", self.greedy);
+            let ratio = row.cpu / self.alone.max(1e-9);
+            println!(
+                "its allocator's pass alone, user time only: {:.1} ms, ratio of the greedy row {ratio:.2}",
+                self.alone
+            );
+        }
+        if let Some(Large { size, name, allocator, verdict, cpu }) = &self.largest {
+            println!("largest: {name}, {size} instructions before allocation, {allocator}: {verdict} in {cpu:.1} ms");
+        }
     }
-    Ok(rows.values().map(|row| row.different).sum())
 }
 
-/// What lockstep says about each function of a pair of files.
-fn check(lockstep: &Path, before: &Path, after: &Path, function: Option<&str>) -> Result<Vec<Value>, String> {
+fn functions(report: &Value) -> &[Value] {
+    report["functions"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// How many instructions each function of a dump has: one a line, indented below its block.
+fn sizes(text: &str) -> HashMap<&str, usize> {
+    let mut sizes = HashMap::new();
+    let (mut name, mut in_body) = ("", false);
+    for line in text.lines() {
+        if let Some(new) = line.strip_prefix("name:") {
+            name = new.trim().trim_matches(['\'', '"']);
+        }
+        if !line.starts_with(' ') {
+            in_body = line.starts_with("body:");
+        }
+        let inside = line.strip_prefix("    ").map(str::trim_start).filter(|_| in_body).unwrap_or("");
+        let other = ["successors:", "liveins:", "}", ";"];
+        if !inside.is_empty() && !other.iter().any(|start| inside.starts_with(start)) {
+            *sizes.entry(name).or_default() += 1;
+        }
+    }
+    sizes
+}
+
+/// What lockstep says about a pair of files.
+fn check(lockstep: &Path, before: &Path, after: &Path, function: Option<&str>) -> Result<Value, String> {
     let mut command = Command::new(lockstep);
-    command.arg("check").arg(before).arg(after).args(["--format", "json", "--jobs", "1"]);
+    command.arg("check").arg(before).arg(after).args(["--format", "json", "--jobs", "1", "--stats"]);
     if let Some(name) = function {
         command.args(["--function", name]);
     }
     let output = command.output().map_err(|e| format!("lockstep: {e}"))?;
     let failed = || format!("{}: {}", after.display(), String::from_utf8_lossy(&output.stderr).trim());
-    let value: Value = serde_json::from_slice(&output.stdout).map_err(|_| failed())?;
-    value["functions"].as_array().cloned().ok_or_else(failed)
+    let report: Value = serde_json::from_slice(&output.stdout).map_err(|_| failed())?;
+    if report["functions"].is_array() { Ok(report) } else { Err(failed()) }
 }
 
-/// Milliseconds of CPU that finished children have used: clock ticks of 10 ms.
-fn children_cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields: Vec<f64> = after_name.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    // After the state (which is a letter): cutime and cstime are fields 16 and 17 of the whole line.
-    fields.get(12).zip(fields.get(13)).map_or(0.0, |(user, system)| (user + system) * 10.0)
-}
-
-/// Milliseconds that llc spends between the two files.
-fn llc_time(bitcode: &str, level: &str, allocator: &str, span: &str) -> f64 {
+/// What llc prints about the time of its passes with the greedy allocator.
+fn llc_passes(bitcode: &str, level: &str) -> Result<String, String> {
     let mut command = Command::new("llc-19");
-    command.arg(format!("-{level}")).arg(format!("-regalloc={allocator}")).args([
-        "-time-passes",
-        bitcode,
-        "-o",
-        "/dev/null",
-    ]);
-    let Ok(output) = command.output() else { return 0.0 };
+    command.arg(format!("-{level}")).args(["-regalloc=greedy", "-time-passes", bitcode, "-o", "/dev/null"]);
+    let output = command.output().map_err(|e| format!("llc-19: {e}"))?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let wanted = |name: &str| ALLOCATE.contains(&name) || span == "ssa" && LOWER.contains(&name);
+    if output.status.success() { Ok(text) } else { Err(format!("{bitcode}: llc-19: {}", text.trim())) }
+}
+
+/// Milliseconds of processor time, user and system, that llc spent between the two files of a span.
+fn milliseconds_between(passes: &str, span: &str) -> f64 {
+    milliseconds_of(passes, BOTH, |name| ALLOCATE.contains(&name) || span == "ssa" && LOWER.contains(&name))
+}
+
+/// Columns of llc's table, counted from the last: wall, user and system, system, user.
+const BOTH: usize = 1;
+const USER: usize = 3;
+
+fn milliseconds_of(passes: &str, column: usize, wanted: impl Fn(&str) -> bool) -> f64 {
     let mut total = 0.0;
-    for line in text.lines() {
-        // `0.0012 ( 3.1%)   0.0003 (...)   0.0015 (...)   0.0015 (...)  Name #2`: user, system, both, wall.
+    for line in passes.lines() {
+        // `0.0012 ( 3.1%)   0.0003 (...)   0.0015 (...)   0.0015 (...)  Name #2`.
         let Some((times, name)) = line.rsplit_once(")  ") else { continue };
-        let name = name.split(" #").next().unwrap_or("").trim();
         let columns: Vec<f64> =
             times.split('(').filter_map(|c| c.rsplit(' ').find(|w| !w.is_empty())?.parse().ok()).collect();
-        if wanted(name) {
-            total += columns.iter().rev().nth(1).copied().unwrap_or(0.0);
+        if wanted(name.split(" #").next().unwrap_or("").trim()) {
+            total += columns.iter().rev().nth(column).copied().unwrap_or(0.0);
         }
     }
     total * 1000.0
 }
 
 /// Wrong allocations: what lockstep says, whether it names the right place, and what llc's verifier says.
-fn mutants(lockstep: &Path, directory: &Path) -> Result<(), String> {
+fn mutants(lockstep: &Path, directory: &Path) -> Result<String, String> {
     let Ok(text) = std::fs::read_to_string(directory.join("MUTANTS.csv")) else {
-        println!("\nno mutants: make some with mir.py mutate");
-        return Ok(());
+        return Ok("no mutants: make some with mir.py mutate".to_string());
     };
     let mut table: BTreeMap<String, [usize; 6]> = BTreeMap::new();
     let mut proved = Vec::new();
@@ -199,8 +283,8 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<(), String> {
         let [path, function, number, kind, verifier, original, mutated] = fields.as_slice() else { continue };
         let after = directory.join(path);
         let before = path.split_once(".post-").map_or(path.clone(), |(stem, _)| format!("{stem}.pre.mir"));
-        let found = check(lockstep, &directory.join(before), &after, Some(function))?;
-        let Some(found) = found.first() else { continue };
+        let report = check(lockstep, &directory.join(before), &after, Some(function))?;
+        let Some(found) = functions(&report).first() else { continue };
         let block = block_of_line(&after, number.parse().unwrap_or(0));
         let path_holds = found["witness"]["allocation"]["path"]
             .as_array()
@@ -223,12 +307,13 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<(), String> {
             proved.push(format!("  {path}:{number} {function}: `{original}` became `{mutated}`: {why}"));
         }
     }
-    println!("\nmutants         count different unknown  proved  right place  llc's verifier");
+    let mut out = "mutants         count different unknown  proved  right place  llc's verifier\n".to_string();
     for (kind, [count, different, unknown, equivalent, place, rejected]) in &table {
-        println!("{kind:14} {count:6} {different:9} {unknown:7} {equivalent:7} {place:12} {rejected:15}");
+        out += &format!("{kind:14} {count:6} {different:9} {unknown:7} {equivalent:7} {place:12} {rejected:15}\n");
     }
-    println!("\n{} proved, {unshown} of them not shown harmless otherwise:\n{}", proved.len(), proved.join("\n"));
-    Ok(())
+    out +=
+        &format!("\n{} proved, {unshown} of them not shown harmless otherwise:\n{}", proved.len(), proved.join("\n"));
+    Ok(out)
 }
 
 /// Why a mutant does what the file it was made from does.
@@ -278,6 +363,24 @@ mod tests {
     #[test]
     fn fields_may_be_quoted() {
         assert_eq!(csv_fields(r#"a,"b, ""c""",d"#), ["a", r#"b, "c""#, "d"]);
+    }
+
+    #[test]
+    fn llc_gives_user_and_system_time() {
+        let passes = "   ---User Time---   --System Time--   --User+System--   ---Wall Time---  --- Name ---\n   \
+                      0.0040 (  3.0%)   0.0012 (  2.6%)   0.0051 (  2.9%)   0.7383 (  8.4%)  Greedy Register Allocator\n   \
+                      0.0031 (  1.6%)   0.0005 (  1.5%)   0.0036 (  1.6%)   0.0036 (  0.0%)  Register Coalescer #2\n   \
+                      0.0001 (  0.1%)   0.0000 (  0.1%)   0.0001 (  0.1%)   0.0001 (  0.0%)  Virtual Register Map\n";
+        assert_eq!((milliseconds_between(passes, "pre") * 10.0).round(), 51.0);
+        assert_eq!((milliseconds_between(passes, "ssa") * 10.0).round(), 87.0);
+        assert_eq!((milliseconds_of(passes, USER, |pass| pass == ALLOCATE[0]) * 10.0).round(), 40.0);
+    }
+
+    #[test]
+    fn instructions_are_lines_of_a_body() {
+        let text = "---\nname:            f\nstack:\n    x: 1\nbody:             |\n  bb.0:\n    successors: %bb.1\n  \n    \
+                    %0:gr64 = COPY $rdi\n    JMP_1 %bb.1\n  bb.1:\n    RET 0\n...\n";
+        assert_eq!(sizes(text), HashMap::from([("f", 3)]));
     }
 
     #[test]
