@@ -92,7 +92,6 @@ impl Session {
             return refuted(refutation, "tests");
         }
         let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budget / 10);
-        let evidence = runner.evidence;
         if let Some(refutation) = first {
             return refuted(refutation, "random");
         }
@@ -144,18 +143,7 @@ impl Session {
         };
         statistics.solver_calls = solver_calls(&solver);
         let rejection = match result {
-            Ok(proof) => {
-                statistics.points = proof.counts().points;
-                statistics.obligations = proof.counts().obligations;
-                if let (0, Err(detail)) =
-                    (evidence, if evidence > 0 { Ok(()) } else { self.find_evidence(arena, &mut runner, deadline) })
-                {
-                    let verdict = Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail));
-                    return Outcome { verdict, strategy: Some(strategy), statistics, certificate: None };
-                }
-                let verdict = Verdict::Equivalent(proof);
-                return Outcome { verdict, strategy: Some(strategy), statistics, certificate: Some(certificate) };
-            }
+            Ok(proof) => return self.proved(arena, &mut runner, (proof, certificate), strategy, statistics, deadline),
             Err(rejection) => rejection,
         };
         let gave_up = Instant::now() >= proof_deadline && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
@@ -172,8 +160,12 @@ impl Session {
         if has_loops([original, candidate]) {
             let until = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
             let functions = [original, candidate];
-            if let Some(refutation) = self.unroll(arena, functions, &mut runner, &mut solver, until) {
-                return refuted(refutation, "unrolling");
+            match self.unroll(arena, functions, &mut runner, &mut solver, until) {
+                Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
+                Some(Unrolled::Equivalent(proof, certificate)) => {
+                    return self.proved(arena, &mut runner, (proof, certificate), "unrolling", statistics, deadline);
+                }
+                None => {}
             }
         }
         let reason = if gave_up || Instant::now() >= deadline {
@@ -182,6 +174,25 @@ impl Session {
             reason(&rejection, original, candidate)
         };
         Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics, certificate: None }
+    }
+
+    /// The verdict of a proof, which says something only if the original has a run that it is about.
+    fn proved(
+        &self,
+        arena: &Arena,
+        runner: &mut Runner,
+        (proof, certificate): (CheckedProof, Certificate),
+        strategy: &'static str,
+        mut statistics: Statistics,
+        deadline: Instant,
+    ) -> Outcome {
+        statistics.points = proof.counts().points;
+        statistics.obligations = proof.counts().obligations;
+        let (verdict, certificate) = match self.find_evidence(arena, runner, deadline) {
+            Ok(()) => (Verdict::Equivalent(proof), Some(certificate)),
+            Err(detail) => (Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail)), None),
+        };
+        Outcome { verdict, strategy: Some(strategy), statistics, certificate }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -198,7 +209,7 @@ impl Session {
         Err(format!("no defined run of the original to an exit was found{why}"))
     }
 
-    /// Follows loops for a few turns, with no claims about them. The kernel cannot accept that, unless they end so soon; but
+    /// Follows loops for a few turns, with no claims about them. The kernel accepts that only if they end so soon; else
     /// its model of the first difference on the way speaks of the start.
     fn unroll(
         &self,
@@ -207,17 +218,21 @@ impl Session {
         runner: &mut Runner,
         solver: &mut Solver,
         until: Instant,
-    ) -> Option<Refutation> {
+    ) -> Option<Unrolled> {
         for turns in UNROLLED {
             if Instant::now() >= until {
                 return None;
             }
             let (result, certificate) = self.prove(arena, functions, solver, until, turns);
-            if let Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) = result {
-                let replayed = runner.model(arena, &model, &certificate.locals, self.options.seed, until);
-                if replayed.is_some() {
-                    return replayed;
+            match result {
+                Ok(proof) => return Some(Unrolled::Equivalent(proof, certificate)),
+                Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) => {
+                    let replayed = runner.model(arena, &model, &certificate.locals, self.options.seed, until);
+                    if let Some(refutation) = replayed {
+                        return Some(Unrolled::Different(refutation));
+                    }
                 }
+                Err(_) => {}
             }
         }
         None
@@ -254,6 +269,12 @@ impl Session {
             }
         }
     }
+}
+
+/// What following loops without claims has shown.
+enum Unrolled {
+    Different(Refutation),
+    Equivalent(CheckedProof, Certificate),
 }
 
 /// The verdict of a refutation.

@@ -63,6 +63,7 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                 }
                 Op::Unknown { var } => {
                     slots.remove(var);
+                    loaded.remove(var);
                 }
                 Op::Store { address, value } if frame_offset(arena, *address).is_none() => {
                     out.fills.extend(fill(arena, &slots, *value));

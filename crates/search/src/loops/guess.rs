@@ -699,9 +699,7 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
             let rest = column.values[0] & mask;
             if column.values.iter().all(|v| v & mask == rest) && most > least {
                 let bits = period.ilog2();
-                let rest =
-                    if bits < 64 && rest >> (bits - 1) & 1 == 1 { rest as i64 - (1 << bits) } else { rest as i64 };
-                hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{rest})"));
+                hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{})", residue(rest, bits)));
             }
         }
     }
@@ -719,7 +717,7 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
                 let varies = |c: &Column| c.values.iter().any(|v| (v ^ c.values[0]) & (u64::from(period) - 1) != 0);
                 if gaps.all(|g| g == first) && varies(x) && varies(y) {
                     let (p, q, bits) = (x.name(), y.name(), period.ilog2());
-                    let rest = if first >> (bits - 1) & 1 == 1 { first as i64 - (1 << bits) } else { first as i64 };
+                    let rest = residue(first, bits);
                     hold.push(format!("(= (slice 0 {bits} (add {q} (mul #32:-1 {p}))) #{bits}:{rest})"));
                 }
             }
@@ -735,6 +733,11 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
         }
     }
     out.hold.extend(hold);
+}
+
+/// A number of so many bits as certificates write it.
+fn residue(value: u64, bits: u32) -> i64 {
+    if value >> (bits - 1) & 1 == 1 { value as i64 - (1 << bits) } else { value as i64 }
 }
 
 /// `x ≤ y` if it held and, where that matters, came close to being an equality.
