@@ -138,7 +138,12 @@ impl<'a> Search<'a> {
                 && let Callee::Named(callee) = &call.callee
             {
                 let theirs = self.entry(arena, callee, depth + 1);
+                // A chain of several loads is the same one only in the memory at entry.
+                let at_entry = is_entry_world(arena, arrival.state.world);
                 let mut ours = |loaded: &Loaded| -> Option<Loaded> {
+                    if loaded.offsets.len() > 1 && !at_entry {
+                        return None;
+                    }
                     let (argument, mut offsets) = chain(arena, arrival.state.get(loaded.argument), 0)?;
                     let last = offsets.last_mut()?;
                     *last = last.wrapping_add(*loaded.offsets.first()?);
@@ -375,14 +380,17 @@ fn chain(arena: &Arena, address: TermId, depth: usize) -> Option<(Register, Vec<
         let register = Register::of_var(var).filter(|r| Register::ARGUMENTS.contains(r))?;
         return Some((register, vec![offset]));
     }
-    let first = arena.op(base) == TermOp::Load(8)
-        && arena.as_var(arena.arg(base, 0)).is_some_and(|memory| arena.var_name(memory) == "world");
-    if !first {
+    if arena.op(base) != TermOp::Load(8) || !is_entry_world(arena, arena.arg(base, 0)) {
         return None;
     }
     let (register, mut offsets) = chain(arena, arena.arg(base, 1), depth + 1)?;
     offsets.push(offset);
     Some((register, offsets))
+}
+
+/// Is this the memory at entry, before anything was written?
+fn is_entry_world(arena: &Arena, memory: TermId) -> bool {
+    arena.as_var(memory).is_some_and(|memory| arena.var_name(memory) == "world")
 }
 
 /// What is put into argument registers just before calls.
