@@ -163,7 +163,7 @@ impl Session {
             match self.unroll(arena, functions, &mut runner, &mut solver, until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
                 Some(Unrolled::Equivalent(proof, certificate)) => {
-                    return self.proved(arena, &mut runner, (proof, certificate), "unrolling", statistics, deadline);
+                    return self.proved(arena, &mut runner, (proof, *certificate), "unrolling", statistics, deadline);
                 }
                 None => {}
             }
@@ -225,7 +225,7 @@ impl Session {
             }
             let (result, certificate) = self.prove(arena, functions, solver, until, turns);
             match result {
-                Ok(proof) => return Some(Unrolled::Equivalent(proof, certificate)),
+                Ok(proof) => return Some(Unrolled::Equivalent(proof, Box::new(certificate))),
                 Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) => {
                     let replayed = runner.model(arena, &model, &certificate.locals, self.options.seed, until);
                     if let Some(refutation) = replayed {
@@ -274,7 +274,7 @@ impl Session {
 /// What following loops without claims has shown.
 enum Unrolled {
     Different(Refutation),
-    Equivalent(CheckedProof, Certificate),
+    Equivalent(CheckedProof, Box<Certificate>),
 }
 
 /// The verdict of a refutation.
