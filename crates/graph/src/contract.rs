@@ -15,10 +15,13 @@
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
+mod results;
+
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
-use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register, Signature};
+use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
 use crate::{ValueRange, library};
+use results::{computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
@@ -129,7 +132,9 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let mut read_results: FxHashSet<String> = FxHashSet::default();
     let mut live: FxHashMap<String, u64> = FxHashMap::default();
+    let mut called: FxHashSet<&str> = FxHashSet::default();
     for function in candidate.functions {
+        called.extend(function.points.iter().filter_map(named_callee));
         // An optimiser that changed how a function is called leaves its signature out.
         let signature_of = |name: &str| by_name.get(name).and_then(|f| f.signature.clone());
         let live_in = liveness(candidate.arena, function, &signature_of);
@@ -144,16 +149,23 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let mut names: Vec<String> = by_name.keys().map(|name| name.to_string()).collect();
     names.sort();
     for name in names {
-        let (Some(before), Some(after)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
+        let Some(before) = by_name.get(name.as_str()) else { continue };
+        let after = candidates.get(name.as_str());
+        // A local function that the candidate has no use for any more.
+        let dropped = after.is_none() && original.private.contains(&name) && !called.contains(name.as_str());
+        if after.is_none() && !dropped {
+            continue;
+        }
         if original.replaceable.contains(&name) || candidate.replaceable.contains(&name) {
             continue;
         }
         let private = private.contains(&name);
         let arguments = if private { passed.get(&name).cloned().unwrap_or_default() } else { BTreeMap::new() };
         let live_in = live.get(&name).copied().unwrap_or(u64::MAX);
-        let Some(moved) = moved(original.arena, before, live_in, &arguments) else { continue };
+        let put = |register: Register| !private || search.is_put(&name, register);
+        let Some(moved) = moved(original.arena, before, live_in, &arguments, &put) else { continue };
         let signature = before.signature.as_ref().filter(|_| private);
-        let guess = signature.and_then(|s| search.infer(original.arena, after, s, live_in, &arguments));
+        let guess = signature.zip(after).and_then(|(s, f)| search.infer(original.arena, f, s, live_in, &arguments));
         let reads = if guess.is_some() { search.reads(original.arena, &name) } else { BTreeSet::new() };
         let (moved, promoted) = guess.map_or((moved, BTreeMap::new()), |g| (g.moved, g.promoted));
         let result_unused = private && candidate.complete && !read_results.contains(&name);
@@ -163,6 +175,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let result = fixed_result(original.arena, before);
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
+        let result = if dropped { result.or_else(|| computed_result(original.arena, before)) } else { result };
         let (ranges, result_range) = (known.arguments, known.result);
         let contract = LocalContract {
             private,
@@ -185,12 +198,14 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
 }
 
 /// Where the candidate's body, which reads the registers `live_in`, expects the original's arguments. `None` if the
-/// original's are not known or go over the stack.
+/// original's are not known or go over the stack. `put` says into which registers its call sites put something: a
+/// constant that none passes is not read, though a call through a pointer in the body might read any register.
 fn moved(
     arena: &Arena,
     original: &Function,
     live_in: u64,
     constants: &BTreeMap<Register, BTreeSet<Fixed>>,
+    put: &dyn Fn(Register) -> bool,
 ) -> Option<BTreeMap<Register, Option<Register>>> {
     let signature = original.signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic)?;
     let mut places = Vec::new();
@@ -205,7 +220,8 @@ fn moved(
     let gone =
         |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1) || is_unused(arena, original, *r);
     let left: Vec<Register> = general.iter().copied().filter(|r| !gone(r)).collect();
-    let shifted = left.len() < general.len() && !Register::ARGUMENTS[left.len()..].iter().any(|r| reads(*r));
+    let dropped = &Register::ARGUMENTS[left.len()..general.len().max(left.len())];
+    let shifted = left.len() < general.len() && !dropped.iter().any(|r| reads(*r) && put(*r));
     let mut out = BTreeMap::new();
     for register in places {
         let to = match left.iter().position(|r| *r == register) {
@@ -213,7 +229,7 @@ fn moved(
             None if shifted && general.contains(&register) => None,
             _ => Some(register),
         };
-        out.insert(register, to.filter(|r| reads(*r)));
+        out.insert(register, to.filter(|r| reads(*r) && (!gone(&register) || put(*r))));
     }
     Some(out)
 }
@@ -397,6 +413,14 @@ fn liveness_where(
     live_in
 }
 
+/// The function that is called at the end of a point, if it has a name.
+fn named_callee(point: &Point) -> Option<&str> {
+    match &point.next {
+        Next::Call(Call { callee: Callee::Named(name), .. }) => Some(name),
+        _ => None,
+    }
+}
+
 /// Callees whose result some call site of the function reads.
 fn results_read(function: &Function, live_in: &[u64], signature_of: &dyn Fn(&str) -> Option<Signature>) -> Vec<String> {
     let places = |name: &str| match signature_of(name).filter(|s| s.unsupported.is_none()) {
@@ -425,136 +449,6 @@ fn results_read(function: &Function, live_in: &[u64], signature_of: &dyn Fn(&str
         None => !returns_nothing,
     });
     read.map(|(name, _)| name.clone()).collect()
-}
-
-/// What the function returns on every path, if one value fits all.
-fn fixed_result(arena: &mut Arena, function: &Function) -> Option<FixedResult> {
-    let signature = function.signature.as_ref().filter(|s| s.unsupported.is_none())?;
-    let [result] = signature.results[..] else { return None };
-    if result.place != Place::Register(Register::General(0)) {
-        return None;
-    }
-    let mut predecessors: Vec<Vec<PointId>> = vec![Vec::new(); function.points.len()];
-    let mut work: Vec<PointId> = Vec::new();
-    for (i, point) in function.points.iter().enumerate() {
-        match &point.next {
-            Next::Edges(edges) => edges.iter().for_each(|e| predecessors[e.target.index()].push(PointId(i as u32))),
-            Next::Call(call) if call.tail => return None,
-            Next::Return => work.push(PointId(i as u32)),
-            Next::Call(_) | Next::Fault(_) => {}
-        }
-    }
-    let after_call: FxHashSet<PointId> = function
-        .points
-        .iter()
-        .filter_map(|p| match &p.next {
-            Next::Call(call) => call.returns,
-            _ => None,
-        })
-        .collect();
-    let rax = Register::General(0).index();
-    let mut seen: FxHashSet<PointId> = work.iter().copied().collect();
-    let mut found: Option<FixedResult> = None;
-    while let Some(point) = work.pop() {
-        let values = block_values(arena, function, point);
-        let value = match values.iter().find(|(var, _)| var.index() == rax).map(|(_, v)| *v) {
-            Some(value) => Some(value),
-            None if after_call.contains(&point) || point == Function::ENTRY => return None,
-            None => None,
-        };
-        let Some(value) = value else {
-            for p in &predecessors[point.index()] {
-                if seen.insert(*p) {
-                    work.push(*p);
-                }
-            }
-            continue;
-        };
-        let here = match fixed(arena, function, value) {
-            Some(value) => FixedResult::Value(value),
-            None => slot_result(arena, function, point)?,
-        };
-        if found.as_ref().is_some_and(|f| *f != here) {
-            return None;
-        }
-        found = Some(here);
-    }
-    found
-}
-
-/// The function returns a frame slot to which only one value is ever stored.
-fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
-    let rax = Register::General(0).index();
-    let ops = &function.point(point).ops;
-    let writes = |op: &Op, index: usize| matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == index);
-    let last = ops.iter().rposition(|(_, op)| writes(op, rax))?;
-    // What reaches rax must be a load, or an unchanged or zero-extended copy of one.
-    let loaded = match &ops[last].1 {
-        Op::Load { address, .. } => *address,
-        Op::Set { value, .. } => {
-            let copied = if arena.op(*value) == term::Op::Zext(64) { arena.arg(*value, 0) } else { *value };
-            let source = arena.as_var(copied)?;
-            let at = ops[..last].iter().rposition(|(_, op)| writes(op, source.index()))?;
-            match &ops[at].1 {
-                Op::Load { address, .. } => *address,
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    if !is_frame_address(arena, loaded) {
-        return None;
-    }
-    // Nobody else may know the slot's address.
-    let escapes = |op: &Op| match op {
-        Op::Set { var, value } => {
-            let frame_register = matches!(Register::of_var(*var), Some(Register::General(4 | 5)));
-            !frame_register && arena.sort(*value).width() == Some(64) && is_frame_address(arena, *value)
-        }
-        _ => false,
-    };
-    if function.points.iter().flat_map(|p| &p.ops).any(|(_, op)| escapes(op)) {
-        return None;
-    }
-    let mut stored = None;
-    for (i, p) in function.points.iter().enumerate() {
-        for (n, (_, op)) in p.ops.iter().enumerate() {
-            let Op::Store { address, value } = op else { continue };
-            let overlap = arena.difference(*address, loaded).map(|d| d.low() as i64);
-            if *address != loaded {
-                if overlap.is_some_and(|d| d.unsigned_abs() < 64) && overlap.is_some_and(|d| near(arena, *value, d)) {
-                    return None;
-                }
-                continue;
-            }
-            let here = match fixed(arena, function, *value) {
-                Some(value) => FixedResult::Value(value),
-                None => {
-                    let var = arena.as_var(*value)?;
-                    let register = Register::of_var(var).filter(|r| Register::ARGUMENTS.contains(r))?;
-                    let untouched = i == Function::ENTRY.index()
-                        && !p.ops[..n]
-                            .iter()
-                            .any(|(_, o)| matches!(o, Op::Set { var: v, .. } | Op::Load { var: v, .. } if *v == var));
-                    if !untouched {
-                        return None;
-                    }
-                    FixedResult::Argument(register)
-                }
-            };
-            if stored.as_ref().is_some_and(|s| *s != here) {
-                return None;
-            }
-            stored = Some(here);
-        }
-    }
-    stored
-}
-
-/// Could a store of this value at distance `d` touch the 8 bytes at distance 0?
-fn near(arena: &Arena, value: TermId, d: i64) -> bool {
-    let bytes = i64::from(arena.width(value) / 8);
-    d < 8 && d + bytes > 0
 }
 
 /// `rbp + constant` or `rsp + constant`.

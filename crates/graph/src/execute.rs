@@ -394,7 +394,7 @@ impl Executor<'_, '_> {
         let (var, value) = match op {
             Op::Set { var, value } => {
                 let value = self.value(state, temporaries, *value);
-                let value = self.known.settle(self.context.arena, value);
+                let value = self.known.settle_operand(self.context.arena, value);
                 let value = self.widen(value);
                 (*var, self.aligned(value))
             }

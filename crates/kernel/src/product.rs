@@ -29,7 +29,7 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{Access, Arrival, Context, Event, Joins, Known, PointId, Run, Side, State, Stuck};
+use graph::{Access, Arrival, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -303,12 +303,32 @@ impl<'c, 'a> Checker<'c, 'a> {
             let not = self.context.arena.bool_not(*holds);
             facts.push(self.fact(when, FactKind::Not(not)));
         }
+        for copy in &run.exclusive {
+            let overlap = self.partly_overlaps(copy);
+            if self.context.arena.as_bool(overlap) != Some(false) {
+                let when = self.context.arena.bool_and(condition, copy.guard);
+                facts.push(self.fact(when, FactKind::Apart(overlap)));
+            }
+        }
         for access in &run.accesses {
             if seen.insert((access.guard, access.address)) {
                 let when = self.context.arena.bool_and(condition, access.guard);
                 facts.push(self.fact(when, FactKind::Access { address: access.address, bytes: access.bytes }));
             }
         }
+    }
+
+    /// Source and destination of a copy are neither the same nor apart.
+    fn partly_overlaps(&mut self, copy: &Exclusive) -> TermId {
+        let arena = &mut *self.context.arena;
+        let same = arena.eq(copy.to, copy.from);
+        let [behind, before] = [(copy.to, copy.from), (copy.from, copy.to)].map(|(a, b)| {
+            let distance = arena.sub(a, b);
+            arena.ule(copy.length, distance)
+        });
+        let apart = arena.bool_and(behind, before);
+        let fine = arena.bool_or(same, apart);
+        arena.bool_not(fine)
     }
 
     pub(crate) fn check_worlds(

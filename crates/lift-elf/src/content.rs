@@ -37,7 +37,7 @@ impl Image {
                 let extent = self.layout.extent(place).filter(|e| e.base == base)?;
                 Some((place.section, extent.start, extent.size, extent.sized))
             }
-            Base::Section(_) | Base::Number => None,
+            Base::Section(_) | Base::Whole(_) | Base::Number => None,
         }
     }
 
@@ -114,6 +114,7 @@ impl Image {
                 let repeats = self.sections.iter().filter(|s| s.name == *name).count() > 1;
                 if repeats { format!("{name}#{section}") } else { name.clone() }
             }
+            Base::Whole(whole) => self.splits().wholes[whole as usize].0.clone(),
             Base::Number => String::new(),
         }
     }

@@ -44,6 +44,7 @@ impl<'a> Objects<'a> {
 
     /// The address as a term.
     pub fn term(&mut self, arena: &mut Arena, location: Location) -> TermId {
+        let location = self.image.unsplit(location);
         if location.base == Base::Number {
             return arena.bv_i64(64, location.offset);
         }
@@ -143,6 +144,11 @@ impl<'a> Objects<'a> {
                 object.align = self.image.sections[section as usize].align;
                 object.read_only = self.image.sections[section as usize].is_read_only();
                 object.members = self.members(arena, section);
+            }
+            Base::Whole(whole) => {
+                object.kind = ObjectKind::Named { defined: true, local: true, weak: false, function: false };
+                object.size = Some(self.image.splits().wholes[whole as usize].1);
+                object.unaliased = true;
             }
             Base::Literal { .. } | Base::Number => {}
         }

@@ -28,6 +28,8 @@ pub(crate) struct Debug {
     pub types: TypeTable,
     /// Types of variables by their place.
     pub variables: FxHashMap<Place, TypeId>,
+    /// Variables in several parts, or with a part missing.
+    pub split: Vec<crate::split::Parts>,
     /// Variables with a volatile part.
     pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.

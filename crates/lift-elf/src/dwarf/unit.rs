@@ -6,6 +6,7 @@ use super::structure::{Interner, TypeId};
 use super::types::Types;
 use super::{Addresses, Debug, Described, TypedLocal};
 use crate::container::Place;
+use crate::split::Parts;
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
 use graph::{Local, Register, Signature};
@@ -283,6 +284,14 @@ impl<'a, 'b> Walker<'a, 'b> {
                 return;
             }
         };
+        if let Some(parts) = self.parts(expression) {
+            let volatile = types.is_volatile(entry) || types.is_volatile(&root);
+            if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
+                let name = function.map_or(name.clone(), |f| format!("{}.{name}", f.name));
+                debug.split.push(Parts { name, size, parts });
+            }
+            return;
+        }
         let address = match single(types.unit, expression) {
             Some(Operation::FrameOffset { offset }) => {
                 if let Some(function) = function {
@@ -310,6 +319,30 @@ impl<'a, 'b> Walker<'a, 'b> {
             *number += 1;
             debug.statics.entry(place).or_insert_with(|| format!("{}.{name}{suffix}", function.name));
         }
+    }
+
+    /// The parts of a variable that is in several places of memory.
+    fn parts(&self, expression: gimli::Expression<Reader<'b>>) -> Option<Vec<(Place, u64, u64)>> {
+        let types = &self.types;
+        let mut operations = expression.operations(types.unit.encoding());
+        let (mut out, mut at, mut here) = (Vec::new(), 0u64, None);
+        while let Some(operation) = operations.next().ok()? {
+            match operation {
+                Operation::Address { address } if here.is_none() => here = Some(address),
+                Operation::AddressIndex { index } if here.is_none() => {
+                    here = Some(types.dwarf.address(types.unit, index).ok()?);
+                }
+                Operation::Piece { size_in_bits, bit_offset: None } if size_in_bits % 8 == 0 => {
+                    let size = size_in_bits / 8;
+                    if let Some(address) = here.take() {
+                        out.push((self.addresses.place(address)?, at, size));
+                    }
+                    at = at.checked_add(size)?;
+                }
+                _ => return None,
+            }
+        }
+        (here.is_none() && !out.is_empty()).then_some(out)
     }
 
     fn local(&self, root: &Entry<'a, 'b>, function: &mut Open, name: String, offset: i64, own: Option<TypeId>) {
