@@ -19,7 +19,7 @@ mod moves;
 mod calls;
 
 pub use rejection::Rejection;
-pub(crate) use rejection::unknown;
+pub(crate) use rejection::{UNMADE_READ, unknown};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim};
@@ -214,6 +214,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let point = self.forget(index, point)?;
             self.entered[index] = Some(Entered { base, point: point.clone() });
             self.counts.points += 1;
+            let point = self.with_seen(index, point)?;
             self.segment(point, self.points[index].heads, Some(index))?;
         }
         Ok(())
@@ -287,7 +288,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Ok(())
     }
 
-    fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
+    pub(crate) fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
         self.learned += 1;
         Fact { number: self.learned, when, kind }
     }
