@@ -111,13 +111,22 @@ impl<'a> Context<'a> {
     /// table, else everything that the original has set up.
     pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {
         let contract = name.and_then(|n| self.contract(n));
-        let allocates = contract.is_some_and(|c| c.effect == Effect::Allocate);
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
         let local = name.and_then(|n| self.functions[0].contracts.get(n));
+        let allocates =
+            contract.is_some_and(library::Contract::returns_fresh) || local.is_some_and(|c| c.returns_fresh);
         let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
         let promoted = local.map_or(BTreeMap::new(), |c| c.promoted.clone());
         let fixed = local.and_then(|c| c.result.clone());
-        let preserves = local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
+        let manages_heap = match local {
+            Some(local) => local.effect == LocalEffect::Heap,
+            None => contract.is_some_and(|c| library::manages_heap(c.name)),
+        };
+        let quiet = manages_heap && !self.uses_errno && self.may_assume("private-heap");
+        if quiet {
+            self.assume(Assumption::global("private-heap"));
+        }
+        let preserves = quiet || local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
             let assumption = if contract.private { "callers" } else { "definition" };
             self.assume(Assumption::about(assumption, name.unwrap_or_default()));

@@ -20,8 +20,8 @@ mod results;
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
 use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
-use crate::{ValueRange, library};
-use results::{computed_result, fixed_result};
+use crate::{Undefined, ValueRange, library};
+use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
@@ -53,6 +53,8 @@ pub enum LocalEffect {
     Reads,
     /// It writes no memory outside its frame and calls nobody, but may not return.
     Preserves,
+    /// The same, but for calls of functions that manage the heap.
+    Heap,
     /// Anything.
     Unknown,
 }
@@ -80,6 +82,8 @@ pub struct LocalContract {
     pub result_unused: bool,
     /// What the original always returns.
     pub result: Option<FixedResult>,
+    /// Is what the original returns null, or what it has just been given by an allocating function?
+    pub returns_fresh: bool,
     /// What the original does.
     pub effect: LocalEffect,
 }
@@ -91,6 +95,7 @@ impl LocalContract {
             || self.result.is_some()
             || self.result_range.is_some()
             || self.noreturn
+            || self.returns_fresh
             || self.effect != LocalEffect::Unknown
     }
 }
@@ -110,6 +115,8 @@ pub struct File<'a> {
     pub private: BTreeSet<String>,
     /// Names of functions that another file's definition can replace.
     pub replaceable: BTreeSet<String>,
+    /// As an original: may it be taken to have no undefined behaviour?
+    pub undefined: Undefined,
 }
 
 /// Argument registers: the six general ones and eight vector ones.
@@ -125,9 +132,10 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let private: BTreeSet<String> = original.private.intersection(&candidate.private).cloned().collect();
     let nobody = BTreeSet::new();
     let enclosed = if original.complete { &private } else { &nobody };
-    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed);
+    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined);
     let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
     let effects = effects(original);
+    let wrappers = allocators(original.arena, original.functions, &original.replaceable);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let mut read_results: FxHashSet<String> = FxHashSet::default();
@@ -188,6 +196,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
             reads,
             result_unused,
             result,
+            returns_fresh: wrappers.contains(&name),
             effect,
         };
         if private || contract.says_something() {
@@ -198,7 +207,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
 }
 
 /// Where the candidate's body, which reads the registers `live_in`, expects the original's arguments. `None` if the
-/// original's are not known or go over the stack. `put` says into which registers its call sites put something: a
+/// original's are not known. `put` says into which registers its call sites put something: a
 /// constant that none passes is not read, though a call through a pointer in the body might read any register.
 fn moved(
     arena: &Arena,
@@ -208,11 +217,12 @@ fn moved(
     put: &dyn Fn(Register) -> bool,
 ) -> Option<BTreeMap<Register, Option<Register>>> {
     let signature = original.signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic)?;
-    let mut places = Vec::new();
+    let (mut places, mut over_stack) = (Vec::new(), false);
     for value in &signature.arguments {
         match value.place {
             Place::Register(register) => places.push(register),
-            Place::Stack(_) => return None,
+            // It is passed there in any case.
+            Place::Stack(_) => over_stack = true,
         }
     }
     let reads = |register: Register| live_in & 1 << register.index() != 0;
@@ -221,7 +231,7 @@ fn moved(
         |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1) || is_unused(arena, original, *r);
     let left: Vec<Register> = general.iter().copied().filter(|r| !gone(r)).collect();
     let dropped = &Register::ARGUMENTS[left.len()..general.len().max(left.len())];
-    let shifted = left.len() < general.len() && !dropped.iter().any(|r| reads(*r) && put(*r));
+    let shifted = !over_stack && left.len() < general.len() && !dropped.iter().any(|r| reads(*r) && put(*r));
     let mut out = BTreeMap::new();
     for register in places {
         let to = match left.iter().position(|r| *r == register) {
@@ -518,10 +528,11 @@ fn effect(
                         Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => {
                             LocalEffect::Reads
                         }
+                        _ if library::manages_heap(name) => LocalEffect::Heap,
                         _ => LocalEffect::Unknown,
                     }
                 };
-                if call.tail || call.returns.is_none() {
+                if call.tail && callee != LocalEffect::Heap || call.returns.is_none() && !call.tail {
                     return LocalEffect::Unknown;
                 }
                 effect = effect.max(callee);

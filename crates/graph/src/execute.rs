@@ -567,7 +567,7 @@ impl Executor<'_, '_> {
                     self.context.assume(Assumption::about("in-bounds", name));
                 }
                 if self.side == Side::Original {
-                    self.context.note_original_address(address);
+                    self.context.note_original_address(address, bytes);
                 }
                 self.log(guard, address, bytes, write, place);
                 return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
@@ -613,7 +613,7 @@ impl Executor<'_, '_> {
         }
         let address = self.context.canonical_address(address);
         match self.side {
-            Side::Original => self.context.note_original_address(address),
+            Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),
         }
         self.context.assume(Assumption::global("sequential"));

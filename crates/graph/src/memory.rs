@@ -216,11 +216,15 @@ impl Context<'_> {
         matches!((here, whole), (Some(a), Some(b)) if a.var == b.var && a.local.is_some())
     }
 
-    /// Is the access certainly outside a filled or copied block of constant length?
+    /// Is the access certainly outside a filled or copied block? One of variable length lies in the object that it begins
+    /// in.
     fn outside_block(&mut self, memory: TermId, address: TermId, bytes: u16) -> bool {
         let start = self.arena.arg(memory, 1);
         let length = *self.arena.args(memory).last().expect("operands");
-        let Some(length) = self.arena.as_u64(length) else { return false };
+        let Some(length) = self.arena.as_u64(length) else {
+            return self.arena.difference(address, start).is_none()
+                && self.alias(address, bytes, start, 1) == Alias::Disjoint;
+        };
         match u16::try_from(length) {
             Ok(0) => true,
             Ok(length) => self.alias(address, bytes, start, length) == Alias::Disjoint,

@@ -100,6 +100,10 @@ impl Context<'_> {
             if self.only_value(*register).is_some() {
                 continue;
             }
+            if range.width == 64 && self.may_assume("user-addresses") {
+                // It may come from what pointers can be.
+                self.assume(Assumption::global("user-addresses"));
+            }
             let held = self.entry_argument(value, *register);
             let holds = self.in_range(held, range);
             all = self.arena.bool_and(all, holds);

@@ -3,8 +3,9 @@
 //! Trust: full.
 
 use super::{Fixed, FixedResult, block_values, fixed, has_cycle, is_frame_address};
-use crate::{Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side};
+use crate::{Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, library};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use term::{Arena, TermId};
 
 /// What the function returns on every path, if one value fits all.
@@ -90,8 +91,8 @@ pub(super) fn computed_result(arena: &mut Arena, function: &Function) -> Option<
     found.map(|number| FixedResult::Value(Fixed::Number(number)))
 }
 
-/// The function returns a frame slot to which only one value is ever stored.
-fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
+/// The frame slot that the function returns at this point, if nobody else may know its address.
+fn returned_slot(arena: &Arena, function: &Function, point: PointId) -> Option<TermId> {
     let rax = Register::General(0).index();
     let ops = &function.point(point).ops;
     let writes = |op: &Op, index: usize| matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == index);
@@ -110,7 +111,9 @@ fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option
         }
         _ => return None,
     };
-    if !is_frame_address(arena, loaded) {
+    // Relative to the frame pointer a slot has one name everywhere.
+    let by_frame_pointer = arena.free_vars(loaded).iter().any(|var| var.index() == Register::RBP.index());
+    if !is_frame_address(arena, loaded) || !by_frame_pointer || !function.is_unoptimised() {
         return None;
     }
     // Nobody else may know the slot's address.
@@ -124,6 +127,12 @@ fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option
     if function.points.iter().flat_map(|p| &p.ops).any(|(_, op)| escapes(op)) {
         return None;
     }
+    Some(loaded)
+}
+
+/// The function returns a frame slot to which only one value is ever stored.
+fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
+    let loaded = returned_slot(arena, function, point)?;
     let mut stored = None;
     for (i, p) in function.points.iter().enumerate() {
         for (n, (_, op)) in p.ops.iter().enumerate() {
@@ -163,4 +172,93 @@ fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option
 fn near(arena: &Arena, value: TermId, d: i64) -> bool {
     let bytes = i64::from(arena.width(value) / 8);
     d < 8 && d + bytes > 0
+}
+
+/// Functions that return null or what an allocating function has just given them: `xmalloc` and its like.
+pub(super) fn allocators(
+    arena: &mut Arena,
+    functions: &[Function],
+    replaceable: &BTreeSet<String>,
+) -> FxHashSet<String> {
+    let defined: FxHashSet<&str> = functions.iter().map(|f| f.name.as_str()).collect();
+    let mut known: FxHashSet<String> = FxHashSet::default();
+    // Some call others.
+    for _ in 0..3 {
+        for function in functions {
+            let fresh = |name: &str| match defined.contains(name) {
+                true => known.contains(name) && !replaceable.contains(name),
+                false => library::contract(name).is_some_and(library::Contract::returns_fresh),
+            };
+            if !known.contains(&function.name) && returns_fresh(arena, function, &fresh) {
+                known.insert(function.name.clone());
+            }
+        }
+    }
+    known
+}
+
+/// Where an allocating function has just returned, and nothing else leads to.
+fn after_allocation(function: &Function, fresh: &dyn Fn(&str) -> bool) -> FxHashSet<PointId> {
+    let mut given = FxHashSet::default();
+    for point in &function.points {
+        if let Next::Call(Call { callee: Callee::Named(name), returns: Some(returns), .. }) = &point.next
+            && fresh(name)
+        {
+            given.insert(*returns);
+        }
+    }
+    for point in &function.points {
+        match &point.next {
+            Next::Edges(edges) => given.retain(|p| edges.iter().all(|e| e.target != *p)),
+            Next::Call(call) if !matches!(&call.callee, Callee::Named(name) if fresh(name)) => {
+                given.retain(|p| call.returns != Some(*p));
+            }
+            _ => {}
+        }
+    }
+    given
+}
+
+fn returns_fresh(arena: &Arena, function: &Function, fresh: &dyn Fn(&str) -> bool) -> bool {
+    let Some(signature) = function.signature.as_ref().filter(|s| s.unsupported.is_none()) else { return false };
+    let [result] = signature.results[..] else { return false };
+    let given = after_allocation(function, fresh);
+    if result.place != Place::Register(Register::General(0)) || result.bytes != 8 || given.is_empty() {
+        return false;
+    }
+    let rax = Register::General(0).index();
+    let writes =
+        |op: &Op| matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == rax);
+    let mut exits = 0;
+    for (i, point) in function.points.iter().enumerate() {
+        let exit = PointId(i as u32);
+        let fine = match &point.next {
+            Next::Return => {
+                let at_once = given.contains(&exit) && !point.ops.iter().any(|(_, op)| writes(op));
+                let kept = |slot: TermId| {
+                    function.points.iter().enumerate().all(|(i, p)| {
+                        let just_given = given.contains(&PointId(i as u32));
+                        p.ops.iter().enumerate().all(|(n, (_, op))| {
+                            let Op::Store { address, value } = op else { return true };
+                            if *address != slot {
+                                let distance = arena.difference(*address, slot).map(|d| d.low() as i64);
+                                return distance.is_none_or(|d| !near(arena, *value, d));
+                            }
+                            let untouched = !p.ops[..n].iter().any(|(_, op)| writes(op));
+                            let is_result = arena.as_var(*value).is_some_and(|var| var.index() == rax);
+                            arena.as_u64(*value) == Some(0) || is_result && just_given && untouched
+                        })
+                    })
+                };
+                at_once || returned_slot(arena, function, exit).is_some_and(kept)
+            }
+            Next::Call(call) if call.tail => matches!(&call.callee, Callee::Named(name) if fresh(name)),
+            _ => continue,
+        };
+        if !fine {
+            return false;
+        }
+        exits += 1;
+    }
+    exits > 0
 }
