@@ -30,6 +30,8 @@ pub struct Program {
     pub sites: Vec<Site>,
     /// The loops, by number.
     pub loops: Vec<Loop>,
+    /// The calls that were inlined, by number.
+    pub calls: Vec<Call>,
     /// The cell with the result, if there is one.
     pub result: Option<u32>,
     /// Values given to parameters, by name.
@@ -79,6 +81,8 @@ pub struct Object {
     pub cells: Option<u64>,
     /// Role.
     pub origin: Origin,
+    /// The inlined call whose variable this is.
+    pub call: Option<u32>,
 }
 
 /// A cell of an element.
@@ -127,6 +131,32 @@ pub struct Site {
     pub line: u32,
     /// Enclosing loops, the outermost first.
     pub loops: Vec<u32>,
+    /// The inlined call that the place is in.
+    pub call: Option<u32>,
+}
+
+/// A call that was inlined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Name of the function.
+    pub function: String,
+    /// Line of the call.
+    pub line: u32,
+    /// The inlined call that it is in.
+    pub outer: Option<u32>,
+}
+
+impl Program {
+    /// Line of a place in the function itself, and the line in a function that it calls if the place is there.
+    pub fn lines(&self, site: u32) -> (u32, Option<(&str, u32)>) {
+        let Some(site) = self.sites.get(site as usize) else { return (0, None) };
+        let Some(call) = site.call.and_then(|c| self.calls.get(c as usize)) else { return (site.line, None) };
+        let mut outermost = call;
+        while let Some(outer) = outermost.outer.and_then(|c| self.calls.get(c as usize)) {
+            outermost = outer;
+        }
+        (outermost.line, Some((&call.function, site.line)))
+    }
 }
 
 /// A loop.

@@ -197,13 +197,12 @@ pub(super) fn find_races(
 }
 
 fn instance(program: &Program, access: &Access, number: u32) -> Instance {
-    let line = program.sites.get(access.site as usize).map_or(0, |s| s.line);
     // The turn's own iterator and those around it.
     let site = program.sites.iter().find(|s| s.loops.last() == Some(&number));
     let names = site.map_or(&[][..], |s| s.loops.as_slice()).iter();
     let names = names.map(|l| program.loops[*l as usize].iterator.clone());
     let iterators = names.zip(&access.iterators).filter_map(|(n, v)| Some((n?, *v))).collect();
-    Instance { line, iterators }
+    Instance::new(program, access.site, iterators)
 }
 
 fn describe(program: &Program, conflict: &Conflict) -> String {
