@@ -21,6 +21,7 @@ mod declare;
 mod entry;
 mod expressions;
 mod openmp;
+mod reduction;
 mod statements;
 mod values;
 

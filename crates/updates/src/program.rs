@@ -366,11 +366,13 @@ impl LoopStmt {
 pub struct Parallel {
     /// Slots with a copy per turn: the iterator and private ones.
     pub private_slots: Vec<u32>,
+    /// Of these, the ones that hold nothing when a turn starts.
+    pub fresh_slots: Vec<u32>,
     /// Objects with a copy per turn.
     pub private_objects: Vec<u32>,
     /// Objects with a copy per turn that starts with the value before the loop.
     pub copied_objects: Vec<u32>,
-    /// Objects that are left with the value of the last turn.
+    /// Objects that are left with the value of the last turn; at its start they hold nothing, unless they are copied.
     pub last_objects: Vec<u32>,
     /// Objects declared inside the loop: first and behind the last.
     pub inner_objects: (u32, u32),

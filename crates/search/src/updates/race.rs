@@ -142,7 +142,12 @@ impl Observer<Hashed> for Watch {
     }
 
     fn leave(&mut self) {
-        self.frames.pop();
+        let Some(frame) = self.frames.pop() else { return };
+        // Reads of control variables are not heard: who writes one of several turns may be read by another.
+        let written = frame.slots.into_values().min_by_key(|a| a.turn);
+        if let (Some(first), None, 2..) = (written, &self.conflict, frame.turn) {
+            self.conflict = Some(Conflict { object: None, second: first.clone(), first, number: frame.number });
+        }
     }
 }
 
