@@ -23,7 +23,7 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 10] = [
+const ABOUT_UNDEFINED: [&str; 11] = [
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",
@@ -34,6 +34,7 @@ const ABOUT_UNDEFINED: [&str; 10] = [
     "no-fault",
     "copies-apart",
     "private-heap",
+    "stored-values",
 ];
 
 impl Undefined {

@@ -16,6 +16,7 @@
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
 mod results;
+mod stored;
 
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
@@ -24,6 +25,7 @@ use crate::{Undefined, ValueRange, library};
 use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use stored::stored_values;
 use term::{Arena, Linear, TermId, VarId};
 
 /// A value that does not depend on an arena.
@@ -100,8 +102,35 @@ impl LocalContract {
     }
 }
 
-/// Contracts by name of the function.
-pub type Contracts = BTreeMap<String, LocalContract>;
+/// What all code of the original's file says.
+#[derive(Clone, Default, Debug)]
+pub struct Contracts {
+    /// Contracts by name of the function.
+    functions: BTreeMap<String, LocalContract>,
+    /// By name: the numbers that a static can hold, as every store of the file is one of a constant.
+    pub statics: BTreeMap<String, BTreeSet<u64>>,
+}
+
+impl Contracts {
+    /// None.
+    pub fn new() -> Contracts {
+        Contracts::default()
+    }
+}
+
+impl std::ops::Deref for Contracts {
+    type Target = BTreeMap<String, LocalContract>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.functions
+    }
+}
+
+impl std::ops::DerefMut for Contracts {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.functions
+    }
+}
 
 /// All functions of one file, lifted into one arena.
 pub struct File<'a> {
@@ -154,6 +183,9 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let mut search =
         promotion::Search::new(original.functions, candidate.functions, candidate.arena, &original.replaceable);
     let mut out = Contracts::new();
+    if original.complete {
+        out.statics = stored_values(original.arena, original.functions);
+    }
     let mut names: Vec<String> = by_name.keys().map(|name| name.to_string()).collect();
     names.sort();
     for name in names {
@@ -270,8 +302,13 @@ fn is_unused(arena: &Arena, function: &Function, register: Register) -> bool {
 
 /// Values of registers at the end of a point, as far as the point itself fixes them.
 fn block_values(arena: &mut Arena, function: &Function, id: PointId) -> FxHashMap<VarId, TermId> {
+    values_after(arena, &function.point(id).ops)
+}
+
+/// Values of registers behind operations, as far as these fix them.
+fn values_after(arena: &mut Arena, ops: &[(u64, Op)]) -> FxHashMap<VarId, TermId> {
     let mut values: FxHashMap<VarId, TermId> = FxHashMap::default();
-    for (_, op) in &function.point(id).ops {
+    for (_, op) in ops {
         match op {
             Op::Set { var, value } => {
                 let mut memo = FxHashMap::default();

@@ -197,6 +197,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
         let condition = self.context.entry_condition();
+        let held = self.context.static_condition(states[0].world);
+        let condition = self.context.arena.bool_and(condition, held);
         let entry = graph::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states, gone: Vec::new() };
         self.segment(start, [entry; 2], None)?;
@@ -214,7 +216,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let point = self.forget(index, point)?;
             self.entered[index] = Some(Entered { base, point: point.clone() });
             self.counts.points += 1;
-            let point = self.with_seen(index, point)?;
+            let mut point = self.with_seen(index, point)?;
+            self.learn_statics(&mut point);
             self.segment(point, self.points[index].heads, Some(index))?;
         }
         Ok(())
@@ -291,6 +294,16 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(crate) fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
         self.learned += 1;
         Fact { number: self.learned, when, kind }
+    }
+
+    /// What statics can hold in a memory that nothing is known about.
+    pub(crate) fn learn_statics(&mut self, point: &mut Point) {
+        let held = self.context.static_condition(point.states[0].world);
+        if self.context.arena.as_bool(held).is_none() {
+            let not = self.context.arena.bool_not(held);
+            let fact = self.fact(point.condition, FactKind::Not(not));
+            point.facts.push(fact);
+        }
     }
 
     /// What the original's defined behaviour on an edge says.

@@ -75,6 +75,21 @@ impl Image {
         Some(Constant { bytes, pointers })
     }
 
+    /// What a small object of writable data holds at the start, if that is a number.
+    pub(crate) fn initial(&self, symbol: u32) -> Option<u64> {
+        let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
+        let home = &self.sections[section as usize];
+        let end = start.checked_add(size).filter(|_| sized && matches!(size, 1 | 2 | 4 | 8))?;
+        if home.is_code() || home.is_thread_local() || !home.relocations_in(start.saturating_sub(7)..end).is_empty() {
+            return None;
+        }
+        if home.kind == object::elf::SHT_NOBITS {
+            return Some(0);
+        }
+        let bytes = self.data(section).get(start as usize..end as usize)?;
+        Some(bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    }
+
     /// Is it an object of a writable section that nothing writes?
     pub(crate) fn is_constant(&self, base: Base) -> bool {
         matches!(base, Base::Symbol(symbol) if self.is_constant_static(symbol))

@@ -56,8 +56,9 @@ impl Image {
             }
         }
         let graph = Graph::new(self, &code, arena, &mut objects);
-        let points = graph.build(&blocks, &dispatches)?;
+        let mut points = graph.build(&blocks, &dispatches)?;
         let bases = objects.bases(arena);
+        self.unshrink(arena, &mut points, &bases);
         let objects = objects.finish(arena);
         let pointer_calls = self.pointer_calls(index, &points, &bases, arena);
         let mut function = self.describe(index, &code, points, objects);

@@ -127,6 +127,7 @@ impl<'a> Objects<'a> {
             align: 1,
             read_only: false,
             content: None,
+            initial: None,
             constant_static: false,
             unaliased: false,
             members: Vec::new(),
@@ -173,6 +174,7 @@ impl<'a> Objects<'a> {
             function: info.is_function() || self.called.contains(&symbol) || info.place().is_some_and(code),
         };
         object.unaliased = self.image.is_unaliased_static(symbol);
+        object.initial = self.image.initial(symbol).filter(|_| object.unaliased);
         if let Definition::Common(align) = info.definition {
             object.size = (info.size > 0).then_some(info.size);
             object.align = alignment(align.max(1), 0);

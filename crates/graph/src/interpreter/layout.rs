@@ -1,5 +1,6 @@
 //! Where the objects of a pair lie, and what the read-only ones hold.
 
+use super::values::Seed;
 use crate::{Function, Object, ObjectKind};
 use rustc_hash::FxHashMap;
 use term::{Arena, TermId, VarId};
@@ -16,6 +17,8 @@ pub struct Layout<'a> {
     sections: Vec<Section>,
     /// Pointers inside read-only objects, by their own address.
     pointers: FxHashMap<u64, u64>,
+    /// Statics that hold one of a few numbers: address, size, numbers.
+    numbers: Vec<(u64, u64, Vec<u64>)>,
 }
 
 /// An object and its place.
@@ -54,6 +57,12 @@ impl<'a> Layout<'a> {
             }
         }
         layout.objects.sort_by_key(|placed| placed.start);
+        let known = &functions[0].contracts.statics;
+        for object in functions[0].objects.values().filter(|o| o.unaliased) {
+            if let (Some(numbers), Some(size)) = (known.get(&object.name), object.size) {
+                layout.numbers.push((layout.addresses[&object.var], size, numbers.iter().copied().collect()));
+            }
+        }
         for function in functions {
             for object in function.objects.values() {
                 layout.fill(arena, object);
@@ -134,6 +143,18 @@ impl<'a> Layout<'a> {
     pub fn has_content(&self, address: u64, bytes: u64) -> bool {
         let at = |address: u64| self.object_at(address).is_some_and(|(placed, _)| placed.object.content.is_some());
         at(address) || at(address.wrapping_add(bytes - 1))
+    }
+
+    /// A byte of a static at the start, if that is one of a few numbers: the one that the seed chooses.
+    pub fn static_byte(&self, address: u64, seed: Seed) -> Option<u8> {
+        let (start, _, numbers) = self.numbers.iter().find(|(start, size, _)| address.wrapping_sub(*start) < *size)?;
+        let number = numbers.get((seed.mix(*start) % numbers.len().max(1) as u64) as usize)?;
+        Some((number >> (8 * (address - start))) as u8)
+    }
+
+    /// Is one of these eight bytes in such a static?
+    pub fn has_numbers(&self, address: u64) -> bool {
+        self.numbers.iter().any(|(start, size, _)| address < start + size && *start < address.saturating_add(8))
     }
 
     /// A byte that can never change.
