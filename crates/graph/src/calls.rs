@@ -117,7 +117,9 @@ impl<'a> Context<'a> {
             contract.is_some_and(library::Contract::returns_fresh) || local.is_some_and(|c| c.returns_fresh);
         let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
         let promoted = local.map_or(BTreeMap::new(), |c| c.promoted.clone());
-        let fixed = local.and_then(|c| c.result.clone());
+        let first = || FixedResult::Argument(Register::ARGUMENTS[0]);
+        let returned = contract.filter(|c| c.returns_first_argument()).map(|_| first());
+        let fixed = local.and_then(|c| c.result.clone()).or(returned);
         let manages_heap = match local {
             Some(local) => local.effect == LocalEffect::Heap,
             None => contract.is_some_and(|c| library::manages_heap(c.name)),

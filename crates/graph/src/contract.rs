@@ -426,6 +426,7 @@ fn liveness_where(
         }
         Callee::Pointer(_) => mask(&mut argument_registers().chain([Register::General(0)])),
     };
+    let rax = Register::General(0).index();
     let mut live_in = vec![0u64; function.points.len()];
     let mut changed = true;
     while changed {
@@ -444,8 +445,15 @@ fn liveness_where(
                 Next::Return => results | kept,
                 Next::Fault(_) => 0,
             };
+            // A callee looks at the low byte of rax only: how many vector registers it was given.
+            let mut count_only = matches!(point.next, Next::Call(_));
             for (_, op) in point.ops.iter().rev() {
+                let writes_rax = matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == rax);
+                let counted = count_only && writes_rax;
+                count_only &= !writes_rax;
                 live = match op {
+                    // Its other bytes are left over from before.
+                    Op::Set { var, value } if counted && has_constant_low_byte(arena, *value) => live & !bit(*var),
                     Op::Set { var, value } => live & !bit(*var) | reads(*value),
                     Op::Load { var, address, .. } => live & !bit(*var) | reads(*address),
                     Op::Store { address, value } => live | reads(*address) | reads(*value),
@@ -458,6 +466,12 @@ fn liveness_where(
         }
     }
     live_in
+}
+
+/// `256·x + c`.
+fn has_constant_low_byte(arena: &Arena, value: TermId) -> bool {
+    let wide = arena.sort(value).width() == Some(64);
+    wide && Linear::of(arena, value).terms.iter().all(|(_, factor)| factor.trailing_zeros() >= 8)
 }
 
 /// The function that is called at the end of a point, if it has a name.

@@ -133,6 +133,25 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
 }
 
 impl Contract {
+    /// Does it return its first argument?
+    pub fn returns_first_argument(&self) -> bool {
+        let plain = self.name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")).unwrap_or(self.name);
+        matches!(
+            plain,
+            "strcpy"
+                | "strncpy"
+                | "strcat"
+                | "strncat"
+                | "wcscpy"
+                | "wcsncpy"
+                | "wcscat"
+                | "wcsncat"
+                | "wmemcpy"
+                | "wmemmove"
+                | "wmemset"
+        )
+    }
+
     /// Is the result, unless null, the address of an object to which no other pointer that may still be used points? Of
     /// `realloc`, too: the old object is gone, wherever the new one lies.
     pub fn returns_fresh(&self) -> bool {

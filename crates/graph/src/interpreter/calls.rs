@@ -137,8 +137,11 @@ impl<'a> Machine<'_, '_, 'a> {
 
     /// What a local function is known to return.
     fn fixed_result(&self, info: &CalleeInfo, answer: &mut Answer) {
-        let Some(fixed) = info.local.and_then(|local| local.result.as_ref()) else { return };
         let Some((_, bytes)) = answer[0] else { return };
+        if info.library.is_some_and(|c| c.returns_first_argument()) {
+            answer[0] = Some((self.argument(0), bytes));
+        }
+        let Some(fixed) = info.local.and_then(|local| local.result.as_ref()) else { return };
         let value = match fixed {
             FixedResult::Value(Fixed::Number(number)) => Some(*number),
             FixedResult::Value(Fixed::Address(name, offset)) => {
