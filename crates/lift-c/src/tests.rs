@@ -256,3 +256,17 @@ fn volatile_is_refused_behind_names_and_pointers() {
         runs_to(text, &[], expect!["k.c:1: type `volatile`"]);
     }
 }
+
+#[test]
+fn directives_that_move_memory_are_refused() {
+    let text = |directive: &str| {
+        format!("void f(double y[2]) {{\n#pragma omp {directive}\nfor (int i = 0; i < 2; i++) y[i] = 3 * i;\n}}")
+    };
+    runs_to(&text("parallel for schedule(static)"), &[], expect!["y: 0.0 3.0"]);
+    runs_to(
+        &text("target teams distribute parallel for map(to: y)"),
+        &[],
+        expect!["k.c:2: `#pragma omp target teams distribute parallel for map ( to : y )`"],
+    );
+    runs_to(&text("single"), &[], expect!["k.c:2: `#pragma omp single`"]);
+}

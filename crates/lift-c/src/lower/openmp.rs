@@ -49,8 +49,10 @@ impl<'a> Lowerer<'a> {
         let text = self.text(pragma);
         let Some(rest) = text.strip_prefix("omp ") else { return Ok(()) };
         let head: Vec<&str> = rest.split_whitespace().take_while(|w| w.chars().all(char::is_alphabetic)).collect();
-        let known = ["for", "simd", "barrier", "flush", "atomic", "critical", "declare", "threadprivate"];
-        if head.iter().any(|word| known.contains(word)) {
+        let known = ["for", "simd", "barrier", "flush", "atomic", "critical", "declare"];
+        // Memory of another device, and copies of globals, are not modelled.
+        let elsewhere = head.iter().any(|word| ["target", "teams", "threadprivate"].contains(word));
+        if !elsewhere && head.iter().any(|word| known.contains(word)) {
             return Ok(());
         }
         Err(self.unsupported(format!("`#pragma {text}`")))
