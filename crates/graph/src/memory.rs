@@ -33,6 +33,11 @@ impl Context<'_> {
             let disjoint = distance as u64 >= u64::from(m) && (distance.wrapping_neg()) as u64 >= u64::from(n);
             return if disjoint { Alias::Disjoint } else { Alias::Distance(distance) };
         }
+        let given = [a, b].map(|address| self.mentions_thread_address(address));
+        if given[0] != given[1] && self.may_assume("errno-private") {
+            self.assume(Assumption::global("errno-private"));
+            return Alias::Disjoint;
+        }
         let (ra, rb) = (self.region(a, n), self.region(b, m));
         if let (Some(x), Some(y)) = (ra, rb) {
             if x.var != y.var && self.may_assume("disjoint-objects") {
@@ -76,6 +81,16 @@ impl Context<'_> {
             }
         }
         Alias::May
+    }
+
+    /// Is an address made of one that the library gives for the thread, as that of `errno`? What is loaded from there is
+    /// another address.
+    fn mentions_thread_address(&self, address: TermId) -> bool {
+        Linear::of(self.arena, address).terms.iter().any(|(term, _)| {
+            let TermOp::Apply(function) = self.arena.op(*term) else { return false };
+            let term::Func::Opaque { name, .. } = self.arena.func(function) else { return false };
+            name.ends_with("errno_location") || name.starts_with("__ctype_")
+        })
     }
 
     /// Is this a static of the original's file whose address nobody has?

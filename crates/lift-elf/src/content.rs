@@ -51,7 +51,23 @@ impl Image {
             return None;
         }
         let home = &self.sections[section as usize];
-        if size > MAX_CONTENT || !home.is_read_only() && !self.is_constant(base) {
+        if !home.is_read_only() && !self.is_constant(base) {
+            return None;
+        }
+        self.bytes_of(section, start, size)
+    }
+
+    /// What a static holds at the start, if no code of the file writes it by its name.
+    pub(crate) fn start(&self, symbol: u32) -> Option<Constant> {
+        let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
+        let home = &self.sections[section as usize];
+        let data = sized && !home.is_code() && !home.is_thread_local() && !home.is_read_only();
+        (data && self.is_unwritten_static(symbol)).then(|| self.bytes_of(section, start, size))?
+    }
+
+    fn bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
+        let home = &self.sections[section as usize];
+        if size > MAX_CONTENT {
             return None;
         }
         let end = start.checked_add(size)?;

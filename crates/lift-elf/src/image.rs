@@ -32,6 +32,7 @@ pub struct Image {
     /// Symbols of writable data that never changes, once somebody asks.
     pub(crate) constant_statics: OnceLock<FxHashSet<u32>>,
     pub(crate) unaliased_statics: OnceLock<FxHashSet<u32>>,
+    pub(crate) unwritten_statics: OnceLock<FxHashSet<u32>>,
     /// Variables that are there in parts only, once somebody asks.
     pub(crate) splits: OnceLock<Splits>,
     /// Local functions whose address is never taken, once somebody asks.
@@ -87,6 +88,7 @@ impl Image {
             digest: OnceLock::new(),
             constant_statics: OnceLock::new(),
             unaliased_statics: OnceLock::new(),
+            unwritten_statics: OnceLock::new(),
             splits: OnceLock::new(),
             private_functions: OnceLock::new(),
             truth_values: OnceLock::new(),

@@ -127,6 +127,7 @@ impl<'a> Objects<'a> {
             align: 1,
             read_only: false,
             content: None,
+            start: None,
             initial: None,
             constant_static: false,
             unaliased: false,
@@ -152,6 +153,13 @@ impl<'a> Objects<'a> {
                 object.unaliased = true;
             }
             Base::Literal { .. } | Base::Number => {}
+        }
+        if self.found.len() < MAX_OBJECTS
+            && let Base::Symbol(symbol) = base
+            && let Some(start) = self.image.start(symbol)
+        {
+            let pointers = start.pointers.iter().map(|(at, target)| (*at, self.term(arena, *target))).collect();
+            object.start = Some(Content { bytes: start.bytes, pointers });
         }
         if self.found.len() < MAX_OBJECTS
             && let Some(constant) = self.image.constant(base)

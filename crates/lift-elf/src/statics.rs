@@ -85,6 +85,15 @@ impl Image {
         unaliased.contains(&symbol)
     }
 
+    /// Does a local symbol stand for data that no code writes by its name?
+    pub(crate) fn is_unwritten_static(&self, symbol: u32) -> bool {
+        let unwritten = self.unwritten_statics.get_or_init(|| {
+            let facts = self.survey().facts.into_iter();
+            facts.filter(|(_, fact)| !fact.function && !fact.written).map(|((_, symbol), _)| symbol).collect()
+        });
+        unwritten.contains(&symbol)
+    }
+
     /// Data that code only reads and writes at fixed places inside it.
     pub(crate) fn plainly_accessed_statics(&self) -> FxHashSet<u32> {
         let facts = self.survey().facts.into_iter();

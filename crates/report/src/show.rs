@@ -281,6 +281,7 @@ mod tests {
             align: 1,
             read_only: true,
             content: Some(content),
+            start: None,
             initial: None,
             constant_static: false,
             unaliased: false,

@@ -1,7 +1,7 @@
 //! Where the objects of a pair lie, and what the read-only ones hold.
 
 use super::values::Seed;
-use crate::{Function, Object, ObjectKind};
+use crate::{Content, Function, Object, ObjectKind};
 use rustc_hash::FxHashMap;
 use term::{Arena, TermId, VarId};
 
@@ -87,7 +87,7 @@ impl<'a> Layout<'a> {
             let members = members.collect();
             self.sections.push(Section { start, members });
         }
-        for (offset, pointer) in object.content.iter().flat_map(|content| &content.pointers) {
+        for (offset, pointer) in object.content.iter().chain(&object.start).flat_map(|content| &content.pointers) {
             let value = self.constant_address(arena, *pointer);
             self.pointers.insert(start + offset, value);
         }
@@ -152,15 +152,27 @@ impl<'a> Layout<'a> {
         Some((number >> (8 * (address - start))) as u8)
     }
 
-    /// Is one of these eight bytes in such a static?
-    pub fn has_numbers(&self, address: u64) -> bool {
-        self.numbers.iter().any(|(start, size, _)| address < start + size && *start < address.saturating_add(8))
+    /// Is one of these eight bytes in such a static, or in one that no code writes by its name?
+    pub fn has_start(&self, address: u64) -> bool {
+        let unwritten = |at: u64| self.object_at(at).is_some_and(|(placed, _)| placed.object.start.is_some());
+        unwritten(address)
+            || unwritten(address.wrapping_add(7))
+            || self.numbers.iter().any(|(start, size, _)| address < start + size && *start < address.saturating_add(8))
     }
 
     /// A byte that can never change.
     pub fn content(&self, address: u64) -> Option<u8> {
         let (placed, offset) = self.object_at(address)?;
-        let content = placed.object.content.as_ref()?;
+        self.byte_of(placed, placed.object.content.as_ref()?, offset)
+    }
+
+    /// A byte at the start of a static that no code writes by its name.
+    pub fn start_byte(&self, address: u64) -> Option<u8> {
+        let (placed, offset) = self.object_at(address)?;
+        self.byte_of(placed, placed.object.start.as_ref()?, offset)
+    }
+
+    fn byte_of(&self, placed: Placed, content: &Content, offset: u64) -> Option<u8> {
         for back in 0..if content.pointers.is_empty() { 0 } else { 8 } {
             if let Some(value) = offset.checked_sub(back).and_then(|at| self.pointers.get(&(placed.start + at))) {
                 return Some((value >> (8 * back)) as u8);
