@@ -91,7 +91,7 @@ const MOST_PLANS: usize = 12;
 const QUESTION_RESOURCES: u64 = 1_500_000;
 const QUESTION_TIME: Duration = Duration::from_secs(2);
 /// Share of the time for making runs.
-const SAMPLING: Duration = Duration::from_millis(200);
+const SAMPLING: Duration = Duration::from_millis(1000);
 
 impl<'a> LoopSearch<'_, 'a> {
     /// Looks for a certificate that the kernel accepts.
