@@ -104,7 +104,7 @@ pub struct Run {
     pub pure_calls: Vec<PureCall>,
     /// Faults.
     pub faults: Vec<Fault>,
-    /// What holds of results of the original's callees: when, and what.
+    /// What holds of results of the original's callees, and of truth values that it loads: when, and what.
     pub facts: Vec<(TermId, TermId)>,
 }
 
@@ -400,7 +400,11 @@ impl Executor<'_, '_> {
             }
             Op::Load { var, address, bytes } => {
                 let address = self.value(state, temporaries, *address);
-                (*var, self.load(place, guard, state, address, *bytes)?)
+                let loaded = self.load(place, guard, state, address, *bytes)?;
+                if *bytes == 1 && self.side == Side::Original {
+                    self.note_truth(place, guard, loaded);
+                }
+                (*var, loaded)
             }
             Op::Unknown { var } => {
                 let sort = self.context.arena.var_sort(*var);
@@ -458,6 +462,18 @@ impl Executor<'_, '_> {
                 self.context.arena.add_const(base, -down)
             }
             _ => value,
+        }
+    }
+
+    /// A `_Bool` that the original loads is 0 or 1.
+    fn note_truth(&mut self, place: u64, guard: TermId, byte: TermId) {
+        if self.context.functions[0].truths.contains(&place) && self.context.may_assume("truth-values") {
+            let two = self.context.arena.bv(8, 2);
+            let holds = self.context.arena.ult(byte, two);
+            if self.context.arena.as_bool(holds).is_none() {
+                self.context.assume(Assumption::global("truth-values"));
+                self.run.facts.push((guard, holds));
+            }
         }
     }
 

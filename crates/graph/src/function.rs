@@ -24,6 +24,8 @@ pub struct Function {
     pub callees: BTreeMap<String, Signature>,
     /// Signatures of calls through pointers, by the point that ends with the call, if debug information has them.
     pub pointer_calls: BTreeMap<PointId, Signature>,
+    /// Addresses of the instructions that load a `_Bool` from memory, if debug information says so.
+    pub truths: BTreeSet<u64>,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
     /// Local variables in the frame, if debug information has them.
