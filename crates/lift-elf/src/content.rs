@@ -57,12 +57,14 @@ impl Image {
         self.bytes_of(section, start, size)
     }
 
-    /// What a static holds at the start, if no code of the file writes it by its name.
+    /// What a static holds at the start, if nobody knows what else it can hold: only code of this file can write it, or
+    /// none does by its name.
     pub(crate) fn start(&self, symbol: u32) -> Option<Constant> {
         let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
         let home = &self.sections[section as usize];
         let data = sized && !home.is_code() && !home.is_thread_local() && !home.is_read_only();
-        (data && self.is_unwritten_static(symbol)).then(|| self.bytes_of(section, start, size))?
+        let known = self.is_unwritten_static(symbol) || self.is_unaliased_static(symbol);
+        (data && known).then(|| self.bytes_of(section, start, size))?
     }
 
     fn bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
