@@ -83,6 +83,17 @@ impl<'a> Context<'a> {
         function.contracts.get(name).filter(|_| name != function.name)
     }
 
+    /// Does the other program have in its place what the header says about `tolower` or `toupper`?
+    pub(crate) fn expands(&self, name: &str) -> bool {
+        let table = match name {
+            "tolower" => "__ctype_tolower_loc",
+            "toupper" => "__ctype_toupper_loc",
+            _ => return false,
+        };
+        let calls = |point: &crate::Point| matches!(&point.next, crate::Next::Call(c) if matches!(&c.callee, Callee::Named(n) if n == table));
+        self.functions.iter().any(|f| f.points.iter().any(calls))
+    }
+
     /// The library contract of a function that neither program defines.
     pub fn contract(&self, name: &str) -> Option<&'static library::Contract> {
         if self.functions.iter().any(|f| f.defined.contains(name)) { None } else { library::contract(name) }

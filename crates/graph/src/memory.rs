@@ -86,11 +86,17 @@ impl Context<'_> {
     /// Is an address made of one that the library gives for the thread, as that of `errno`? What is loaded from there is
     /// another address.
     fn mentions_thread_address(&self, address: TermId) -> bool {
-        Linear::of(self.arena, address).terms.iter().any(|(term, _)| {
-            let TermOp::Apply(function) = self.arena.op(*term) else { return false };
-            let term::Func::Opaque { name, .. } = self.arena.func(function) else { return false };
-            name.ends_with("errno_location") || name.starts_with("__ctype_")
-        })
+        Linear::of(self.arena, address).terms.iter().any(|(term, _)| self.library_location(*term).is_some())
+    }
+
+    /// Bytes that the library keeps at an address that it gives for the thread.
+    pub fn library_location(&self, address: TermId) -> Option<u16> {
+        let TermOp::Apply(function) = self.arena.op(address) else { return None };
+        let term::Func::Opaque { name, .. } = self.arena.func(function) else { return None };
+        match name.strip_prefix("__ctype_") {
+            Some(table) => table.ends_with("_loc").then_some(8),
+            None => name.ends_with("errno_location").then_some(4),
+        }
     }
 
     /// Is this a static of the original's file whose address nobody has?

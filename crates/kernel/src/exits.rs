@@ -290,6 +290,11 @@ impl Checker<'_, '_> {
 
     /// Is the access inside an object that certainly exists (and is writable, for a write)?
     fn exists(&self, access: &Access) -> bool {
+        // The library always keeps something there.
+        let kept = self.context.library_location(access.address).unwrap_or(0);
+        if !access.write && access.bytes <= kept {
+            return true;
+        }
         let Some(region) = self.context.region(access.address, access.bytes) else { return false };
         if region.assumed || region.claimed {
             return false;
