@@ -9,7 +9,7 @@ use crate::library::{self, Effect};
 use crate::promotion::Loaded;
 use crate::{Assumption, Callee, Context, Place, PointId, Register, Side, Signature, State, Stuck, Value, ValueRange};
 use std::collections::BTreeMap;
-use term::{Op as TermOp, Sort, TermId};
+use term::{Op as TermOp, Sort, TermId, VarId};
 
 /// How a call passes values, as far as it can be known.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -105,10 +105,19 @@ impl<'a> Context<'a> {
             Callee::Named(name) => Some(name.clone()),
             Callee::Pointer(_) => {
                 let var = self.arena.as_var(state.call_target?)?;
-                let object = self.object(var)?;
+                let Some(object) = self.object(var) else { return self.passed_function(var) };
                 matches!(object.kind, crate::ObjectKind::Named { function: true, .. }).then(|| object.name.clone())
             }
         }
+    }
+
+    /// The function that all callers pass in an argument, if the variable is its address.
+    fn passed_function(&self, var: VarId) -> Option<String> {
+        let address = self.arena.var_name(var);
+        let is_it = |value: &Fixed| matches!(value, Fixed::Address(name, 0) if name == address);
+        let passed =
+            self.own_contract()?.arguments.values().any(|values| values.len() == 1 && values.iter().any(is_it));
+        address.strip_prefix('&').filter(|name| passed && !name.starts_with('"')).map(str::to_string)
     }
 
     fn signature(&self, name: &str) -> Option<Signature> {

@@ -15,6 +15,7 @@
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
+mod passed;
 mod results;
 mod stored;
 
@@ -22,6 +23,7 @@ use crate::promotion::{self, Loaded};
 use crate::range_analysis;
 use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
 use crate::{Undefined, ValueRange, library};
+use passed::passed_constants;
 use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,9 +154,6 @@ pub struct File<'a> {
 fn argument_registers() -> impl Iterator<Item = Register> {
     Register::ARGUMENTS.into_iter().chain((0..8).map(Register::Vector))
 }
-
-/// Distinct constants of an argument that are worth knowing.
-const MOST_VALUES: usize = 16;
 
 /// The contracts of the functions that are private in both files.
 pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
@@ -338,42 +337,6 @@ fn fixed(arena: &Arena, function: &Function, value: TermId) -> Option<Fixed> {
     let var = arena.as_var(base).filter(|_| one.to_u64() == Some(1))?;
     let object = function.objects.get(&var).filter(|o| o.kind != ObjectKind::Section)?;
     Some(Fixed::Address(arena.var_name(object.var).to_string(), linear.constant.low() as i64))
-}
-
-/// Constants that all call sites pass, by callee.
-fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
-    let mut out: FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> = FxHashMap::default();
-    let mut seen: FxHashSet<String> = FxHashSet::default();
-    for function in file.functions {
-        for (i, point) in function.points.iter().enumerate() {
-            let Next::Call(call) = &point.next else { continue };
-            let Callee::Named(name) = &call.callee else { continue };
-            if !file.private.contains(name) {
-                continue;
-            }
-            let values = block_values(file.arena, function, PointId(i as u32));
-            let mut here = BTreeMap::new();
-            for register in Register::ARGUMENTS {
-                let value = values.iter().find(|(var, _)| var.index() == register.index()).map(|(_, v)| *v);
-                if let Some(value) = value.and_then(|v| fixed(file.arena, function, v)) {
-                    here.insert(register, BTreeSet::from([value]));
-                }
-            }
-            if seen.insert(name.clone()) {
-                out.insert(name.clone(), here);
-                continue;
-            }
-            let all = out.entry(name.clone()).or_default();
-            all.retain(|register, _| here.contains_key(register));
-            for (register, values) in here {
-                if let Some(known) = all.get_mut(&register) {
-                    known.extend(values);
-                }
-            }
-            all.retain(|_, values| values.len() <= MOST_VALUES);
-        }
-    }
-    out
 }
 
 /// Registers that are read before they are written, at the start of each point. `signature_of` gives signatures that the
