@@ -124,6 +124,8 @@ pub(crate) struct Entered {
 #[derive(Clone, Copy)]
 enum Onward {
     At(PointId),
+    /// Behind a call: if this is a loop head, it is reached now.
+    Behind(PointId),
     /// The callee of a tail jump has returned to our caller.
     Returned(PointId),
 }
@@ -250,12 +252,18 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let heads = &self.heads[side.index()];
                 Ok(self.context.execute(side, point, state.clone(), heads, known, joins)?)
             }
-            Onward::Returned(point) => {
-                let guard = self.context.arena.bool(true);
-                let arrival = Arrival { event: Event::Return(point), guard, state: state.clone() };
-                Ok(Run { arrivals: vec![arrival], ..Run::default() })
+            Onward::Behind(point) if self.heads[side.index()].contains(&point) => {
+                Ok(self.arrived(Event::Head(point), state))
             }
+            Onward::Behind(point) => self.run(side, Onward::At(point), state, known, joins),
+            Onward::Returned(point) => Ok(self.arrived(Event::Return(point), state)),
         }
+    }
+
+    /// A run that is at an event already.
+    fn arrived(&mut self, event: Event, state: &State) -> Run {
+        let arrival = Arrival { event, guard: self.context.arena.bool(true), state: state.clone() };
+        Run { arrivals: vec![arrival], ..Run::default() }
     }
 
     /// Follows the original from a product point to its next events, and the candidate under each.

@@ -258,7 +258,7 @@ impl<'a> Checker<'_, 'a> {
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {
                 (true, _) => Onward::Returned(calls[i]),
-                (false, Some(next)) => Onward::At(next),
+                (false, Some(next)) => Onward::Behind(next),
                 // The original's code ends here: the callee does not return, as far as the original knows.
                 (false, None) if side == Side::Original => return Ok(()),
                 (false, None) => {
