@@ -336,6 +336,7 @@ mod tests {
         assert!(plain.1.is_some());
         assert_eq!(plain.1, optimised.1);
         let text = "static const char *names[] = {\"a\", \"b\"}; const char *f(int i) { return names[i]; } void g(int i) { names[i] = 0; }";
-        assert!(objects(&compiled(text, "cc -c -g -O0 -fno-pic"), "f").starts_with("&names `names`"));
+        let written = objects(&compiled(text, "cc -c -g -O0 -fno-pic"), "f");
+        assert!(written.lines().any(|line| line.starts_with("&names `names`")), "{written}");
     }
 }
