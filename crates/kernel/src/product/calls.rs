@@ -266,6 +266,9 @@ impl<'a> Checker<'_, 'a> {
                 }
             };
         }
+        if !shape.preserves {
+            self.learn_statics(&mut point);
+        }
         self.advance(point, onward, segment)
     }
 

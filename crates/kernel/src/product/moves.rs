@@ -63,7 +63,10 @@ impl Checker<'_, '_> {
         } else {
             // Nobody goes on alone: what the candidate did can be looked at for all its arrivals at once.
             let original = self.with_first_reads(original, event, &at.states[0]);
-            self.check_run(&at, &known, event.point(), &original, &candidate)?;
+            self.delays = segment.from.is_some();
+            let result = self.check_run(&at, &known, event.point(), &original, &candidate);
+            self.delays = false;
+            result?;
             [Vec::new(), Vec::new()]
         };
         let decided = logs[1].is_empty();
