@@ -134,8 +134,8 @@ fn compare_all(
     let session = Session::new(options(arguments, tests));
     let work = {
         let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
-        let contracts = Arc::new(local_contracts(&original, &candidate, arguments.timeout));
         let undefined = undefined(arguments.no_ub);
+        let contracts = Arc::new(local_contracts(&original, &candidate, undefined, arguments.timeout));
         move |index: usize| {
             compare(&session, [&original, &candidate], &contracts, &pairs[index], undefined).unwrap_or_else(unknown)
         }
@@ -145,10 +145,15 @@ fn compare_all(
 
 /// The contracts, computed like a job: lifting all functions may need a large stack. Without them nothing is
 /// wrong, only less is provable.
-fn local_contracts(original: &Arc<Program>, candidate: &Arc<Program>, limit: Duration) -> Contracts {
+fn local_contracts(
+    original: &Arc<Program>,
+    candidate: &Arc<Program>,
+    undefined: Undefined,
+    limit: Duration,
+) -> Contracts {
     let (original, candidate) = (Arc::clone(original), Arc::clone(candidate));
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: limit };
-    let mut results = pool::run_in_order(1, settings, move |_| contracts(&original, &candidate), |_| {});
+    let mut results = pool::run_in_order(1, settings, move |_| contracts(&original, &candidate, undefined), |_| {});
     match results.pop().map(|timed| timed.finished) {
         Some(Finished::Done(contracts)) => contracts,
         _ => Contracts::new(),

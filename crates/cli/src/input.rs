@@ -3,7 +3,7 @@
 use crate::pairing::Names;
 use crate::status::Failure;
 use graph::contract::File;
-use graph::{Contracts, Function, Register, Side};
+use graph::{Contracts, Function, Register, Side, Undefined};
 use lift_elf::{Error, Image};
 use search::{Reason, ReasonKind};
 use std::collections::BTreeSet;
@@ -76,15 +76,23 @@ impl Program {
 }
 
 /// What the visible call sites say about the local functions of two files.
-pub fn contracts(original: &Program, candidate: &Program) -> Contracts {
+pub fn contracts(original: &Program, candidate: &Program, undefined: Undefined) -> Contracts {
     let (first, second) = (original.private(), candidate.private());
     let mut arenas = [new_arena(), new_arena()];
     let (ours, complete) = original.lift_all(Side::Original, &mut arenas[0]);
     let (theirs, all) = candidate.lift_all(Side::Candidate, &mut arenas[1]);
     let [a, b] = &mut arenas;
-    let mut before = File { arena: a, functions: &ours, complete, private: first, replaceable: original.replaceable() };
-    let mut after =
-        File { arena: b, functions: &theirs, complete: all, private: second, replaceable: candidate.replaceable() };
+    let (ours_replaceable, theirs_replaceable) = (original.replaceable(), candidate.replaceable());
+    let mut before =
+        File { arena: a, functions: &ours, complete, private: first, replaceable: ours_replaceable, undefined };
+    let mut after = File {
+        arena: b,
+        functions: &theirs,
+        complete: all,
+        private: second,
+        replaceable: theirs_replaceable,
+        undefined,
+    };
     graph::contract::contracts(&mut before, &mut after)
 }
 

@@ -49,7 +49,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let work = move |_| {
         let mut arena = new_arena();
         let mut ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
-        ours.contracts = contracts(&original, &candidate).into();
+        ours.contracts = contracts(&original, &candidate, undefined).into();
         ours.undefined = undefined;
         let theirs =
             candidate.lift(theirs, Side::Candidate, &mut arena).map_err(|reason| Failure(reason.to_string()))?;

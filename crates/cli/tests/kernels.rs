@@ -23,6 +23,8 @@ fn sorted(directory: &Path) -> Vec<PathBuf> {
 struct Expectation {
     verdict: String,
     kind: Option<String>,
+    /// Words that the report must name the place with.
+    place: String,
     options: String,
 }
 
@@ -34,6 +36,7 @@ fn expectation(candidate: &Path) -> Expectation {
     Expectation {
         verdict: words.next().expect("a verdict").to_string(),
         kind: words.next().map(str::to_string),
+        place: words.collect::<Vec<_>>().join(" "),
         options: format!("--{options}"),
     }
 }
@@ -46,7 +49,7 @@ fn every_pair_gets_its_verdict_and_has_a_near_miss() {
         let mut verdicts = Vec::new();
         let original = directory.join("original.c");
         for candidate in sorted(&directory).into_iter().filter(|p| *p != original) {
-            let Expectation { verdict, kind, options } = expectation(&candidate);
+            let Expectation { verdict, kind, place, options } = expectation(&candidate);
             let run =
                 bench.run(&format!("check {} {} {options} --format json", original.display(), candidate.display()));
             let name = candidate.display();
@@ -67,6 +70,8 @@ fn every_pair_gets_its_verdict_and_has_a_near_miss() {
             assert!(listed || verdict == "unknown", "{name}: {assumptions}");
             if verdict == "different" {
                 assert_eq!(function["witness"]["replayed"][0], "interpreter", "{name}");
+                let text = function["witness"]["dependence"]["text"].to_string();
+                assert!(text.contains(&place), "{name}: {text}");
             }
             verdicts.push(verdict);
             count += 1;
@@ -95,6 +100,49 @@ fn the_broken_instance_is_named() {
     let wanted = "missing-update the candidate never makes the update of y[0] at line 5 at i=0,j=5 of the original";
     assert!(run.out.contains(wanted), "{}", run.out);
     assert!(run.out.contains("6 cells are wrong"), "{}", run.out);
+}
+
+/// Calls of a helper in each turn, then sums that need them.
+const HELPER: &str = "static double twice(double v)
+{
+  double d = v + v;
+  return d * d;
+}
+void f(double x[6], double y[6], double s[6])
+{
+  for (int i = 0; i < 6; i++)
+    y[i] = twice(x[i]);
+  for (int i = 1; i < 6; i++)
+    s[i] = s[i - 1] + y[i];
+}
+";
+
+#[test]
+fn calls_that_were_moved_are_not_the_broken_instance() {
+    let bench = Bench::new();
+    bench.write("a.c", HELPER.as_bytes());
+    // The calls may come in any order, the sums may not.
+    let reversed = HELPER
+        .replace("int i = 0; i < 6; i++", "int i = 5; i >= 0; i--")
+        .replace("int i = 1; i < 6; i++", "int i = 5; i >= 1; i--");
+    bench.write("reversed.c", reversed.as_bytes());
+    let report = bench.run("check a.c reversed.c --format json").json();
+    let named = &report["functions"][0]["witness"]["dependence"]["original"];
+    assert_eq!(named["line"], 11, "{report}");
+    assert_eq!(named["iterators"]["i"], 2, "{report}");
+    assert!(named["inside"].is_null(), "{report}");
+}
+
+#[test]
+fn a_mistake_in_a_helper_is_named_with_its_call() {
+    let bench = Bench::new();
+    bench.write("a.c", HELPER.as_bytes());
+    bench.write("wrong.c", HELPER.replace("v + v", "v - v").as_bytes());
+    let report = bench.run("check a.c wrong.c --format json").json();
+    let named = &report["functions"][0]["witness"]["dependence"]["original"];
+    assert_eq!(named["line"], 9, "{report}");
+    assert_eq!(named["inside"]["function"], "twice", "{report}");
+    assert_eq!(named["inside"]["line"], 3, "{report}");
 }
 
 #[test]

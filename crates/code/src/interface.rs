@@ -2,13 +2,14 @@
 
 use crate::lane::{Content, Lane, Lanes, Value, push};
 use crate::machine::{Machine, Placement, Run};
-use crate::memory::{Region, STACK, STACK_BYTES, base_of};
+use crate::memory::{GARBAGE, Region, STACK, STACK_BYTES, STACK_END, base_of};
 use crate::values::constant_of;
 use graph::{ObjectKind, Register};
 use term::Bits;
 use updates::{Argument, Domain, Final, Object, Origin, Scalar, input_key};
 
-const GARBAGE: &str = "a register or stack slot that nobody set";
+/// The stack pointer at entry, as after a call: 8 below a multiple of 16, the arguments on the stack above.
+const TOP: u64 = STACK_END - 4096 - 8;
 /// Key of the values that callee-saved registers hold at entry; no object of a program has it.
 const SAVED: u64 = 0x5a5e_d000_0000_0000;
 
@@ -23,7 +24,7 @@ impl<D: Domain> Machine<'_, '_, D> {
     pub(crate) fn enter(&mut self, extents: &[Option<u64>], placement: Placement) -> Run<()> {
         let stack = Region {
             name: "the stack".to_string(),
-            base: base_of(STACK),
+            base: STACK_END - STACK_BYTES,
             bytes: vec![Content::Lost(GARBAGE); STACK_BYTES as usize],
             writable: true,
         };
@@ -36,16 +37,14 @@ impl<D: Domain> Machine<'_, '_, D> {
             self.set_register(register, value);
         }
         self.set_register(Register::Flag(graph::Flag::Direction), Value::Bool(false));
-        // As after a call: 8 below a multiple of 16, the arguments on the stack above.
-        let top = base_of(STACK) + STACK_BYTES - 4096 - 8;
-        self.set_register(Register::RSP, Value::Bits(Bits::new(64, top)));
+        self.set_register(Register::RSP, Value::Bits(Bits::new(64, TOP)));
         for register in Register::CALLEE_SAVED {
             let value = self.saved(register);
             self.set_register(register, value);
         }
         self.place_objects(extents, placement)?;
         self.place_symbols()?;
-        self.pass_arguments(top)
+        self.pass_arguments(TOP)
     }
 
     /// What a callee-saved register holds at entry.
@@ -198,8 +197,7 @@ impl<D: Domain> Machine<'_, '_, D> {
 
     /// The cells that the caller sees, after checking what a callee must leave as it was.
     pub(crate) fn leave(&mut self) -> Run<Final<D::Value>> {
-        let top = base_of(STACK) + STACK_BYTES - 4096 - 8;
-        if self.register(Register::RSP) != Value::Bits(Bits::new(64, top)) {
+        if self.register(Register::RSP) != Value::Bits(Bits::new(64, TOP)) {
             return Err(self.unsupported("the stack pointer is not restored".to_string()));
         }
         for register in Register::CALLEE_SAVED {

@@ -161,6 +161,7 @@ impl<D: Domain> Machine<'_, '_, D> {
             // A load past the end may be harmless; nothing is claimed about it.
             Refusal::Outside(name) if access == "load" => self.unsupported(format!("a load outside {name}")),
             Refusal::Outside(name) => self.fault(FaultKind::Undefined, format!("a {access} outside {name}")),
+            Refusal::Stack => self.unsupported("more stack than a program usually has".to_string()),
             Refusal::Constant(name) => self.unsupported(format!("a {access} to `{name}`, which C does not have")),
             Refusal::Torn => self.unsupported(format!("a {access} of bits that are no bytes")),
         }

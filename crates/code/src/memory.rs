@@ -6,8 +6,14 @@ use crate::lane::{Content, Lane, Lanes, Value, push};
 const SHIFT: u32 = 36;
 /// The stack's region.
 pub(crate) const STACK: usize = 2047;
-/// Size of the stack.
-pub(crate) const STACK_BYTES: u64 = 1 << 20;
+/// Where the stack ends; it grows downward from here, as it is used.
+pub(crate) const STACK_END: u64 = ((STACK as u64) << SHIFT) + (1 << 32);
+/// Size of the stack at the start.
+pub(crate) const STACK_BYTES: u64 = 1 << 16;
+/// Most that the stack may grow to: what systems give a program.
+const MOST_STACK: u64 = 8 << 20;
+/// What is in a place that nobody set.
+pub(crate) const GARBAGE: &str = "a register or stack slot that nobody set";
 
 /// A region.
 #[derive(Clone, Debug)]
@@ -31,6 +37,8 @@ pub(crate) struct Memory<V> {
 pub(crate) enum Refusal {
     /// Outside every region; the nearest one's name.
     Outside(String),
+    /// The stack is too small.
+    Stack,
     /// Not writable.
     Constant(String),
     /// Bits that are no whole bytes.
@@ -83,7 +91,25 @@ impl<V: Copy + Eq> Memory<V> {
         }
     }
 
-    pub fn load(&self, address: u64, count: u64) -> Result<Value<V>, Refusal> {
+    /// Lets the stack grow down to an address, if it is one of the stack's.
+    fn reach(&mut self, address: u64) -> Result<(), Refusal> {
+        let Some(stack) = self.region_mut(STACK) else { return Ok(()) };
+        if !(base_of(STACK)..stack.base).contains(&address) {
+            return Ok(());
+        }
+        let (old, needed) = (stack.bytes.len() as u64, STACK_END - address);
+        if needed > MOST_STACK {
+            return Err(Refusal::Stack);
+        }
+        let new = needed.max(2 * old).min(MOST_STACK);
+        let mut bytes = vec![Content::Lost(GARBAGE); (new - old) as usize];
+        bytes.append(&mut stack.bytes);
+        (stack.base, stack.bytes) = (STACK_END - new, bytes);
+        Ok(())
+    }
+
+    pub fn load(&mut self, address: u64, count: u64) -> Result<Value<V>, Refusal> {
+        self.reach(address)?;
         let (number, offset) = self.find(address, count)?;
         let mut lanes = Lanes::new();
         if let Some(region) = self.region(number) {
@@ -102,6 +128,7 @@ impl<V: Copy + Eq> Memory<V> {
             }
             bytes.extend((0..lane.width / 8).map(|i| lane.slice(8 * i, 8).content));
         }
+        self.reach(address)?;
         let (number, offset) = self.find(address, bytes.len() as u64)?;
         match self.region_mut(number) {
             Some(region) if region.writable => {
@@ -148,6 +175,23 @@ mod tests {
         assert_eq!(mixed.len(), 2, "the upper half of the value, then zeros");
         assert_eq!(memory.store(at + 4, &double(4)), Ok(1));
         assert_ne!(memory.load(at, 8), Ok(double(3)), "half of it was overwritten");
+    }
+
+    #[test]
+    fn the_stack_grows_down_to_a_limit() {
+        let mut memory = memory();
+        let bytes = vec![Content::Lost(GARBAGE); STACK_BYTES as usize];
+        let base = STACK_END - STACK_BYTES;
+        assert!(memory.add(STACK, Region { name: "the stack".to_string(), base, bytes, writable: true }));
+        assert_eq!(memory.store(STACK_END - 8, &double(1)), Ok(STACK));
+        assert_eq!(memory.store(base - 8, &double(2)), Ok(STACK));
+        assert_eq!(memory.store(STACK_END - MOST_STACK, &double(3)), Ok(STACK));
+        let kept = [(8, 1), (STACK_BYTES + 8, 2), (MOST_STACK, 3)];
+        for (below, value) in kept {
+            assert_eq!(memory.load(STACK_END - below, 8), Ok(double(value)));
+        }
+        assert_eq!(memory.store(STACK_END - MOST_STACK - 8, &double(4)), Err(Refusal::Stack));
+        assert_eq!(memory.store(STACK_END, &double(4)), Err(Refusal::Outside("`the stack`".to_string())));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 8] = [
+const ABOUT_UNDEFINED: [&str; 13] = [
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",
@@ -32,6 +32,11 @@ const ABOUT_UNDEFINED: [&str; 8] = [
     "uninit-unread",
     "finite-loops",
     "no-fault",
+    "copies-apart",
+    "private-heap",
+    "stored-values",
+    "errno-private",
+    "truth-values",
 ];
 
 impl Undefined {

@@ -9,7 +9,7 @@ use crate::library::{self, Effect};
 use crate::promotion::Loaded;
 use crate::{Assumption, Callee, Context, Place, PointId, Register, Side, Signature, State, Stuck, Value, ValueRange};
 use std::collections::BTreeMap;
-use term::{Op as TermOp, Sort, TermId};
+use term::{Op as TermOp, Sort, TermId, VarId};
 
 /// How a call passes values, as far as it can be known.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -83,6 +83,17 @@ impl<'a> Context<'a> {
         function.contracts.get(name).filter(|_| name != function.name)
     }
 
+    /// Does the other program have in its place what the header says about `tolower` or `toupper`?
+    pub(crate) fn expands(&self, name: &str) -> bool {
+        let table = match name {
+            "tolower" => "__ctype_tolower_loc",
+            "toupper" => "__ctype_toupper_loc",
+            _ => return false,
+        };
+        let calls = |point: &crate::Point| matches!(&point.next, crate::Next::Call(c) if matches!(&c.callee, Callee::Named(n) if n == table));
+        self.functions.iter().any(|f| f.points.iter().any(calls))
+    }
+
     /// The library contract of a function that neither program defines.
     pub fn contract(&self, name: &str) -> Option<&'static library::Contract> {
         if self.functions.iter().any(|f| f.defined.contains(name)) { None } else { library::contract(name) }
@@ -94,10 +105,19 @@ impl<'a> Context<'a> {
             Callee::Named(name) => Some(name.clone()),
             Callee::Pointer(_) => {
                 let var = self.arena.as_var(state.call_target?)?;
-                let object = self.object(var)?;
+                let Some(object) = self.object(var) else { return self.passed_function(var) };
                 matches!(object.kind, crate::ObjectKind::Named { function: true, .. }).then(|| object.name.clone())
             }
         }
+    }
+
+    /// The function that all callers pass in an argument, if the variable is its address.
+    fn passed_function(&self, var: VarId) -> Option<String> {
+        let address = self.arena.var_name(var);
+        let is_it = |value: &Fixed| matches!(value, Fixed::Address(name, 0) if name == address);
+        let passed =
+            self.own_contract()?.arguments.values().any(|values| values.len() == 1 && values.iter().any(is_it));
+        address.strip_prefix('&').filter(|name| passed && !name.starts_with('"')).map(str::to_string)
     }
 
     fn signature(&self, name: &str) -> Option<Signature> {
@@ -111,13 +131,24 @@ impl<'a> Context<'a> {
     /// table, else everything that the original has set up.
     pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {
         let contract = name.and_then(|n| self.contract(n));
-        let allocates = contract.is_some_and(|c| c.effect == Effect::Allocate);
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
         let local = name.and_then(|n| self.functions[0].contracts.get(n));
+        let allocates =
+            contract.is_some_and(library::Contract::returns_fresh) || local.is_some_and(|c| c.returns_fresh);
         let moved = local.map_or(BTreeMap::new(), |c| c.moved.clone());
         let promoted = local.map_or(BTreeMap::new(), |c| c.promoted.clone());
-        let fixed = local.and_then(|c| c.result.clone());
-        let preserves = local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
+        let first = || FixedResult::Argument(Register::ARGUMENTS[0]);
+        let returned = contract.filter(|c| c.returns_first_argument()).map(|_| first());
+        let fixed = local.and_then(|c| c.result.clone()).or(returned);
+        let manages_heap = match local {
+            Some(local) => local.effect == LocalEffect::Heap,
+            None => contract.is_some_and(|c| library::manages_heap(c.name)),
+        };
+        let quiet = manages_heap && !self.uses_errno && self.may_assume("private-heap");
+        if quiet {
+            self.assume(Assumption::global("private-heap"));
+        }
+        let preserves = quiet || local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
             let assumption = if contract.private { "callers" } else { "definition" };
             self.assume(Assumption::about(assumption, name.unwrap_or_default()));

@@ -121,6 +121,8 @@ pub struct Context<'a> {
     pub(crate) live: [Option<Vec<u64>>; 2],
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
+    /// Does one of the functions look at `errno`?
+    pub(crate) uses_errno: bool,
     /// When to give up.
     pub deadline: Option<std::time::Instant>,
 }
@@ -170,6 +172,7 @@ impl<'a> Context<'a> {
             allocations: FxHashMap::default(),
             live: [None, None],
             widens: false,
+            uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
             deadline: None,
         }
     }
@@ -618,17 +621,22 @@ impl<'a> Context<'a> {
     pub fn note_accesses(&mut self, side: Side, run: &crate::Run) {
         // What does not happen says nothing.
         let happens = |a: &&crate::Access| self.arena.as_bool(a.guard) != Some(false);
-        for address in run.accesses.iter().filter(happens).map(|a| a.address).collect::<Vec<_>>() {
+        for (address, bytes) in run.accesses.iter().filter(happens).map(|a| (a.address, a.bytes)).collect::<Vec<_>>() {
             match side {
-                Side::Original => self.note_original_address(address),
+                Side::Original => self.note_original_address(address, bytes),
                 Side::Candidate => self.claim_in_bounds(address),
             }
         }
     }
 
-    /// Notes that the original accesses this address.
-    pub(crate) fn note_original_address(&mut self, address: TermId) {
+    /// Notes that the original accesses bytes at this address.
+    pub(crate) fn note_original_address(&mut self, address: TermId, bytes: u16) {
         self.original_addresses.insert(address);
+        // A wide store is cut into pieces.
+        for at in 1..if bytes > 8 { bytes } else { 0 } {
+            let inside = self.arena.add_const(address, i64::from(at));
+            self.original_addresses.insert(inside);
+        }
     }
 
     /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.

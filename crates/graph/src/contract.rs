@@ -15,12 +15,19 @@
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
+mod passed;
+mod results;
+mod stored;
+
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
-use crate::{Callee, Function, Next, ObjectKind, Op, Place, PointId, Register, Signature};
-use crate::{ValueRange, library};
+use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
+use crate::{Undefined, ValueRange, library};
+use passed::passed_constants;
+use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use stored::stored_values;
 use term::{Arena, Linear, TermId, VarId};
 
 /// A value that does not depend on an arena.
@@ -50,6 +57,8 @@ pub enum LocalEffect {
     Reads,
     /// It writes no memory outside its frame and calls nobody, but may not return.
     Preserves,
+    /// The same, but for calls of functions that manage the heap.
+    Heap,
     /// Anything.
     Unknown,
 }
@@ -77,6 +86,8 @@ pub struct LocalContract {
     pub result_unused: bool,
     /// What the original always returns.
     pub result: Option<FixedResult>,
+    /// Is what the original returns null, or what it has just been given by an allocating function?
+    pub returns_fresh: bool,
     /// What the original does.
     pub effect: LocalEffect,
 }
@@ -88,12 +99,40 @@ impl LocalContract {
             || self.result.is_some()
             || self.result_range.is_some()
             || self.noreturn
+            || self.returns_fresh
             || self.effect != LocalEffect::Unknown
     }
 }
 
-/// Contracts by name of the function.
-pub type Contracts = BTreeMap<String, LocalContract>;
+/// What all code of the original's file says.
+#[derive(Clone, Default, Debug)]
+pub struct Contracts {
+    /// Contracts by name of the function.
+    functions: BTreeMap<String, LocalContract>,
+    /// By name: the numbers that a static can hold, as every store of the file is one of a constant.
+    pub statics: BTreeMap<String, BTreeSet<u64>>,
+}
+
+impl Contracts {
+    /// None.
+    pub fn new() -> Contracts {
+        Contracts::default()
+    }
+}
+
+impl std::ops::Deref for Contracts {
+    type Target = BTreeMap<String, LocalContract>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.functions
+    }
+}
+
+impl std::ops::DerefMut for Contracts {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.functions
+    }
+}
 
 /// All functions of one file, lifted into one arena.
 pub struct File<'a> {
@@ -107,6 +146,8 @@ pub struct File<'a> {
     pub private: BTreeSet<String>,
     /// Names of functions that another file's definition can replace.
     pub replaceable: BTreeSet<String>,
+    /// As an original: may it be taken to have no undefined behaviour?
+    pub undefined: Undefined,
 }
 
 /// Argument registers: the six general ones and eight vector ones.
@@ -114,22 +155,22 @@ fn argument_registers() -> impl Iterator<Item = Register> {
     Register::ARGUMENTS.into_iter().chain((0..8).map(Register::Vector))
 }
 
-/// Distinct constants of an argument that are worth knowing.
-const MOST_VALUES: usize = 16;
-
 /// The contracts of the functions that are private in both files.
 pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let private: BTreeSet<String> = original.private.intersection(&candidate.private).cloned().collect();
     let nobody = BTreeSet::new();
     let enclosed = if original.complete { &private } else { &nobody };
-    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed);
+    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined);
     let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
     let effects = effects(original);
+    let wrappers = allocators(original.arena, original.functions, &original.replaceable);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let mut read_results: FxHashSet<String> = FxHashSet::default();
     let mut live: FxHashMap<String, u64> = FxHashMap::default();
+    let mut called: FxHashSet<&str> = FxHashSet::default();
     for function in candidate.functions {
+        called.extend(function.points.iter().filter_map(named_callee));
         // An optimiser that changed how a function is called leaves its signature out.
         let signature_of = |name: &str| by_name.get(name).and_then(|f| f.signature.clone());
         let live_in = liveness(candidate.arena, function, &signature_of);
@@ -141,19 +182,29 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let mut search =
         promotion::Search::new(original.functions, candidate.functions, candidate.arena, &original.replaceable);
     let mut out = Contracts::new();
+    if original.complete {
+        out.statics = stored_values(original.arena, original.functions);
+    }
     let mut names: Vec<String> = by_name.keys().map(|name| name.to_string()).collect();
     names.sort();
     for name in names {
-        let (Some(before), Some(after)) = (by_name.get(name.as_str()), candidates.get(name.as_str())) else { continue };
+        let Some(before) = by_name.get(name.as_str()) else { continue };
+        let after = candidates.get(name.as_str());
+        // A local function that the candidate has no use for any more.
+        let dropped = after.is_none() && original.private.contains(&name) && !called.contains(name.as_str());
+        if after.is_none() && !dropped {
+            continue;
+        }
         if original.replaceable.contains(&name) || candidate.replaceable.contains(&name) {
             continue;
         }
         let private = private.contains(&name);
         let arguments = if private { passed.get(&name).cloned().unwrap_or_default() } else { BTreeMap::new() };
         let live_in = live.get(&name).copied().unwrap_or(u64::MAX);
-        let Some(moved) = moved(original.arena, before, live_in, &arguments) else { continue };
+        let put = |register: Register| !private || search.is_put(&name, register);
+        let Some(moved) = moved(original.arena, before, live_in, &arguments, &put) else { continue };
         let signature = before.signature.as_ref().filter(|_| private);
-        let guess = signature.and_then(|s| search.infer(original.arena, after, s, live_in, &arguments));
+        let guess = signature.zip(after).and_then(|(s, f)| search.infer(original.arena, f, s, live_in, &arguments));
         let reads = if guess.is_some() { search.reads(original.arena, &name) } else { BTreeSet::new() };
         let (moved, promoted) = guess.map_or((moved, BTreeMap::new()), |g| (g.moved, g.promoted));
         let result_unused = private && candidate.complete && !read_results.contains(&name);
@@ -163,6 +214,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let result = fixed_result(original.arena, before);
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
+        let result = if dropped { result.or_else(|| computed_result(original.arena, before)) } else { result };
         let (ranges, result_range) = (known.arguments, known.result);
         let contract = LocalContract {
             private,
@@ -175,6 +227,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
             reads,
             result_unused,
             result,
+            returns_fresh: wrappers.contains(&name),
             effect,
         };
         if private || contract.says_something() {
@@ -185,19 +238,22 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
 }
 
 /// Where the candidate's body, which reads the registers `live_in`, expects the original's arguments. `None` if the
-/// original's are not known or go over the stack.
+/// original's are not known. `put` says into which registers its call sites put something: a
+/// constant that none passes is not read, though a call through a pointer in the body might read any register.
 fn moved(
     arena: &Arena,
     original: &Function,
     live_in: u64,
     constants: &BTreeMap<Register, BTreeSet<Fixed>>,
+    put: &dyn Fn(Register) -> bool,
 ) -> Option<BTreeMap<Register, Option<Register>>> {
     let signature = original.signature.as_ref().filter(|s| s.unsupported.is_none() && !s.variadic)?;
-    let mut places = Vec::new();
+    let (mut places, mut over_stack) = (Vec::new(), false);
     for value in &signature.arguments {
         match value.place {
             Place::Register(register) => places.push(register),
-            Place::Stack(_) => return None,
+            // It is passed there in any case.
+            Place::Stack(_) => over_stack = true,
         }
     }
     let reads = |register: Register| live_in & 1 << register.index() != 0;
@@ -205,7 +261,8 @@ fn moved(
     let gone =
         |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1) || is_unused(arena, original, *r);
     let left: Vec<Register> = general.iter().copied().filter(|r| !gone(r)).collect();
-    let shifted = left.len() < general.len() && !Register::ARGUMENTS[left.len()..].iter().any(|r| reads(*r));
+    let dropped = &Register::ARGUMENTS[left.len()..general.len().max(left.len())];
+    let shifted = !over_stack && left.len() < general.len() && !dropped.iter().any(|r| reads(*r) && put(*r));
     let mut out = BTreeMap::new();
     for register in places {
         let to = match left.iter().position(|r| *r == register) {
@@ -213,7 +270,7 @@ fn moved(
             None if shifted && general.contains(&register) => None,
             _ => Some(register),
         };
-        out.insert(register, to.filter(|r| reads(*r)));
+        out.insert(register, to.filter(|r| reads(*r) && (!gone(&register) || put(*r))));
     }
     Some(out)
 }
@@ -244,8 +301,13 @@ fn is_unused(arena: &Arena, function: &Function, register: Register) -> bool {
 
 /// Values of registers at the end of a point, as far as the point itself fixes them.
 fn block_values(arena: &mut Arena, function: &Function, id: PointId) -> FxHashMap<VarId, TermId> {
+    values_after(arena, &function.point(id).ops)
+}
+
+/// Values of registers behind operations, as far as these fix them.
+fn values_after(arena: &mut Arena, ops: &[(u64, Op)]) -> FxHashMap<VarId, TermId> {
     let mut values: FxHashMap<VarId, TermId> = FxHashMap::default();
-    for (_, op) in &function.point(id).ops {
+    for (_, op) in ops {
         match op {
             Op::Set { var, value } => {
                 let mut memo = FxHashMap::default();
@@ -275,42 +337,6 @@ fn fixed(arena: &Arena, function: &Function, value: TermId) -> Option<Fixed> {
     let var = arena.as_var(base).filter(|_| one.to_u64() == Some(1))?;
     let object = function.objects.get(&var).filter(|o| o.kind != ObjectKind::Section)?;
     Some(Fixed::Address(arena.var_name(object.var).to_string(), linear.constant.low() as i64))
-}
-
-/// Constants that all call sites pass, by callee.
-fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
-    let mut out: FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> = FxHashMap::default();
-    let mut seen: FxHashSet<String> = FxHashSet::default();
-    for function in file.functions {
-        for (i, point) in function.points.iter().enumerate() {
-            let Next::Call(call) = &point.next else { continue };
-            let Callee::Named(name) = &call.callee else { continue };
-            if !file.private.contains(name) {
-                continue;
-            }
-            let values = block_values(file.arena, function, PointId(i as u32));
-            let mut here = BTreeMap::new();
-            for register in Register::ARGUMENTS {
-                let value = values.iter().find(|(var, _)| var.index() == register.index()).map(|(_, v)| *v);
-                if let Some(value) = value.and_then(|v| fixed(file.arena, function, v)) {
-                    here.insert(register, BTreeSet::from([value]));
-                }
-            }
-            if seen.insert(name.clone()) {
-                out.insert(name.clone(), here);
-                continue;
-            }
-            let all = out.entry(name.clone()).or_default();
-            all.retain(|register, _| here.contains_key(register));
-            for (register, values) in here {
-                if let Some(known) = all.get_mut(&register) {
-                    known.extend(values);
-                }
-            }
-            all.retain(|_, values| values.len() <= MOST_VALUES);
-        }
-    }
-    out
 }
 
 /// Registers that are read before they are written, at the start of each point. `signature_of` gives signatures that the
@@ -363,6 +389,7 @@ fn liveness_where(
         }
         Callee::Pointer(_) => mask(&mut argument_registers().chain([Register::General(0)])),
     };
+    let rax = Register::General(0).index();
     let mut live_in = vec![0u64; function.points.len()];
     let mut changed = true;
     while changed {
@@ -381,8 +408,15 @@ fn liveness_where(
                 Next::Return => results | kept,
                 Next::Fault(_) => 0,
             };
+            // A callee looks at the low byte of rax only: how many vector registers it was given.
+            let mut count_only = matches!(point.next, Next::Call(_));
             for (_, op) in point.ops.iter().rev() {
+                let writes_rax = matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == rax);
+                let counted = count_only && writes_rax;
+                count_only &= !writes_rax;
                 live = match op {
+                    // Its other bytes are left over from before.
+                    Op::Set { var, value } if counted && has_constant_low_byte(arena, *value) => live & !bit(*var),
                     Op::Set { var, value } => live & !bit(*var) | reads(*value),
                     Op::Load { var, address, .. } => live & !bit(*var) | reads(*address),
                     Op::Store { address, value } => live | reads(*address) | reads(*value),
@@ -395,6 +429,20 @@ fn liveness_where(
         }
     }
     live_in
+}
+
+/// `256·x + c`.
+fn has_constant_low_byte(arena: &Arena, value: TermId) -> bool {
+    let wide = arena.sort(value).width() == Some(64);
+    wide && Linear::of(arena, value).terms.iter().all(|(_, factor)| factor.trailing_zeros() >= 8)
+}
+
+/// The function that is called at the end of a point, if it has a name.
+fn named_callee(point: &Point) -> Option<&str> {
+    match &point.next {
+        Next::Call(Call { callee: Callee::Named(name), .. }) => Some(name),
+        _ => None,
+    }
 }
 
 /// Callees whose result some call site of the function reads.
@@ -425,136 +473,6 @@ fn results_read(function: &Function, live_in: &[u64], signature_of: &dyn Fn(&str
         None => !returns_nothing,
     });
     read.map(|(name, _)| name.clone()).collect()
-}
-
-/// What the function returns on every path, if one value fits all.
-fn fixed_result(arena: &mut Arena, function: &Function) -> Option<FixedResult> {
-    let signature = function.signature.as_ref().filter(|s| s.unsupported.is_none())?;
-    let [result] = signature.results[..] else { return None };
-    if result.place != Place::Register(Register::General(0)) {
-        return None;
-    }
-    let mut predecessors: Vec<Vec<PointId>> = vec![Vec::new(); function.points.len()];
-    let mut work: Vec<PointId> = Vec::new();
-    for (i, point) in function.points.iter().enumerate() {
-        match &point.next {
-            Next::Edges(edges) => edges.iter().for_each(|e| predecessors[e.target.index()].push(PointId(i as u32))),
-            Next::Call(call) if call.tail => return None,
-            Next::Return => work.push(PointId(i as u32)),
-            Next::Call(_) | Next::Fault(_) => {}
-        }
-    }
-    let after_call: FxHashSet<PointId> = function
-        .points
-        .iter()
-        .filter_map(|p| match &p.next {
-            Next::Call(call) => call.returns,
-            _ => None,
-        })
-        .collect();
-    let rax = Register::General(0).index();
-    let mut seen: FxHashSet<PointId> = work.iter().copied().collect();
-    let mut found: Option<FixedResult> = None;
-    while let Some(point) = work.pop() {
-        let values = block_values(arena, function, point);
-        let value = match values.iter().find(|(var, _)| var.index() == rax).map(|(_, v)| *v) {
-            Some(value) => Some(value),
-            None if after_call.contains(&point) || point == Function::ENTRY => return None,
-            None => None,
-        };
-        let Some(value) = value else {
-            for p in &predecessors[point.index()] {
-                if seen.insert(*p) {
-                    work.push(*p);
-                }
-            }
-            continue;
-        };
-        let here = match fixed(arena, function, value) {
-            Some(value) => FixedResult::Value(value),
-            None => slot_result(arena, function, point)?,
-        };
-        if found.as_ref().is_some_and(|f| *f != here) {
-            return None;
-        }
-        found = Some(here);
-    }
-    found
-}
-
-/// The function returns a frame slot to which only one value is ever stored.
-fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
-    let rax = Register::General(0).index();
-    let ops = &function.point(point).ops;
-    let writes = |op: &Op, index: usize| matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == index);
-    let last = ops.iter().rposition(|(_, op)| writes(op, rax))?;
-    // What reaches rax must be a load, or an unchanged or zero-extended copy of one.
-    let loaded = match &ops[last].1 {
-        Op::Load { address, .. } => *address,
-        Op::Set { value, .. } => {
-            let copied = if arena.op(*value) == term::Op::Zext(64) { arena.arg(*value, 0) } else { *value };
-            let source = arena.as_var(copied)?;
-            let at = ops[..last].iter().rposition(|(_, op)| writes(op, source.index()))?;
-            match &ops[at].1 {
-                Op::Load { address, .. } => *address,
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    if !is_frame_address(arena, loaded) {
-        return None;
-    }
-    // Nobody else may know the slot's address.
-    let escapes = |op: &Op| match op {
-        Op::Set { var, value } => {
-            let frame_register = matches!(Register::of_var(*var), Some(Register::General(4 | 5)));
-            !frame_register && arena.sort(*value).width() == Some(64) && is_frame_address(arena, *value)
-        }
-        _ => false,
-    };
-    if function.points.iter().flat_map(|p| &p.ops).any(|(_, op)| escapes(op)) {
-        return None;
-    }
-    let mut stored = None;
-    for (i, p) in function.points.iter().enumerate() {
-        for (n, (_, op)) in p.ops.iter().enumerate() {
-            let Op::Store { address, value } = op else { continue };
-            let overlap = arena.difference(*address, loaded).map(|d| d.low() as i64);
-            if *address != loaded {
-                if overlap.is_some_and(|d| d.unsigned_abs() < 64) && overlap.is_some_and(|d| near(arena, *value, d)) {
-                    return None;
-                }
-                continue;
-            }
-            let here = match fixed(arena, function, *value) {
-                Some(value) => FixedResult::Value(value),
-                None => {
-                    let var = arena.as_var(*value)?;
-                    let register = Register::of_var(var).filter(|r| Register::ARGUMENTS.contains(r))?;
-                    let untouched = i == Function::ENTRY.index()
-                        && !p.ops[..n]
-                            .iter()
-                            .any(|(_, o)| matches!(o, Op::Set { var: v, .. } | Op::Load { var: v, .. } if *v == var));
-                    if !untouched {
-                        return None;
-                    }
-                    FixedResult::Argument(register)
-                }
-            };
-            if stored.as_ref().is_some_and(|s| *s != here) {
-                return None;
-            }
-            stored = Some(here);
-        }
-    }
-    stored
-}
-
-/// Could a store of this value at distance `d` touch the 8 bytes at distance 0?
-fn near(arena: &Arena, value: TermId, d: i64) -> bool {
-    let bytes = i64::from(arena.width(value) / 8);
-    d < 8 && d + bytes > 0
 }
 
 /// `rbp + constant` or `rsp + constant`.
@@ -624,10 +542,11 @@ fn effect(
                         Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => {
                             LocalEffect::Reads
                         }
+                        _ if library::manages_heap(name) => LocalEffect::Heap,
                         _ => LocalEffect::Unknown,
                     }
                 };
-                if call.tail || call.returns.is_none() {
+                if call.tail && callee != LocalEffect::Heap || call.returns.is_none() && !call.tail {
                     return LocalEffect::Unknown;
                 }
                 effect = effect.max(callee);

@@ -104,7 +104,7 @@ pub struct Run {
     pub pure_calls: Vec<PureCall>,
     /// Faults.
     pub faults: Vec<Fault>,
-    /// What holds of results of the original's callees: when, and what.
+    /// What holds of results of the original's callees, and of truth values that it loads: when, and what.
     pub facts: Vec<(TermId, TermId)>,
 }
 
@@ -394,13 +394,17 @@ impl Executor<'_, '_> {
         let (var, value) = match op {
             Op::Set { var, value } => {
                 let value = self.value(state, temporaries, *value);
-                let value = self.known.settle(self.context.arena, value);
+                let value = self.known.settle_operand(self.context.arena, value);
                 let value = self.widen(value);
                 (*var, self.aligned(value))
             }
             Op::Load { var, address, bytes } => {
                 let address = self.value(state, temporaries, *address);
-                (*var, self.load(place, guard, state, address, *bytes)?)
+                let loaded = self.load(place, guard, state, address, *bytes)?;
+                if *bytes == 1 && self.side == Side::Original {
+                    self.note_truth(place, guard, loaded);
+                }
+                (*var, loaded)
             }
             Op::Unknown { var } => {
                 let sort = self.context.arena.var_sort(*var);
@@ -458,6 +462,18 @@ impl Executor<'_, '_> {
                 self.context.arena.add_const(base, -down)
             }
             _ => value,
+        }
+    }
+
+    /// A `_Bool` that the original loads is 0 or 1.
+    fn note_truth(&mut self, place: u64, guard: TermId, byte: TermId) {
+        if self.context.functions[0].truths.contains(&place) && self.context.may_assume("truth-values") {
+            let two = self.context.arena.bv(8, 2);
+            let holds = self.context.arena.ult(byte, two);
+            if self.context.arena.as_bool(holds).is_none() {
+                self.context.assume(Assumption::global("truth-values"));
+                self.run.facts.push((guard, holds));
+            }
         }
     }
 
@@ -567,7 +583,7 @@ impl Executor<'_, '_> {
                     self.context.assume(Assumption::about("in-bounds", name));
                 }
                 if self.side == Side::Original {
-                    self.context.note_original_address(address);
+                    self.context.note_original_address(address, bytes);
                 }
                 self.log(guard, address, bytes, write, place);
                 return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
@@ -613,7 +629,7 @@ impl Executor<'_, '_> {
         }
         let address = self.context.canonical_address(address);
         match self.side {
-            Side::Original => self.context.note_original_address(address),
+            Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),
         }
         self.context.assume(Assumption::global("sequential"));

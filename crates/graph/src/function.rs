@@ -1,6 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
-use crate::{Contracts, LocalContract, Object, Op, Place, Point, PointId, Register, Signature, Undefined, Value};
+use crate::{
+    Callee, Contracts, LocalContract, Next, Object, Op, Place, Point, PointId, Register, Signature, Undefined, Value,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use term::VarId;
@@ -22,6 +24,8 @@ pub struct Function {
     pub callees: BTreeMap<String, Signature>,
     /// Signatures of calls through pointers, by the point that ends with the call, if debug information has them.
     pub pointer_calls: BTreeMap<PointId, Signature>,
+    /// Addresses of the instructions that load a `_Bool` from memory, if debug information says so.
+    pub truths: BTreeSet<u64>,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
     /// Local variables in the frame, if debug information has them.
@@ -119,6 +123,13 @@ impl Function {
     /// The contract of the function itself, if only visible call sites call it.
     pub fn contract(&self) -> Option<&LocalContract> {
         self.contracts.get(&self.name).filter(|c| c.private)
+    }
+
+    /// Does the function look at `errno` by its name?
+    pub(crate) fn uses_errno(&self) -> bool {
+        let errno = |name: &str| name.contains("errno");
+        let called = |p: &Point| matches!(&p.next, Next::Call(c) if matches!(&c.callee, Callee::Named(n) if errno(n)));
+        self.points.iter().any(called) || self.objects.values().any(|o| errno(&o.name))
     }
 
     /// Is this code as no optimiser leaves it: a frame pointer, and every parameter with a home in the frame? Then the

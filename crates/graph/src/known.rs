@@ -312,6 +312,13 @@ impl Known {
         if self.literals.is_empty() { term } else { self.settle_within(arena, term, 4) }
     }
 
+    /// The same for a value that is to be computed with: it keeps its sign extension, which may be the beginning of a
+    /// division.
+    pub fn settle_operand(&self, arena: &mut Arena, term: TermId) -> TermId {
+        let narrow = matches!(arena.op(term), Op::Sext(_)) && arena.width(arena.arg(term, 0)) <= 32;
+        if narrow { term } else { self.settle(arena, term) }
+    }
+
     fn settle_within(&self, arena: &mut Arena, term: TermId, depth: usize) -> TermId {
         match arena.op(term) {
             Op::Ite => {
@@ -328,6 +335,7 @@ impl Known {
                 let inner = self.settle_within(arena, inner, depth.saturating_sub(1));
                 arena.zext(inner, width)
             }
+            Op::Mul if by_magic_number(arena, term) => term,
             Op::Zext(_) | Op::Sext(_) | Op::Extract { .. } | Op::Concat | Op::Add | Op::Mul if depth > 0 => {
                 let node = arena.node(term).clone();
                 let args: Vec<TermId> = node.args.iter().map(|a| self.settle_within(arena, *a, depth - 1)).collect();
@@ -347,12 +355,16 @@ impl Known {
         }
         // Comparisons that only the ranges decide are replaced too.
         let mut known = self.literals.clone();
-        for part in arena.topological(&[term]) {
+        let parts = arena.topological(&[term]);
+        let multiplied: FxHashSet<TermId> =
+            parts.iter().filter(|p| by_magic_number(arena, **p)).map(|p| arena.arg(*p, 0)).collect();
+        for part in parts {
             if let Some(value) = self.decide(arena, part) {
                 let value = arena.bool(value);
                 known.entry(part).or_insert(value);
             }
             if let Op::Sext(width) = arena.op(part)
+                && !multiplied.contains(&part)
                 && self.has_no_sign(arena, arena.arg(part, 0))
             {
                 let extended = arena.zext(arena.arg(part, 0), width);
@@ -379,6 +391,18 @@ impl Known {
         let (k, full) = (number(k, true), Range::full(width).signed);
         range.signed.0 + k >= 0 && range.signed.1 + k <= full.1
     }
+}
+
+/// A product with a constant that is too large for the size of anything: a division in the making, whose pattern is no
+/// longer found once its parts were simplified one by one.
+fn by_magic_number(arena: &Arena, term: TermId) -> bool {
+    const LARGEST_SIZE: u64 = 1 << 14;
+    let [_, factor] = arena.args(term) else { return false };
+    arena.op(term) == Op::Mul
+        && arena.as_const(*factor).is_some_and(|c| {
+            let size = if c.sign() { c.neg() } else { c };
+            size.count_ones() > 1 && size.to_u64().is_none_or(|n| n > LARGEST_SIZE)
+        })
 }
 
 impl Context<'_> {

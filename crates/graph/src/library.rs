@@ -102,6 +102,14 @@ pub fn contract(name: &str) -> Option<&'static Contract> {
     BY_NAME.get(name).copied()
 }
 
+/// Does the function only manage the heap? Then it changes nothing that its caller can see but what it is given to free,
+/// and `errno`.
+pub fn manages_heap(name: &str) -> bool {
+    const HEAP: [&str; 9] =
+        ["malloc", "calloc", "realloc", "reallocarray", "free", "aligned_alloc", "memalign", "valloc", "strdup"];
+    HEAP.contains(&name)
+}
+
 /// May a call of this function, with the right arguments, become moves or a call that is no event?
 pub fn may_vanish(name: &str) -> bool {
     let plain = name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")).unwrap_or(name);
@@ -125,6 +133,31 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
 }
 
 impl Contract {
+    /// Does it return its first argument?
+    pub fn returns_first_argument(&self) -> bool {
+        let plain = self.name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")).unwrap_or(self.name);
+        matches!(
+            plain,
+            "strcpy"
+                | "strncpy"
+                | "strcat"
+                | "strncat"
+                | "wcscpy"
+                | "wcsncpy"
+                | "wcscat"
+                | "wcsncat"
+                | "wmemcpy"
+                | "wmemmove"
+                | "wmemset"
+        )
+    }
+
+    /// Is the result, unless null, the address of an object to which no other pointer that may still be used points? Of
+    /// `realloc`, too: the old object is gone, wherever the new one lies.
+    pub fn returns_fresh(&self) -> bool {
+        self.effect == Effect::Allocate || matches!(self.name, "realloc" | "reallocarray")
+    }
+
     /// Does the original's call imply that source and destination do not overlap (unless they are the same)?
     pub fn forbids_overlap(&self) -> bool {
         self.effect == Effect::CopyMemory && self.name != "memmove"

@@ -33,6 +33,11 @@ impl Context<'_> {
             let disjoint = distance as u64 >= u64::from(m) && (distance.wrapping_neg()) as u64 >= u64::from(n);
             return if disjoint { Alias::Disjoint } else { Alias::Distance(distance) };
         }
+        let given = [a, b].map(|address| self.mentions_thread_address(address));
+        if given[0] != given[1] && self.may_assume("errno-private") {
+            self.assume(Assumption::global("errno-private"));
+            return Alias::Disjoint;
+        }
         let (ra, rb) = (self.region(a, n), self.region(b, m));
         if let (Some(x), Some(y)) = (ra, rb) {
             if x.var != y.var && self.may_assume("disjoint-objects") {
@@ -76,6 +81,22 @@ impl Context<'_> {
             }
         }
         Alias::May
+    }
+
+    /// Is an address made of one that the library gives for the thread, as that of `errno`? What is loaded from there is
+    /// another address.
+    fn mentions_thread_address(&self, address: TermId) -> bool {
+        Linear::of(self.arena, address).terms.iter().any(|(term, _)| self.library_location(*term).is_some())
+    }
+
+    /// Bytes that the library keeps at an address that it gives for the thread.
+    pub fn library_location(&self, address: TermId) -> Option<u16> {
+        let TermOp::Apply(function) = self.arena.op(address) else { return None };
+        let term::Func::Opaque { name, .. } = self.arena.func(function) else { return None };
+        match name.strip_prefix("__ctype_") {
+            Some(table) => table.ends_with("_loc").then_some(8),
+            None => name.ends_with("errno_location").then_some(4),
+        }
     }
 
     /// Is this a static of the original's file whose address nobody has?
@@ -216,11 +237,15 @@ impl Context<'_> {
         matches!((here, whole), (Some(a), Some(b)) if a.var == b.var && a.local.is_some())
     }
 
-    /// Is the access certainly outside a filled or copied block of constant length?
+    /// Is the access certainly outside a filled or copied block? One of variable length lies in the object that it begins
+    /// in.
     fn outside_block(&mut self, memory: TermId, address: TermId, bytes: u16) -> bool {
         let start = self.arena.arg(memory, 1);
         let length = *self.arena.args(memory).last().expect("operands");
-        let Some(length) = self.arena.as_u64(length) else { return false };
+        let Some(length) = self.arena.as_u64(length) else {
+            return self.arena.difference(address, start).is_none()
+                && self.alias(address, bytes, start, 1) == Alias::Disjoint;
+        };
         match u16::try_from(length) {
             Ok(0) => true,
             Ok(length) => self.alias(address, bytes, start, length) == Alias::Disjoint,

@@ -31,6 +31,11 @@ pub struct Object {
     /// Is it a static of this file whose address is never taken, so that no pointer points to it? Who uses it assumes
     /// `unaliased-static`.
     pub unaliased: bool,
+    /// What a static of this file holds at the start, if only code of the file can write it, or none does by its name. Who
+    /// looks for inputs uses it: other contents may never come up.
+    pub start: Option<Content>,
+    /// What a static of this file of up to eight bytes holds at the start.
+    pub initial: Option<u64>,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
 }

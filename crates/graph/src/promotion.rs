@@ -94,6 +94,11 @@ impl<'a> Search<'a> {
         Search { functions, replaceable, entries: FxHashMap::default(), passed }
     }
 
+    /// Does a call site of the candidate put something into the register just before the call?
+    pub fn is_put(&self, callee: &str, register: Register) -> bool {
+        self.passed.contains_key(&(callee.to_string(), register))
+    }
+
     /// The loads that the original's function makes first, in every run.
     pub fn reads(&mut self, arena: &mut Arena, name: &str) -> BTreeSet<Loaded> {
         self.entry(arena, name, 0).certain.clone()

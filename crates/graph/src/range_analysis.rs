@@ -16,10 +16,10 @@
 //! Trust: full. Printed as `callers(f)`.
 
 use crate::value_range::{ValueRange, consequences, range_of};
-use crate::{Callee, Function, Next, Op, Place, PointId, Register, library};
+use crate::{Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, library};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
-use term::{Arena, Linear, TermId, VarId};
+use term::{Arena, Linear, Sort, TermId, VarId};
 
 /// What is known about a function of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -35,6 +35,10 @@ pub struct FunctionRanges {
     pub result: Option<ValueRange>,
 }
 
+/// Where memory begins (`user-addresses`), and an end that leaves pointers 64 bits wide.
+const FIRST_ADDRESS: u64 = 4096;
+const LAST_ADDRESS: u64 = u64::MAX;
+const POINTER: ValueRange = ValueRange { width: 64, low: FIRST_ADDRESS, span: LAST_ADDRESS - FIRST_ADDRESS };
 /// Rounds over the file, and visits of one point, before a change makes a value unknown.
 const PATIENCE: usize = 5;
 /// Rounds over the file before everything is given up.
@@ -48,10 +52,11 @@ pub(crate) fn ranges(
     arena: &mut Arena,
     functions: &[Function],
     private: &BTreeSet<String>,
+    undefined: Undefined,
 ) -> FxHashMap<String, FunctionRanges> {
     let summaries: Vec<Vec<Summary>> = functions.iter().map(|f| summarise(arena, f)).collect();
     let defined: FxHashSet<&str> = functions.iter().map(|f| f.name.as_str()).collect();
-    let mut file = Analysis { arena, private, defined, known: FxHashMap::default(), steps: 0 };
+    let mut file = Analysis { arena, private, defined, known: FxHashMap::default(), undefined, steps: 0 };
     let by_name: FxHashMap<&str, &Function> = functions.iter().map(|f| (f.name.as_str(), f)).collect();
     for function in functions {
         let called = !private.contains(&function.name);
@@ -230,6 +235,7 @@ struct Analysis<'a> {
     private: &'a BTreeSet<String>,
     defined: FxHashSet<&'a str>,
     known: FxHashMap<String, FunctionRanges>,
+    undefined: Undefined,
     steps: usize,
 }
 
@@ -266,9 +272,12 @@ impl Analysis<'_> {
             if !Register::ARGUMENTS.contains(&register) || value.bytes > 8 {
                 continue;
             }
-            if let Held::Number(range) = passed[register.index()]
-                && range.width >= 8 * value.bytes
-            {
+            let range = match passed[register.index()] {
+                Held::Number(range) => range,
+                Held::Frame(_) if self.undefined == Undefined::Excused => POINTER,
+                Held::Frame(_) => continue,
+            };
+            if range.width >= 8 * value.bytes {
                 let range = range.truncate(8 * value.bytes);
                 if !range.is_full() {
                     here.insert(register, range);
@@ -335,6 +344,41 @@ impl Analysis<'_> {
         found
     }
 
+    /// Objects of the program lie in memory.
+    fn addresses(&self, function: &Function) -> FxHashMap<VarId, ValueRange> {
+        let certain = |o: &&Object| matches!(o.kind, ObjectKind::Literal | ObjectKind::Named { weak: false, .. });
+        match self.undefined {
+            Undefined::Excused => function.objects.values().filter(certain).map(|o| (o.var, POINTER)).collect(),
+            Undefined::Counted => FxHashMap::default(),
+        }
+    }
+
+    /// An access near the pointer that a slot holds: it points to memory (`user-addresses`), so it is not null.
+    fn note_pointer(
+        &self,
+        address: TermId,
+        sources: &[(VarId, i64)],
+        facts: &mut Facts,
+        loaded: &mut FxHashMap<VarId, ValueRange>,
+    ) {
+        if self.undefined == Undefined::Counted {
+            return;
+        }
+        let linear = Linear::of(self.arena, address);
+        let [(base, one)] = linear.terms[..] else { return };
+        let Some(var) = self.arena.as_var(base).filter(|_| one.to_u64() == Some(1)) else { return };
+        let Some(distance) = linear.constant.to_u64().filter(|k| *k < FIRST_ADDRESS) else { return };
+        let low = FIRST_ADDRESS - distance;
+        let pointer = ValueRange { width: 64, low, span: LAST_ADDRESS - low };
+        for (_, offset) in sources.iter().filter(|(v, _)| *v == var && self.arena.var_sort(*v) == Sort::Bv(64)) {
+            let known = facts.slots.get(offset).filter(|r| r.width == 64);
+            let Some(range) = known.map_or(Some(pointer), |known| known.meet(&pointer)) else { continue };
+            facts.forget(*offset, offset + 8);
+            facts.slots.insert(*offset, range);
+            loaded.insert(var, range);
+        }
+    }
+
     fn point(
         &mut self,
         function: &Function,
@@ -345,8 +389,8 @@ impl Analysis<'_> {
         found: &mut Found,
     ) -> Vec<(PointId, Facts)> {
         let start = facts.registers;
-        let mut loaded: FxHashMap<VarId, ValueRange> = FxHashMap::default();
-        // Slots that still hold what was loaded from them.
+        let mut loaded = self.addresses(function);
+        // Slots that hold what was loaded from them, or was stored to them.
         let mut sources: Vec<(VarId, i64)> = Vec::new();
         for value in &summary.values {
             self.note_escape(function, *value, &start, escapes);
@@ -354,7 +398,10 @@ impl Analysis<'_> {
         for step in &summary.steps {
             match step {
                 Step::Load { var, address, bytes } => {
-                    let Some(offset) = self.slot(function, *address, &start, escapes) else { continue };
+                    let Some(offset) = self.slot(function, *address, &start, escapes) else {
+                        self.note_pointer(*address, &sources, &mut facts, &mut loaded);
+                        continue;
+                    };
                     let range = facts.slots.get(&offset).filter(|r| r.width >= 8 * bytes);
                     if let Some(range) = range {
                         loaded.insert(*var, range.truncate(8 * bytes));
@@ -365,7 +412,10 @@ impl Analysis<'_> {
                 }
                 Step::Store { address, value } => {
                     let bytes = self.arena.width(*value) / 8;
-                    let Some(offset) = self.slot(function, *address, &start, escapes) else { continue };
+                    let Some(offset) = self.slot(function, *address, &start, escapes) else {
+                        self.note_pointer(*address, &sources, &mut facts, &mut loaded);
+                        continue;
+                    };
                     facts.forget(offset, offset + i64::from(bytes));
                     let end = offset + i64::from(bytes);
                     sources.retain(|(var, at)| {
@@ -375,6 +425,10 @@ impl Analysis<'_> {
                         let range = range_of(self.arena, *value, &|var| number(var, &start, &loaded));
                         if !range.is_full() {
                             facts.slots.insert(offset, range);
+                        }
+                        // What is learned of the value later holds for the slot.
+                        if let Some(var) = self.arena.as_var(*value) {
+                            sources.push((var, offset));
                         }
                     }
                 }

@@ -88,7 +88,7 @@ impl ValueRange {
     }
 
     /// A range that holds what both hold; `None` if they have nothing in common.
-    fn meet(&self, other: &ValueRange) -> Option<ValueRange> {
+    pub(crate) fn meet(&self, other: &ValueRange) -> Option<ValueRange> {
         if self.holds(other) {
             return Some(*other);
         }

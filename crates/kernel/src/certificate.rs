@@ -71,6 +71,9 @@ pub struct PointClaim {
     pub define: Vec<(String, String)>,
     /// Conditions that hold.
     pub hold: Vec<String>,
+    /// Bytes that the original has accessed by now: address and number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<(String, u16)>,
 }
 
 /// What a loop does to a memory.

@@ -8,11 +8,12 @@
 //! Trust: full. Nothing that a claim says is used before the arrivals that it rests on are checked; the walk checks all.
 
 use crate::certificate::{MemoryClaim, PointClaim};
+use crate::exits::accesses_before;
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
-use crate::obligation::{Failure, Ignored};
+use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Entered, Point, Rejection, unknown};
-use graph::{Flag, Known, PointId, Register, Side, State};
+use graph::{Access, Flag, Known, PointId, Register, Side, State};
 use rustc_hash::FxHashSet;
 use term::{Sort, TermId};
 
@@ -40,6 +41,13 @@ pub enum FailedClaim {
         /// Index of the condition.
         index: usize,
     },
+    /// The original need not have accessed bytes that it was to have accessed.
+    Seen {
+        /// Index of the point.
+        point: usize,
+        /// Index of the claim.
+        index: usize,
+    },
     /// The world changes though it was to stay as it is.
     World {
         /// Index of the point.
@@ -65,6 +73,7 @@ pub(crate) struct Abstraction {
     locals: Vec<MemoryClaim>,
     define: Vec<(Location, Expression)>,
     hold: Vec<Expression>,
+    seen: Vec<(Expression, u16)>,
 }
 
 impl Abstraction {
@@ -111,6 +120,13 @@ impl Abstraction {
             None => None,
         };
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
+        let mut seen = Vec::new();
+        for (address, bytes) in &claim.seen {
+            if !(1..=64).contains(bytes) {
+                return Err(format!("{bytes} bytes at once are said to be accessed"));
+            }
+            seen.push((Expression::parse(address)?, *bytes));
+        }
         let heads = [PointId(claim.original), PointId(claim.candidate)];
         Ok(Abstraction {
             heads,
@@ -122,6 +138,7 @@ impl Abstraction {
             locals: claim.locals.clone(),
             define,
             hold,
+            seen,
         })
     }
 
@@ -274,7 +291,39 @@ impl Checker<'_, '_> {
             goals.push((holds, FailedClaim::Condition { point: index, index: i }));
         }
         self.prove_all(at, &known, goals);
+        for (i, read) in self.seen(index, at)?.into_iter().enumerate() {
+            let before = accesses_before(at);
+            let others: Vec<&Access> = before.iter().collect();
+            if !self.covers(at, &known, &read, &others) {
+                self.failed.insert(FailedClaim::Seen { point: index, index: i });
+            }
+        }
         Ok(())
+    }
+
+    /// What the original is said to have accessed when both sides are at a point.
+    fn seen(&mut self, index: usize, at: &Point) -> Result<Vec<Access>, Rejection> {
+        let mut out = Vec::new();
+        for (address, bytes) in self.points[index].seen.clone() {
+            let address = address.term(self.context, &at.states).map_err(Rejection::Malformed)?;
+            if self.context.arena.sort(address) != Sort::Bv(64) {
+                return Err(Rejection::Malformed("what is accessed is no address".to_string()));
+            }
+            let address = self.context.canonical_address(address);
+            let guard = self.context.arena.bool(true);
+            out.push(Access { guard, address, bytes, write: false, place: 0 });
+        }
+        Ok(out)
+    }
+
+    /// The point with what the original is said to have accessed before as a fact.
+    pub(crate) fn with_seen(&mut self, index: usize, mut point: Point) -> Result<Point, Rejection> {
+        for read in self.seen(index, &point)? {
+            let kind = FactKind::Access { address: read.address, bytes: read.bytes };
+            let fact = self.fact(point.condition, kind);
+            point.facts.push(fact);
+        }
+        Ok(point)
     }
 
     /// The states that definitions speak of, and what the original is ahead. There they read the candidate's world: what the

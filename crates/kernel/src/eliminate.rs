@@ -139,7 +139,7 @@ impl Checker<'_, '_> {
         for fact in &mut at.facts {
             fact.when = put(fact.when);
             match &mut fact.kind {
-                FactKind::Not(condition) => *condition = put(*condition),
+                FactKind::Not(condition) | FactKind::Apart(condition) => *condition = put(*condition),
                 FactKind::Access { address, .. } => *address = put(*address),
             }
         }

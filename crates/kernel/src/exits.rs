@@ -1,7 +1,7 @@
 //! What must hold at returns, and of the candidate's accesses on every edge.
 
-use crate::obligation::{FactKind, Failure, Ignored};
-use crate::product::{Checker, Point, Rejection, unknown};
+use crate::obligation::{Fact, FactKind, Failure, Ignored};
+use crate::product::{Checker, Point, Rejection, UNMADE_READ, unknown};
 use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
 use term::eval::{Evaluator, Model};
 use term::{Sort, TermId};
@@ -12,6 +12,17 @@ const MOST_ALTERNATIVES: usize = 8;
 const MOST_PIECES: usize = 40;
 /// States in which addresses are compared before a solver sees them.
 const SAMPLES: u64 = 6;
+
+/// What the original is known to have accessed, as reads.
+pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
+    let access = |fact: &Fact| match fact.kind {
+        FactKind::Access { address, bytes } => {
+            Some(Access { guard: fact.when, address, bytes, write: false, place: 0 })
+        }
+        FactKind::Not(_) | FactKind::Apart(_) => None,
+    };
+    at.facts.iter().filter_map(access).collect()
+}
 
 impl Checker<'_, '_> {
     /// Both sides return: results, world, callee-saved registers and stack pointer.
@@ -98,10 +109,10 @@ impl Checker<'_, '_> {
             if self.context.arena.as_bool(goal) == Some(true) || self.proved_inside(at, known, access) {
                 continue;
             }
-            let what = if access.write { "writes" } else { "reads" };
+            let what = if access.write { "the candidate writes" } else { UNMADE_READ };
             let address = self.context.arena.text(access.address);
             let refuse = |failure| Rejection::Obligation {
-                what: format!("the candidate {what} {address}, which the original does not"),
+                what: format!("{what} {address}, which the original does not"),
                 places: [place, access.place],
                 failure,
             };
@@ -181,12 +192,7 @@ impl Checker<'_, '_> {
         if !self.context.may_assume("no-fault") {
             return false;
         }
-        let mut before: Vec<Access> = Vec::new();
-        for fact in &at.facts {
-            if let FactKind::Access { address, bytes } = fact.kind {
-                before.push(Access { guard: fact.when, address, bytes, write: false, place: 0 });
-            }
-        }
+        let before = accesses_before(at);
         let others: Vec<&Access> = before.iter().collect();
         let covered = self.covers(at, known, access, &others);
         if covered {
@@ -196,7 +202,7 @@ impl Checker<'_, '_> {
         covered
     }
 
-    fn covers(&mut self, at: &Point, known: &Known, access: &Access, others: &[&Access]) -> bool {
+    pub(crate) fn covers(&mut self, at: &Point, known: &Known, access: &Access, others: &[&Access]) -> bool {
         let Some(covered) = self.coverage(known, access, others) else { return false };
         let goal = self.context.arena.implies(access.guard, covered);
         self.prove(at, known, goal).is_ok()
@@ -284,6 +290,11 @@ impl Checker<'_, '_> {
 
     /// Is the access inside an object that certainly exists (and is writable, for a write)?
     fn exists(&self, access: &Access) -> bool {
+        // The library always keeps something there.
+        let kept = self.context.library_location(access.address).unwrap_or(0);
+        if !access.write && access.bytes <= kept {
+            return true;
+        }
         let Some(region) = self.context.region(access.address, access.bytes) else { return false };
         if region.assumed || region.claimed {
             return false;

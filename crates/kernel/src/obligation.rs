@@ -53,6 +53,8 @@ pub(crate) enum FactKind {
     Not(TermId),
     /// The original accesses these bytes, so they are user addresses.
     Access { address: TermId, bytes: u16 },
+    /// The condition does not hold: blocks that the original gives to `memcpy` would partly overlap.
+    Apart(TermId),
 }
 
 const RELEVANT_FACTS: usize = 48;
@@ -146,6 +148,8 @@ impl Checker<'_, '_> {
                 FactKind::Not(condition) => condition,
                 FactKind::Access { .. } if paths_only || !self.context.may_assume("user-addresses") => continue,
                 FactKind::Access { address, .. } => address,
+                FactKind::Apart(_) if paths_only || !self.context.may_assume("copies-apart") => continue,
+                FactKind::Apart(condition) => condition,
             };
             if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
                 continue;
@@ -155,6 +159,10 @@ impl Checker<'_, '_> {
                 FactKind::Access { address, bytes } => {
                     self.context.assume(Assumption::global("user-addresses"));
                     self.user_range(address, bytes)
+                }
+                FactKind::Apart(condition) => {
+                    self.context.assume(Assumption::global("copies-apart"));
+                    self.context.arena.bool_not(condition)
                 }
             };
             let when = known.simplify(self.context.arena, fact.when);

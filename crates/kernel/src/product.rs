@@ -19,7 +19,7 @@ mod moves;
 mod calls;
 
 pub use rejection::Rejection;
-pub(crate) use rejection::unknown;
+pub(crate) use rejection::{UNMADE_READ, unknown};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim};
@@ -29,7 +29,7 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{Access, Arrival, Context, Event, Joins, Known, PointId, Run, Side, State, Stuck};
+use graph::{Access, Arrival, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,6 +127,8 @@ pub(crate) struct Entered {
 #[derive(Clone, Copy)]
 enum Onward {
     At(PointId),
+    /// Behind a call: if this is a loop head, it is reached now.
+    Behind(PointId),
     /// The callee of a tail jump has returned to our caller.
     Returned(PointId),
 }
@@ -202,6 +204,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
         let condition = self.context.entry_condition();
+        let held = self.context.static_condition(states[0].world);
+        let condition = self.context.arena.bool_and(condition, held);
         let entry = graph::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states, gone: Vec::new() };
         self.segment(start, [entry; 2], None)?;
@@ -219,6 +223,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let point = self.forget(index, point)?;
             self.entered[index] = Some(Entered { base, point: point.clone() });
             self.counts.points += 1;
+            let mut point = self.with_seen(index, point)?;
+            self.learn_statics(&mut point);
             self.segment(point, self.points[index].heads, Some(index))?;
         }
         Ok(())
@@ -258,12 +264,18 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let heads = &self.heads[side.index()];
                 Ok(self.context.execute(side, point, state.clone(), heads, known, joins)?)
             }
-            Onward::Returned(point) => {
-                let guard = self.context.arena.bool(true);
-                let arrival = Arrival { event: Event::Return(point), guard, state: state.clone() };
-                Ok(Run { arrivals: vec![arrival], ..Run::default() })
+            Onward::Behind(point) if self.heads[side.index()].contains(&point) => {
+                Ok(self.arrived(Event::Head(point), state))
             }
+            Onward::Behind(point) => self.run(side, Onward::At(point), state, known, joins),
+            Onward::Returned(point) => Ok(self.arrived(Event::Return(point), state)),
         }
+    }
+
+    /// A run that is at an event already.
+    fn arrived(&mut self, event: Event, state: &State) -> Run {
+        let arrival = Arrival { event, guard: self.context.arena.bool(true), state: state.clone() };
+        Run { arrivals: vec![arrival], ..Run::default() }
     }
 
     /// Follows the original from a product point to its next events, and the candidate under each.
@@ -299,9 +311,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         Ok(())
     }
 
-    fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
+    pub(crate) fn fact(&mut self, when: TermId, kind: FactKind) -> Fact {
         self.learned += 1;
         Fact { number: self.learned, when, kind }
+    }
+
+    /// What statics can hold in a memory that nothing is known about.
+    pub(crate) fn learn_statics(&mut self, point: &mut Point) {
+        let held = self.context.static_condition(point.states[0].world);
+        if self.context.arena.as_bool(held).is_none() {
+            let not = self.context.arena.bool_not(held);
+            let fact = self.fact(point.condition, FactKind::Not(not));
+            point.facts.push(fact);
+        }
     }
 
     /// What the original's defined behaviour on an edge says.
@@ -315,12 +337,32 @@ impl<'c, 'a> Checker<'c, 'a> {
             let not = self.context.arena.bool_not(*holds);
             facts.push(self.fact(when, FactKind::Not(not)));
         }
+        for copy in &run.exclusive {
+            let overlap = self.partly_overlaps(copy);
+            if self.context.arena.as_bool(overlap) != Some(false) {
+                let when = self.context.arena.bool_and(condition, copy.guard);
+                facts.push(self.fact(when, FactKind::Apart(overlap)));
+            }
+        }
         for access in &run.accesses {
             if seen.insert((access.guard, access.address)) {
                 let when = self.context.arena.bool_and(condition, access.guard);
                 facts.push(self.fact(when, FactKind::Access { address: access.address, bytes: access.bytes }));
             }
         }
+    }
+
+    /// Source and destination of a copy are neither the same nor apart.
+    fn partly_overlaps(&mut self, copy: &Exclusive) -> TermId {
+        let arena = &mut *self.context.arena;
+        let same = arena.eq(copy.to, copy.from);
+        let [behind, before] = [(copy.to, copy.from), (copy.from, copy.to)].map(|(a, b)| {
+            let distance = arena.sub(a, b);
+            arena.ule(copy.length, distance)
+        });
+        let apart = arena.bool_and(behind, before);
+        let fine = arena.bool_or(same, apart);
+        arena.bool_not(fine)
     }
 
     pub(crate) fn check_worlds(

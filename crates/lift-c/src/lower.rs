@@ -21,6 +21,7 @@ mod declare;
 mod entry;
 mod expressions;
 mod openmp;
+mod reduction;
 mod statements;
 mod values;
 
@@ -65,6 +66,8 @@ pub(crate) struct Lowerer<'a> {
     /// Functions being inlined, and a number for the way here.
     calls: Vec<Name>,
     way: u64,
+    /// The innermost inlined call.
+    call: Option<u32>,
     nodes: usize,
     /// Where `return` puts its value.
     results: Vec<Option<(Binding, Key)>>,
@@ -124,8 +127,9 @@ impl<'a> Lowerer<'a> {
             slots: 0,
             functions: Vec::new(),
             body: Vec::new(),
-            sites: vec![Site { line: 0, loops: Vec::new() }],
+            sites: vec![Site { line: 0, loops: Vec::new(), call: None }],
             loops: Vec::new(),
+            calls: Vec::new(),
             result: None,
             parameters: Vec::new(),
             hash: String::new(),
@@ -145,6 +149,7 @@ impl<'a> Lowerer<'a> {
             loops: Vec::new(),
             calls: Vec::new(),
             way: 0,
+            call: None,
             nodes: 0,
             results: Vec::new(),
             line: 0,
@@ -175,9 +180,9 @@ impl<'a> Lowerer<'a> {
     }
 
     fn site(&mut self, line: u32) -> u32 {
-        let fits = |s: &Site| s.line == line && s.loops == self.loops;
+        let fits = |s: &Site| s.line == line && s.loops == self.loops && s.call == self.call;
         if !self.program.sites.last().is_some_and(fits) {
-            self.program.sites.push(Site { line, loops: self.loops.clone() });
+            self.program.sites.push(Site { line, loops: self.loops.clone(), call: self.call });
         }
         self.program.sites.len() as u32 - 1
     }
@@ -193,7 +198,7 @@ impl<'a> Lowerer<'a> {
         let fields = fields.ok_or_else(|| self.unsupported(format!("memory of type `{}`", ty.name())))?;
         let known: Vec<u64> = dims.iter().map(|d| d.unwrap_or(0)).collect();
         let dims = if dims == [None] { Vec::new() } else { known };
-        self.program.objects.push(Object { name, dims, fields, cells: ty.cells(), origin });
+        self.program.objects.push(Object { name, dims, fields, cells: ty.cells(), origin, call: self.call });
         Ok(self.program.objects.len() as u32 - 1)
     }
 

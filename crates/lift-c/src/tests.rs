@@ -230,3 +230,43 @@ fn enumerators_are_constant_expressions() {
         expect!["a: 24 97 -1 4"],
     );
 }
+
+#[test]
+fn a_flat_pointer_may_be_used_without_a_subscript() {
+    let text = "void f(const double *x, double *sum) { *sum = 0; for (int i = 0; i < 3; i++) *sum += *(x + i); }";
+    runs_to(
+        text,
+        &[],
+        expect![[r#"
+            x: 1.0 2.0 3.0
+            sum: 6.0"#]],
+    );
+    let text = "struct p { double re, im; }; void f(struct p *a) { a->re = a->im; (*a).im += 1; }";
+    runs_to(text, &[], expect!["a: 2.0 3.0"]);
+}
+
+#[test]
+fn volatile_is_refused_behind_names_and_pointers() {
+    for text in [
+        "void f(volatile double x[2]) { x[0] = 1; }",
+        "typedef volatile double v; void f(v *x) { x[0] = 1; }",
+        "void f(double *x) { *(volatile double *)x = 1; }",
+        "void f(double *volatile x) { x[0] = 1; }",
+    ] {
+        runs_to(text, &[], expect!["k.c:1: type `volatile`"]);
+    }
+}
+
+#[test]
+fn directives_that_move_memory_are_refused() {
+    let text = |directive: &str| {
+        format!("void f(double y[2]) {{\n#pragma omp {directive}\nfor (int i = 0; i < 2; i++) y[i] = 3 * i;\n}}")
+    };
+    runs_to(&text("parallel for schedule(static)"), &[], expect!["y: 0.0 3.0"]);
+    runs_to(
+        &text("target teams distribute parallel for map(to: y)"),
+        &[],
+        expect!["k.c:2: `#pragma omp target teams distribute parallel for map ( to : y )`"],
+    );
+    runs_to(&text("single"), &[], expect!["k.c:2: `#pragma omp single`"]);
+}

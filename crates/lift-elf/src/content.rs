@@ -37,7 +37,7 @@ impl Image {
                 let extent = self.layout.extent(place).filter(|e| e.base == base)?;
                 Some((place.section, extent.start, extent.size, extent.sized))
             }
-            Base::Section(_) | Base::Number => None,
+            Base::Section(_) | Base::Whole(_) | Base::Number => None,
         }
     }
 
@@ -51,7 +51,25 @@ impl Image {
             return None;
         }
         let home = &self.sections[section as usize];
-        if size > MAX_CONTENT || !home.is_read_only() && !self.is_constant(base) {
+        if !home.is_read_only() && !self.is_constant(base) {
+            return None;
+        }
+        self.bytes_of(section, start, size)
+    }
+
+    /// What a static holds at the start, if nobody knows what else it can hold: only code of this file can write it, or
+    /// none does by its name.
+    pub(crate) fn start(&self, symbol: u32) -> Option<Constant> {
+        let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
+        let home = &self.sections[section as usize];
+        let data = sized && !home.is_code() && !home.is_thread_local() && !home.is_read_only();
+        let known = self.is_unwritten_static(symbol) || self.is_unaliased_static(symbol);
+        (data && known).then(|| self.bytes_of(section, start, size))?
+    }
+
+    fn bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
+        let home = &self.sections[section as usize];
+        if size > MAX_CONTENT {
             return None;
         }
         let end = start.checked_add(size)?;
@@ -73,6 +91,21 @@ impl Image {
             pointers.push((at, self.pointer(relocation)?));
         }
         Some(Constant { bytes, pointers })
+    }
+
+    /// What a small object of writable data holds at the start, if that is a number.
+    pub(crate) fn initial(&self, symbol: u32) -> Option<u64> {
+        let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
+        let home = &self.sections[section as usize];
+        let end = start.checked_add(size).filter(|_| sized && matches!(size, 1 | 2 | 4 | 8))?;
+        if home.is_code() || home.is_thread_local() || !home.relocations_in(start.saturating_sub(7)..end).is_empty() {
+            return None;
+        }
+        if home.kind == object::elf::SHT_NOBITS {
+            return Some(0);
+        }
+        let bytes = self.data(section).get(start as usize..end as usize)?;
+        Some(bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 
     /// Is it an object of a writable section that nothing writes?
@@ -114,6 +147,7 @@ impl Image {
                 let repeats = self.sections.iter().filter(|s| s.name == *name).count() > 1;
                 if repeats { format!("{name}#{section}") } else { name.clone() }
             }
+            Base::Whole(whole) => self.splits().wholes[whole as usize].0.clone(),
             Base::Number => String::new(),
         }
     }

@@ -38,6 +38,7 @@ impl Image {
             contracts: Default::default(),
             surroundings,
             undefined: Default::default(),
+            truths: Default::default(),
             pointer_calls: BTreeMap::new(),
         }
     }

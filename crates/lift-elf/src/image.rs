@@ -5,6 +5,7 @@ use crate::dwarf::{Addresses, Debug};
 use crate::functions::{self, FunctionEntry};
 use crate::labels::Reference;
 use crate::layout::Layout;
+use crate::split::Splits;
 use crate::{Error, assemble};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -31,6 +32,9 @@ pub struct Image {
     /// Symbols of writable data that never changes, once somebody asks.
     pub(crate) constant_statics: OnceLock<FxHashSet<u32>>,
     pub(crate) unaliased_statics: OnceLock<FxHashSet<u32>>,
+    pub(crate) unwritten_statics: OnceLock<FxHashSet<u32>>,
+    /// Variables that are there in parts only, once somebody asks.
+    pub(crate) splits: OnceLock<Splits>,
     /// Local functions whose address is never taken, once somebody asks.
     pub(crate) private_functions: OnceLock<FxHashSet<String>>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
@@ -84,6 +88,8 @@ impl Image {
             digest: OnceLock::new(),
             constant_statics: OnceLock::new(),
             unaliased_statics: OnceLock::new(),
+            unwritten_statics: OnceLock::new(),
+            splits: OnceLock::new(),
             private_functions: OnceLock::new(),
             truth_values: OnceLock::new(),
             functions,

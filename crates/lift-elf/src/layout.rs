@@ -31,6 +31,8 @@ pub(crate) enum Base {
     Literal { section: u32, start: u64, size: u64 },
     /// A section as a whole.
     Section(u32),
+    /// A variable that is there in parts only ([`crate::split`]).
+    Whole(u32),
     /// Nothing: a number.
     Number,
 }

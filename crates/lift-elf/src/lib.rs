@@ -30,6 +30,7 @@ mod paths;
 mod places;
 mod pointers;
 mod relocation;
+mod split;
 mod statics;
 #[cfg(test)]
 mod testing;

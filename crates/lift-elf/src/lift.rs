@@ -56,12 +56,13 @@ impl Image {
             }
         }
         let graph = Graph::new(self, &code, arena, &mut objects);
-        let points = graph.build(&blocks, &dispatches)?;
+        let mut points = graph.build(&blocks, &dispatches)?;
         let bases = objects.bases(arena);
+        self.unshrink(arena, &mut points, &bases);
         let objects = objects.finish(arena);
-        let pointer_calls = self.pointer_calls(index, &points, &bases, arena);
+        let typed = self.typed(index, &points, &bases, arena);
         let mut function = self.describe(index, &code, points, objects);
-        function.pointer_calls = pointer_calls;
+        (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }

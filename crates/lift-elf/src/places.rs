@@ -13,7 +13,7 @@ impl Image {
             Base::Symbol(symbol) => self.symbols.get(symbol as usize)?.place().map(|p| (p.section, p.offset))?,
             Base::Section(section) => (section, 0),
             Base::Literal { section, start, .. } => (section, start),
-            Base::Number => return None,
+            Base::Whole(_) | Base::Number => return None,
         };
         let offset = start.wrapping_add(location.offset as u64);
         (offset <= self.sections.get(section as usize)?.size).then_some(Place { section, offset })

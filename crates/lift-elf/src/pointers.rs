@@ -14,8 +14,8 @@ use crate::dwarf::{Described, Type, TypeId, TypeTable};
 use crate::layout::Base;
 use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature};
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
 
 /// What is known about a value.
@@ -86,20 +86,26 @@ struct Analysis<'a> {
     objects: FxHashMap<VarId, TypeId>,
     /// Can pointers reach slots that are no variables?
     exposed: Cell<bool>,
+    /// Instructions that load a `_Bool`, and those that load a byte of another type on some way.
+    truths: RefCell<[BTreeSet<u64>; 2]>,
+}
+
+/// What declared types say about a function's code.
+#[derive(Default)]
+pub(crate) struct Typed {
+    /// Signatures of the calls through pointers, by the points that end with them.
+    pub pointer_calls: BTreeMap<PointId, Signature>,
+    /// Addresses of the instructions that load a `_Bool` from memory.
+    pub truths: BTreeSet<u64>,
 }
 
 impl Image {
-    /// Signatures of the calls through pointers, by the points that end with them.
-    pub(crate) fn pointer_calls(
-        &self,
-        index: usize,
-        points: &[Point],
-        bases: &FxHashMap<VarId, Base>,
-        arena: &Arena,
-    ) -> BTreeMap<PointId, Signature> {
-        let any =
-            points.iter().any(|p| matches!(&p.next, Next::Call(call) if matches!(call.callee, Callee::Pointer(_))));
-        let Some(described) = self.described(index).filter(|_| any) else { return BTreeMap::new() };
+    /// What declared types say about the function's calls and loads.
+    pub(crate) fn typed(&self, index: usize, points: &[Point], bases: &FxHashMap<VarId, Base>, arena: &Arena) -> Typed {
+        let calls = points.iter().any(|p| matches!(&p.next, Next::Call(c) if matches!(c.callee, Callee::Pointer(_))));
+        let byte = |op: &Op| matches!(op, Op::Load { bytes: 1, .. });
+        let bytes = || points.iter().flat_map(|p| &p.ops).any(|(_, op)| byte(op)) && self.debug.types.has_booleans();
+        let Some(described) = self.described(index).filter(|_| calls || bytes()) else { return Typed::default() };
         let slot = |typed: &crate::dwarf::TypedLocal| Slot {
             offset: typed.local.offset,
             size: typed.local.size,
@@ -115,14 +121,17 @@ impl Image {
             locals: self.typed_locals(index, described).map(slot).collect(),
             objects: bases.iter().filter_map(variable).collect(),
             exposed: Cell::new(false),
+            truths: RefCell::default(),
         };
         let entry = analysis.entry(self.is_called(index, &described.name));
         loop {
             let exposed = analysis.exposed.get();
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
-                return found;
+                let [truths, others] = analysis.truths.into_inner();
+                return Typed { pointer_calls: found, truths: truths.difference(&others).copied().collect() };
             }
+            analysis.truths.take();
         }
     }
 
@@ -175,7 +184,10 @@ impl Analysis<'_> {
             let (Some(point), Some(Some(state))) = (points.get(id.index()), states.get(id.index())) else { continue };
             let mut state = state.clone();
             let mut temporaries = FxHashMap::default();
-            for (number, (_, op)) in point.ops.iter().enumerate() {
+            for (number, (place, op)) in point.ops.iter().enumerate() {
+                if let Op::Load { address, bytes: 1, .. } = op {
+                    self.note_byte(*place, self.value(&state, &temporaries, *address));
+                }
                 self.op(number as u32, op, &mut state, &mut temporaries);
             }
             let mut targets: Vec<PointId> = Vec::new();
@@ -216,6 +228,15 @@ impl Analysis<'_> {
             }
         }
         found
+    }
+
+    /// Notes the type of a byte that is loaded.
+    fn note_byte(&self, place: u64, address: Known) {
+        let boolean = match address {
+            Known::Pointer(type_id, offset) => self.types.is_boolean_at(type_id, offset),
+            Known::Frame(_) | Known::Number { .. } => false,
+        };
+        self.truths.borrow_mut()[usize::from(!boolean)].insert(place);
     }
 
     /// Signature and result of what a value points to, if that is a function with a prototype.

@@ -33,6 +33,8 @@ pub struct StaticFacts {
     pub read: bool,
     /// Is it data of this file that keeps its initial value?
     pub constant: bool,
+    /// Does code form addresses of it with registers, or access bytes past its end?
+    pub computed: bool,
 }
 
 /// What a reference does to its target.
@@ -82,6 +84,21 @@ impl Image {
         });
         unaliased.contains(&symbol)
     }
+
+    /// Does a local symbol stand for data that no code writes by its name?
+    pub(crate) fn is_unwritten_static(&self, symbol: u32) -> bool {
+        let unwritten = self.unwritten_statics.get_or_init(|| {
+            let facts = self.survey().facts.into_iter();
+            facts.filter(|(_, fact)| !fact.function && !fact.written).map(|((_, symbol), _)| symbol).collect()
+        });
+        unwritten.contains(&symbol)
+    }
+
+    /// Data that code only reads and writes at fixed places inside it.
+    pub(crate) fn plainly_accessed_statics(&self) -> FxHashSet<u32> {
+        let facts = self.survey().facts.into_iter();
+        facts.filter(|(_, f)| !(f.function || f.address_taken || f.computed)).map(|((_, symbol), _)| symbol).collect()
+    }
 }
 
 struct Survey<'a> {
@@ -113,6 +130,7 @@ impl Survey<'_> {
                     written: false,
                     read: false,
                     constant: false,
+                    computed: false,
                 };
                 self.facts.insert((place, symbol), fact);
             }
@@ -131,12 +149,37 @@ impl Survey<'_> {
         let Some((section, start, _, _)) = self.image.extent_of(base) else { return };
         if let Some(fact) = self.facts.get_mut(&(Place { section, offset: start }, symbol)) {
             match effect {
-                Effect::Read | Effect::LoadThrough => fact.read = true,
+                Effect::Read => fact.read = true,
+                Effect::LoadThrough => (fact.read, fact.computed) = (true, true),
                 Effect::Write => fact.written = true,
                 Effect::ReadWrite => (fact.read, fact.written) = (true, true),
                 Effect::TakeAddress => fact.address_taken = true,
                 Effect::Nothing => {}
             }
+        }
+    }
+
+    fn note_indexed(&mut self, base: Base, effect: Effect) {
+        self.note_base(base, effect);
+        self.note_computed(base);
+    }
+
+    fn note_computed(&mut self, base: Base) {
+        let Base::Symbol(symbol) = base else { return };
+        let Some((section, start, _, _)) = self.image.extent_of(base) else { return };
+        if let Some(fact) = self.facts.get_mut(&(Place { section, offset: start }, symbol)) {
+            fact.computed = true;
+        }
+    }
+
+    /// Notes an access that may reach past the end of its object.
+    fn note_end(&mut self, location: Location, instruction: &Instruction) {
+        let resolved = self.image.layout.resolve(&self.image.sections, location, Use::Access);
+        let size = self.image.extent_of(resolved.base).map_or(0, |(_, _, size, _)| size);
+        let bytes = instruction.memory_size().size() as u64;
+        let end = u64::try_from(resolved.offset).ok().and_then(|at| at.checked_add(bytes));
+        if bytes == 0 || end.is_none_or(|end| end > size) {
+            self.note_computed(resolved.base);
         }
     }
 
@@ -301,6 +344,7 @@ impl Survey<'_> {
             };
             if let Some(location) = location {
                 self.note(location, access(factory, instruction));
+                self.note_end(location, instruction);
             }
         }
         if image.kind == Kind::Executable {
@@ -358,11 +402,16 @@ impl Survey<'_> {
         match location.base {
             // A register may carry a section-relative address to any object of the section.
             Base::Section(section) if indexed => match image.layout.extents[section as usize][..] {
-                [only] => self.note_base(only.base, effect),
+                [only] => self.note_indexed(only.base, effect),
                 _ => self.take_section(section),
             },
-            base if indexed => self.note_base(base, effect),
-            _ => self.note(location, effect),
+            base if indexed => self.note_indexed(base, effect),
+            _ => {
+                self.note(location, effect);
+                if in_memory {
+                    self.note_end(location, instruction);
+                }
+            }
         }
     }
 }

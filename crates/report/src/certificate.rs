@@ -177,6 +177,7 @@ impl<'c> CertificateView<'c> {
             ("holds", self.conditions(point)),
             ("memory", memories),
             ("ahead", self.written_ahead(point)),
+            ("seen", self.accessed(point)),
         ]
     }
 
@@ -190,6 +191,13 @@ impl<'c> CertificateView<'c> {
             format!("o has filled {length} bytes at {address} with {byte}")
         });
         point.ahead.iter().map(line).chain(block).collect()
+    }
+
+    fn accessed(&self, point: &PointClaim) -> Vec<String> {
+        let line = |(address, bytes): &(String, u16)| {
+            format!("o has accessed {bytes} bytes at {}", self.names().expression(address))
+        };
+        point.seen.iter().map(line).collect()
     }
 
     fn definitions(&self, point: &PointClaim) -> Vec<String> {
@@ -339,6 +347,7 @@ mod tests {
             forget: texts(&["o.rax", "o[-12,4]", "c.rax", "c.rdx"]),
             world: MemoryClaim::Equal,
             ahead: Vec::new(),
+            seen: Vec::new(),
             filled: None,
             locals: vec![MemoryClaim::Apart],
             define: vec![("c.rax".to_string(), defined.to_string())],
@@ -468,6 +477,7 @@ mod tests {
         waiting.world = MemoryClaim::Kept;
         (behind.original, behind.candidate) = (2, 1);
         behind.ahead = vec![("&&g".to_string(), "(slice 0 32 c.rdx)".to_string())];
+        behind.seen = vec![("(add c.rdx #64:8)".to_string(), 8)];
         behind.filled = Some(["&&a", "#8:0", "(sext 64 o[-12,4])"].map(String::from));
         behind.hold = vec!["(<u (peek 4 &&g) (load 4 &&g))".to_string()];
         for point in [waiting, behind] {
@@ -499,6 +509,7 @@ mod tests {
                 memory      changes, the same on both sides, but for what o has written ahead of c
                 ahead       o has written c.rdx[31:0] at &g
                             o has filled sext64(o.i) bytes at &a with 0
+                seen        o has accessed 8 bytes at c.rdx + 8
                 edges       → point 2: each reaches its head once
 
               exits         calls, results and memory are compared where both sides call or return
@@ -510,7 +521,7 @@ mod tests {
               edge [fontname=monospace];
               entry [label="entry\lo p0 +0x0 sum.c:2, c p0 +0x0 sum.c:2\l"];
               p1 [label="point 1\lo p1 +0x10 sum.c:4, c p0 +0x0 sum.c:2\lwaits c, while o goes round alone\lforgets o.rax, o.i\l0 ≤ o.i\lo.i < o[-28,4]\lmemory unchanged on each side\l"];
-              p2 [label="point 2\lo p2 +0x20 sum.c:4, c p1 +0x10 sum.c:4\lforgets o.rax, o.i\lc.mem[&g, 4] <ᵤ mem[&g, 4]\lmemory changes, the same on both sides, but for what o has written ahead of c\lahead o has written c.rdx[31:0] at &g\lahead o has filled sext64(o.i) bytes at &a with 0\l"];
+              p2 [label="point 2\lo p2 +0x20 sum.c:4, c p1 +0x10 sum.c:4\lforgets o.rax, o.i\lc.mem[&g, 4] <ᵤ mem[&g, 4]\lmemory changes, the same on both sides, but for what o has written ahead of c\lahead o has written c.rdx[31:0] at &g\lahead o has filled sext64(o.i) bytes at &a with 0\lseen o has accessed 8 bytes at c.rdx + 8\l"];
               entry -> p1 [label="c waits"];
               p1 -> p1 [label="c waits"];
               p1 -> p2 [label=""];

@@ -112,8 +112,21 @@ impl Bindings {
             }
             Side::Original => {
                 let interval = self.extent(original, offset);
+                let first_use = offset - interval.offset;
+                // An object that only the candidate was known to have may be this one.
+                let twin = |c: &Claim| c.binding.original.is_none() && c.index == index && index.is_some();
+                if let Some(claim) = self.claims.iter_mut().find(|c| twin(c)) {
+                    let start = claim.binding.candidate.map(|c| c.offset - first_use);
+                    claim.binding = Binding {
+                        original: Some(interval),
+                        candidate: start.map(|offset| Interval { offset, size: interval.size }),
+                        escapes: escapes || claim.binding.escapes,
+                    };
+                    claim.first_use = first_use;
+                    return true;
+                }
                 let binding = Binding { original: Some(interval), candidate: None, escapes };
-                self.claims.push(Claim { binding, first_use: offset - interval.offset, index });
+                self.claims.push(Claim { binding, first_use, index });
             }
             Side::Candidate => {
                 let open = |c: &Claim| c.binding.candidate.is_none();

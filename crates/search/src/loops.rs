@@ -23,11 +23,12 @@ mod in_order;
 mod from_code;
 mod refine;
 
+use crate::inputs::Input;
 use crate::refute::Runner;
 use correlate::Plan;
 use graph::Function;
 use graph::loops::Loops;
-use kernel::{Certificate, CheckedProof, Rejection};
+use kernel::{Certificate, CheckedProof, Failure, Rejection};
 use refine::Choice;
 use solver::Solver;
 use std::time::{Duration, Instant};
@@ -60,6 +61,8 @@ pub(crate) struct Effort {
     /// Guesses made about loops, and those that held.
     pub guesses: usize,
     pub survivors: usize,
+    /// Was a correlation given up because its share of the time was over?
+    pub hurried: bool,
 }
 
 /// A search for the proof of one pair.
@@ -92,8 +95,10 @@ const MOST_PLANS: usize = 12;
 /// half a second; the time is for what they do not count, and long enough for a busy machine.
 const QUESTION_RESOURCES: u64 = 1_500_000;
 const QUESTION_TIME: Duration = Duration::from_secs(4);
+/// Counterexamples that are used to get to loops that no run has seen.
+const MOST_MODELS: usize = 4;
 /// Share of the time for making runs.
-const SAMPLING: Duration = Duration::from_millis(200);
+const SAMPLING: Duration = Duration::from_millis(1000);
 
 impl<'a> LoopSearch<'_, 'a> {
     /// Looks for a certificate that the kernel accepts.
@@ -111,8 +116,28 @@ impl<'a> LoopSearch<'_, 'a> {
         let watched: Vec<_> = self.fields.iter().map(|f| f.watched).collect();
         let theirs = watched.iter().copied().chain(self.behind.iter().map(|f| f.watched)).collect();
         let watched = [watched, theirs];
-        let runs = samples::collect(self.runner, arena, &loops, watched, self.seed, until);
-        let plans = correlate::plans([self.original, self.candidate], &loops, &runs, self.unroll);
+        let functions = [self.original, self.candidate];
+        let mut inputs = Vec::new();
+        let mut runs = samples::collect(self.runner, arena, &loops, watched.clone(), &inputs, self.seed, until);
+        let mut plans = correlate::plans(functions, &loops, &runs, self.unroll);
+        // Loops that no run has seen: what a solver says against a first guess tells how to get there.
+        for _ in 0..MOST_MODELS {
+            let missing = samples::unseen(&loops, &runs);
+            let Some(plan) = plans.first().filter(|_| missing > 0) else { break };
+            let near = self.near_counterexample(arena, plan, &runs);
+            if near.is_empty() {
+                break;
+            }
+            inputs.extend(near);
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let until = Instant::now() + (left / 8).min(SAMPLING);
+            let more = samples::collect(self.runner, arena, &loops, watched.clone(), &inputs, self.seed, until);
+            if samples::unseen(&loops, &more) >= missing {
+                break;
+            }
+            plans = correlate::plans(functions, &loops, &more, self.unroll);
+            runs = more;
+        }
         self.try_plans(arena, plans, &runs)
     }
 
@@ -124,10 +149,16 @@ impl<'a> LoopSearch<'_, 'a> {
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let mut last = None;
         self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
+        let deadline = self.deadline;
         for plan in plans.into_iter().take(MOST_PLANS) {
             self.effort.plans += 1;
+            // A plan with hard questions leaves something to the next.
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.deadline = Instant::now() + left * 2 / 3;
             let (result, certificate) = self.try_plan(arena, &plan, runs);
-            if result.is_ok() || Instant::now() >= self.deadline {
+            self.effort.hurried |= Instant::now() >= self.deadline;
+            self.deadline = deadline;
+            if result.is_ok() || Instant::now() >= deadline {
                 return (result, certificate);
             }
             last.get_or_insert((result, certificate));
@@ -139,6 +170,22 @@ impl<'a> LoopSearch<'_, 'a> {
                 let nothing = Rejection::Malformed("nothing tells which loop heads are reached together".to_string());
                 (Err(nothing), certificate)
             }
+        }
+    }
+
+    /// Inputs near a state that refutes the claims of a plan.
+    fn near_counterexample(&mut self, arena: &mut Arena, plan: &Plan, runs: &[samples::Run]) -> Vec<Input> {
+        let deadline = self.deadline;
+        self.deadline = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 8;
+        self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
+        let rows = correlate::align(plan, runs).rows;
+        let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
+        self.deadline = deadline;
+        match result {
+            Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) => {
+                self.runner.inputs_near(arena, &model, &certificate.locals, self.seed)
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -100,7 +100,7 @@ impl Session {
         let proof_deadline = deadline - (deadline.saturating_duration_since(Instant::now()) / 4).min(LEFT_TO_REFUTE);
         let mut statistics = Statistics::default();
         let guidances = if has_loops([original, candidate]) { self.options.strategy.guidances() } else { &[] };
-        let mut strategy = "events";
+        let (mut strategy, mut hurried) = ("events", false);
         let (result, certificate) = if guidances.is_empty() {
             self.prove(arena, [original, candidate], &mut solver, deadline, 0)
         } else {
@@ -128,7 +128,8 @@ impl Session {
                     blocks: 0,
                 };
                 let found = search.prove(arena);
-                let Effort { plans, guesses, survivors } = search.effort;
+                let Effort { plans, guesses, survivors, hurried: too_long } = search.effort;
+                hurried |= too_long;
                 statistics.plans += plans;
                 statistics.guesses += guesses;
                 statistics.survivors += survivors;
@@ -146,7 +147,8 @@ impl Session {
             Ok(proof) => return self.proved(arena, &mut runner, (proof, certificate), strategy, statistics, deadline),
             Err(rejection) => rejection,
         };
-        let gave_up = Instant::now() >= proof_deadline && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
+        let late = hurried || Instant::now() >= proof_deadline;
+        let gave_up = late && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
         let left = deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
         if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection

@@ -21,7 +21,7 @@ mod trace;
 mod witness;
 
 pub use code::check_object_code;
-pub use explain::{Broken, Instance, Kind, Reading};
+pub use explain::{Broken, Inside, Instance, Kind, Reading};
 pub use inputs::Inputs;
 pub use witness::{KernelWitness, WitnessInput};
 
@@ -154,9 +154,12 @@ fn unknown(kind: ReasonKind, detail: impl Into<String>) -> KernelVerdict {
 
 /// File and line of a fault, with the iterators.
 pub(crate) fn place(program: &Program, fault: &Fault) -> String {
-    let line = program.sites.get(fault.site as usize).map_or(0, |site| site.line);
+    let instance = Instance::new(program, fault.site, Vec::new());
     let file = program.file.rsplit('/').next().unwrap_or(&program.file);
-    if fault.instance.is_empty() { format!("{file}:{line}") } else { format!("{file}:{line} at {}", fault.instance) }
+    let at = if fault.instance.is_empty() { String::new() } else { format!(" at {}", fault.instance) };
+    // Memory is there before the first line.
+    let line = if instance.line == 0 { String::new() } else { format!(":{}", instance.line) };
+    format!("{file}{line}{at}{}", explain::inside(&instance.inside))
 }
 
 fn unknown_fault(program: &Program, fault: &Fault, side: Side) -> KernelVerdict {

@@ -1,10 +1,10 @@
 //! Are two terms equal whatever the data? By structure, and by cases where choices are nested differently.
 //!
-//! A choice whose condition is settled by an assumed case is replaced by its side. Where the terms meet a condition
-//! that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
+//! A choice whose condition is settled by an assumed case is replaced by its side, and what is computed from sides that
+//! are constants becomes a constant. Where the terms meet a condition that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
 
 use crate::domain::Floating;
-use crate::scalar::{Cmp, Constant, Op};
+use crate::scalar::{Cmp, Constant, Op, convert, fold};
 use crate::symbolic::Backing;
 use crate::terms::{Shape, TermRef, Terms};
 use rustc_hash::FxHashMap;
@@ -24,6 +24,8 @@ type Cases = Vec<(TermRef, bool)>;
 
 /// Most cases assumed at the same time.
 const DEEPEST: usize = 24;
+/// Most operators and conversions that an assumed case is followed through at one place.
+const NESTED: u32 = 8;
 /// Most operators between the root and a difference that is followed.
 const LONGEST: usize = 4000;
 
@@ -63,23 +65,43 @@ impl<'a> Equality<'a> {
         if a == b {
             return true;
         }
-        if let (Some(x), Some(y)) = (self.effective(a), self.effective(b)) {
+        if let (Some(x), Some(y)) = (self.settled_constant(a, cases, NESTED), self.settled_constant(b, cases, NESTED)) {
             return x == y;
         }
         if let Some(cond) = self.open_condition(a, cases).or_else(|| self.open_condition(b, cases)) {
-            if cases.len() >= DEEPEST {
-                return false;
-            }
-            for side in [true, false] {
-                cases.push((cond, side));
-                let same = self.under(a, b, cases, depth + 1);
-                cases.pop();
-                if !same {
-                    return false;
-                }
-            }
+            return self.in_both_cases(cond, a, b, cases, depth);
+        }
+        if self.same_operands(a, b, cases, depth) {
             return true;
         }
+        // What differs before a conversion may be the same after it.
+        let converted = |term| match (self.terms.shape(term), self.terms.operands(term)) {
+            (Shape::Convert(..), [value]) => self.open_condition(self.reduce(*value, cases), cases),
+            _ => None,
+        };
+        match converted(a).or_else(|| converted(b)) {
+            Some(cond) => self.in_both_cases(cond, a, b, cases, depth),
+            None => false,
+        }
+    }
+
+    fn in_both_cases(&mut self, cond: TermRef, a: TermRef, b: TermRef, cases: &mut Cases, depth: usize) -> bool {
+        if cases.len() >= DEEPEST {
+            return false;
+        }
+        for side in [true, false] {
+            cases.push((cond, side));
+            let same = self.under(a, b, cases, depth + 1);
+            cases.pop();
+            if !same {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Are they the same operation on the same operands?
+    fn same_operands(&mut self, a: TermRef, b: TermRef, cases: &mut Cases, depth: usize) -> bool {
         if a.flag() != b.flag() || self.terms.shape(a) != self.terms.shape(b) {
             return false;
         }
@@ -100,23 +122,53 @@ impl<'a> Equality<'a> {
 
     /// The constant that the term is, its flag applied: a side of a negated choice may be a negated constant.
     fn effective(&self, term: TermRef) -> Option<Constant> {
-        let constant = self.terms.known(term)?;
-        Some(match constant {
-            other if !term.flag() => other,
-            Constant::F64(bits) => Constant::F64(bits ^ (1 << 63)),
-            Constant::F32(bits) => Constant::F32(bits ^ (1 << 31)),
-            truth => Constant::Int(i64::from(!truth.is_true())),
-        })
+        Some(turned(self.terms.known(term)?, term.flag()))
+    }
+
+    /// The constant that the term is in the assumed cases: the terms themselves are folded where they are made, but
+    /// not those whose operands are choices.
+    fn settled_constant(&self, term: TermRef, cases: &Cases, left: u32) -> Option<Constant> {
+        let term = self.reduce(term, cases);
+        if let Some(constant) = self.effective(term) {
+            return Some(constant);
+        }
+        let left = left.checked_sub(1).filter(|_| !cases.is_empty())?;
+        let constant = match (self.terms.shape(term), self.terms.operands(term)) {
+            (Shape::Convert(_, to), [value]) => convert(self.settled_constant(*value, cases, left)?, to),
+            (Shape::Binary(op, ty), [a, b]) => {
+                fold(op, ty, self.settled_constant(*a, cases, left)?, self.settled_constant(*b, cases, left)?)
+            }
+            _ => return None,
+        };
+        // What is undefined is no constant.
+        constant.ok().map(|constant| turned(constant, term.flag()))
     }
 
     /// The term with settled choices at its root replaced; a truth value that is settled becomes its choice's side.
-    fn reduce(&self, mut term: TermRef, cases: &Cases) -> TermRef {
+    fn reduce(&self, term: TermRef, cases: &Cases) -> TermRef {
+        self.reduce_within(term, cases, NESTED)
+    }
+
+    fn reduce_within(&self, mut term: TermRef, cases: &Cases, left: u32) -> TermRef {
         while let Shape::Choice = self.terms.shape(term) {
             let [cond, yes, no] = *self.terms.operands(term) else { return term };
             match self.truth(cond, cases) {
                 Some(true) => term = yes.turn(term.flag()),
                 Some(false) => term = no.turn(term.flag()),
                 None => return term,
+            }
+        }
+        // An integer that was converted to a type that fits is not changed by another conversion.
+        if let (Shape::Convert(_, to), [value], 1..) = (self.terms.shape(term), self.terms.operands(term), left)
+            && !(cases.is_empty() || to.is_float() || term.flag())
+        {
+            let inner = self.reduce_within(*value, cases, left - 1);
+            if let Shape::Convert(_, of) = self.terms.shape(inner)
+                && !(of.is_float() || inner.flag())
+                && to.range().0 <= of.range().0
+                && of.range().1 <= to.range().1
+            {
+                return inner;
             }
         }
         term
@@ -223,5 +275,15 @@ impl<'a> Equality<'a> {
             _ => None,
         }
         .filter(|cond| self.truth(*cond, cases).is_none())
+    }
+}
+
+/// A constant with the flag of its term applied.
+fn turned(constant: Constant, flag: bool) -> Constant {
+    match constant {
+        other if !flag => other,
+        Constant::F64(bits) => Constant::F64(bits ^ (1 << 63)),
+        Constant::F32(bits) => Constant::F32(bits ^ (1 << 31)),
+        truth => Constant::Int(i64::from(!truth.is_true())),
     }
 }

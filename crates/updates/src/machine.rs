@@ -465,7 +465,11 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     /// Statements inside an expression; none of them leaves it.
     fn sequence(&mut self, stmts: &'p [Stmt]) -> Run<()> {
         let outer = self.site;
+        let token = if O::ACTIVE { self.observer.suspend() } else { 0 };
         let flow = self.list(stmts)?;
+        if O::ACTIVE {
+            self.observer.resume(token);
+        }
         self.site = outer;
         match flow {
             Flow::Next => Ok(()),

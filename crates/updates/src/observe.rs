@@ -23,6 +23,12 @@ pub trait Observer<V> {
     fn condition(&mut self, _value: V, _site: u32, _iterators: &[i64]) {}
     /// A statement begins.
     fn statement(&mut self) {}
+    /// Statements inside an expression begin; a token for [`Observer::resume`].
+    fn suspend(&mut self) -> u32 {
+        0
+    }
+    /// They are over.
+    fn resume(&mut self, _token: u32) {}
     /// A loop marked parallel begins.
     fn enter(&mut self, _number: u32, _parallel: &Parallel) {}
     /// A turn of the innermost parallel loop begins, with the values of the iterators.

@@ -30,6 +30,8 @@ pub struct Program {
     pub sites: Vec<Site>,
     /// The loops, by number.
     pub loops: Vec<Loop>,
+    /// The calls that were inlined, by number.
+    pub calls: Vec<Call>,
     /// The cell with the result, if there is one.
     pub result: Option<u32>,
     /// Values given to parameters, by name.
@@ -79,6 +81,8 @@ pub struct Object {
     pub cells: Option<u64>,
     /// Role.
     pub origin: Origin,
+    /// The inlined call whose variable this is.
+    pub call: Option<u32>,
 }
 
 /// A cell of an element.
@@ -127,6 +131,32 @@ pub struct Site {
     pub line: u32,
     /// Enclosing loops, the outermost first.
     pub loops: Vec<u32>,
+    /// The inlined call that the place is in.
+    pub call: Option<u32>,
+}
+
+/// A call that was inlined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Name of the function.
+    pub function: String,
+    /// Line of the call.
+    pub line: u32,
+    /// The inlined call that it is in.
+    pub outer: Option<u32>,
+}
+
+impl Program {
+    /// Line of a place in the function itself, and the line in a function that it calls if the place is there.
+    pub fn lines(&self, site: u32) -> (u32, Option<(&str, u32)>) {
+        let Some(site) = self.sites.get(site as usize) else { return (0, None) };
+        let Some(call) = site.call.and_then(|c| self.calls.get(c as usize)) else { return (site.line, None) };
+        let mut outermost = call;
+        while let Some(outer) = outermost.outer.and_then(|c| self.calls.get(c as usize)) {
+            outermost = outer;
+        }
+        (outermost.line, Some((&call.function, site.line)))
+    }
 }
 
 /// A loop.
@@ -336,11 +366,13 @@ impl LoopStmt {
 pub struct Parallel {
     /// Slots with a copy per turn: the iterator and private ones.
     pub private_slots: Vec<u32>,
+    /// Of these, the ones that hold nothing when a turn starts.
+    pub fresh_slots: Vec<u32>,
     /// Objects with a copy per turn.
     pub private_objects: Vec<u32>,
     /// Objects with a copy per turn that starts with the value before the loop.
     pub copied_objects: Vec<u32>,
-    /// Objects that are left with the value of the last turn.
+    /// Objects that are left with the value of the last turn; at its start they hold nothing, unless they are copied.
     pub last_objects: Vec<u32>,
     /// Objects declared inside the loop: first and behind the last.
     pub inner_objects: (u32, u32),

@@ -100,9 +100,41 @@ impl Context<'_> {
             if self.only_value(*register).is_some() {
                 continue;
             }
+            if range.width == 64 && self.may_assume("user-addresses") {
+                // It may come from what pointers can be.
+                self.assume(Assumption::global("user-addresses"));
+            }
             let held = self.entry_argument(value, *register);
             let holds = self.in_range(held, range);
             all = self.arena.bool_and(all, holds);
+        }
+        all
+    }
+
+    /// What statics that both programs know can hold in the original's memory (`stored-values`).
+    pub fn static_condition(&mut self, world: TermId) -> TermId {
+        let mut all = self.arena.bool(true);
+        let [original, candidate] = self.functions;
+        if original.contracts.statics.is_empty() || !self.may_assume("stored-values") {
+            return all;
+        }
+        for object in original.objects.values().filter(|o| candidate.objects.contains_key(&o.var)) {
+            let Some(numbers) = original.contracts.statics.get(&object.name).filter(|_| object.unaliased) else {
+                continue;
+            };
+            let Some(bytes) = object.size.filter(|s| matches!(s, 1 | 2 | 4 | 8)) else { continue };
+            let address = self.arena.var_term(object.var);
+            let held = self.read(world, address, bytes as u16);
+            let any: Vec<TermId> = numbers
+                .iter()
+                .map(|number| {
+                    let number = self.arena.bv(8 * bytes as u16, *number);
+                    self.arena.eq(held, number)
+                })
+                .collect();
+            let any = self.arena.bool_or_all(&any);
+            self.assume(Assumption::about("stored-values", object.name.clone()));
+            all = self.arena.bool_and(all, any);
         }
         all
     }

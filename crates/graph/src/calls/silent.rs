@@ -5,7 +5,7 @@
 use crate::contract::LocalEffect;
 use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::library::Effect;
-use crate::{Call, Callee, Shape, Side, State, Stuck};
+use crate::{Assumption, Call, Callee, Shape, Side, State, Stuck};
 use term::{Op as TermOp, Sort, TermId};
 
 /// Blocks of at most this many bytes are copied as values.
@@ -46,6 +46,9 @@ impl Executor<'_, '_> {
                 self.fill(place, guard, state, arguments[0], arguments[1], arguments[2])?;
                 vec![arguments[0]]
             }
+            _ if self.context.expands(contract.name) => {
+                vec![self.changed_case(place, guard, state, contract.name, arguments[0])?]
+            }
             _ => {
                 let reads = matches!(contract.effect, Effect::Pure { reads_memory: true, .. });
                 let mut operands = Vec::new();
@@ -69,6 +72,30 @@ impl Executor<'_, '_> {
         let world = state.world;
         self.context.after_call(self.side, state, &shape, &results, world);
         Ok(())
+    }
+
+    /// `tolower` and `toupper` as the C library's header defines them for optimised code: an entry of a table.
+    fn changed_case(
+        &mut self,
+        place: u64,
+        guard: TermId,
+        state: &State,
+        name: &str,
+        letter: TermId,
+    ) -> Result<TermId, Stuck> {
+        self.context.assume(Assumption::about("header-definition", name));
+        let arena = &mut *self.context.arena;
+        let location = arena.apply(&format!("__ctype_{name}_loc"), Sort::Bv(64), &[]);
+        let (shifted, limit) = (arena.add_const(letter, 128), arena.bv(32, 384));
+        let inside = arena.ult(shifted, limit);
+        let guard = arena.bool_and(guard, inside);
+        let wide = arena.sext(letter, 64);
+        let four = arena.bv(64, 4);
+        let offset = arena.mul(wide, four);
+        let table = self.load(place, guard, state, location, 8)?;
+        let address = self.context.arena.add(table, offset);
+        let entry = self.load(place, guard, state, address, 4)?;
+        Ok(self.context.arena.ite(inside, entry, letter))
     }
 
     /// Zero where `value` is, else what `name` gives if that is not zero.
@@ -202,7 +229,7 @@ impl Executor<'_, '_> {
         let address = self.context.outward(self.side, place, start, false)?;
         let address = self.context.canonical_address(address);
         if self.side == Side::Original {
-            self.context.note_original_address(address);
+            self.context.note_original_address(address, 1);
         }
         let local = self.context.region(address, 0).and_then(|r| r.local).filter(|l| !state.escaped[*l]);
         self.run.blocks.push(Block { guard, address, length: len, write, place });

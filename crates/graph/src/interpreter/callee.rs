@@ -31,6 +31,11 @@ pub struct CalleeInfo<'a> {
 }
 
 impl CalleeInfo<'_> {
+    /// Is its result, unless null, the address of a new object?
+    pub fn returns_fresh(&self) -> bool {
+        self.library.is_some_and(Contract::returns_fresh) || self.local.is_some_and(|c| c.returns_fresh)
+    }
+
     /// Is a call of it no event, because it only computes a result?
     pub fn is_silent_local(&self) -> bool {
         self.local.is_some_and(|c| c.effect <= LocalEffect::Reads) && self.signature.is_some() && !self.own

@@ -8,6 +8,7 @@ use super::program::Cell;
 use super::trace::{Called, End, Form, Passed, Pointed, SetUp, Target, Write};
 use super::values::{plausible_word, text_key};
 use crate::contract::{Fixed, FixedResult, LocalEffect};
+use crate::library::Effect;
 use crate::{Place, Register, Side, Value};
 use std::rc::Rc;
 use term::Bits;
@@ -18,6 +19,8 @@ pub(super) const RESULTS: [Register; 4] =
 
 /// Longest local object that is compared or written at a call.
 const LONGEST_LOCAL: u64 = 512;
+/// Where objects lie that callees make of which only that is known.
+const NEW_OBJECTS: u64 = 0x3f00_0000_0000;
 
 /// The value of a result register: low word, and bytes that are defined.
 pub(super) type Answer = [Option<(u64, u16)>; 4];
@@ -134,8 +137,11 @@ impl<'a> Machine<'_, '_, 'a> {
 
     /// What a local function is known to return.
     fn fixed_result(&self, info: &CalleeInfo, answer: &mut Answer) {
-        let Some(fixed) = info.local.and_then(|local| local.result.as_ref()) else { return };
         let Some((_, bytes)) = answer[0] else { return };
+        if info.library.is_some_and(|c| c.returns_first_argument()) {
+            answer[0] = Some((self.argument(0), bytes));
+        }
+        let Some(fixed) = info.local.and_then(|local| local.result.as_ref()) else { return };
         let value = match fixed {
             FixedResult::Value(Fixed::Number(number)) => Some(*number),
             FixedResult::Value(Fixed::Address(name, offset)) => {
@@ -191,9 +197,20 @@ impl<'a> Machine<'_, '_, 'a> {
         };
         let mut answer = special.answer.unwrap_or_else(|| self.seeded_answer(info, key, special.byte_result, wide));
         for (result, wanted) in answer.iter_mut().zip(script.map_or([None; 4], |s| s.results)) {
-            if let (Some((value, _)), Some(wanted)) = (result, wanted) {
+            // Nobody chooses where a new object lies.
+            if let (Some((value, _)), Some(wanted)) = (result, wanted)
+                && (wanted == 0 || !info.returns_fresh())
+            {
                 *value = wanted;
             }
+        }
+        let allocated = info.library.is_some_and(|c| c.effect == Effect::Allocate);
+        if let Some((value, _)) = &mut answer[0]
+            && *value != 0
+            && info.returns_fresh()
+            && !allocated
+        {
+            *value = NEW_OBJECTS + ((number as u64) << 28);
         }
         self.fixed_result(info, &mut answer);
         let pointed = self.pointed(info, number);
@@ -212,7 +229,7 @@ impl<'a> Machine<'_, '_, 'a> {
             place: self.place,
         };
         let mut scripted = script.map_or(Vec::new(), |s| s.writes.clone());
-        scripted.retain(|write| info.library.is_none() && self.may_write(write));
+        scripted.retain(|write| info.library.is_none() && !info.defined && self.may_write(write));
         self.calls.push(called);
         if info.never_returns {
             return Err(End::NoReturn);
@@ -330,7 +347,8 @@ impl<'a> Machine<'_, '_, 'a> {
     /// What a callee of the original writes: into local objects that it was given, and to the world.
     fn seeded_writes(&mut self, info: &CalleeInfo<'a>, number: usize, key: u64) -> Vec<Write> {
         let preserves = info.local.is_some_and(|l| l.effect <= LocalEffect::Preserves);
-        if preserves {
+        // What a compiler sees of a function it may know not to write.
+        if preserves || info.defined {
             return Vec::new();
         }
         let seed = self.situation.start.seed.split(key).split(0xeffec7);

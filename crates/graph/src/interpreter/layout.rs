@@ -1,6 +1,7 @@
 //! Where the objects of a pair lie, and what the read-only ones hold.
 
-use crate::{Function, Object, ObjectKind};
+use super::values::Seed;
+use crate::{Content, Function, Object, ObjectKind};
 use rustc_hash::FxHashMap;
 use term::{Arena, TermId, VarId};
 
@@ -16,6 +17,8 @@ pub struct Layout<'a> {
     sections: Vec<Section>,
     /// Pointers inside read-only objects, by their own address.
     pointers: FxHashMap<u64, u64>,
+    /// Statics that hold one of a few numbers: address, size, numbers.
+    numbers: Vec<(u64, u64, Vec<u64>)>,
 }
 
 /// An object and its place.
@@ -54,6 +57,12 @@ impl<'a> Layout<'a> {
             }
         }
         layout.objects.sort_by_key(|placed| placed.start);
+        let known = &functions[0].contracts.statics;
+        for object in functions[0].objects.values().filter(|o| o.unaliased) {
+            if let (Some(numbers), Some(size)) = (known.get(&object.name), object.size) {
+                layout.numbers.push((layout.addresses[&object.var], size, numbers.iter().copied().collect()));
+            }
+        }
         for function in functions {
             for object in function.objects.values() {
                 layout.fill(arena, object);
@@ -78,7 +87,7 @@ impl<'a> Layout<'a> {
             let members = members.collect();
             self.sections.push(Section { start, members });
         }
-        for (offset, pointer) in object.content.iter().flat_map(|content| &content.pointers) {
+        for (offset, pointer) in object.content.iter().chain(&object.start).flat_map(|content| &content.pointers) {
             let value = self.constant_address(arena, *pointer);
             self.pointers.insert(start + offset, value);
         }
@@ -136,10 +145,34 @@ impl<'a> Layout<'a> {
         at(address) || at(address.wrapping_add(bytes - 1))
     }
 
+    /// A byte of a static at the start, if that is one of a few numbers: the one that the seed chooses.
+    pub fn static_byte(&self, address: u64, seed: Seed) -> Option<u8> {
+        let (start, _, numbers) = self.numbers.iter().find(|(start, size, _)| address.wrapping_sub(*start) < *size)?;
+        let number = numbers.get((seed.mix(*start) % numbers.len().max(1) as u64) as usize)?;
+        Some((number >> (8 * (address - start))) as u8)
+    }
+
+    /// Is one of these eight bytes in such a static, or in one that no code writes by its name?
+    pub fn has_start(&self, address: u64) -> bool {
+        let unwritten = |at: u64| self.object_at(at).is_some_and(|(placed, _)| placed.object.start.is_some());
+        unwritten(address)
+            || unwritten(address.wrapping_add(7))
+            || self.numbers.iter().any(|(start, size, _)| address < start + size && *start < address.saturating_add(8))
+    }
+
     /// A byte that can never change.
     pub fn content(&self, address: u64) -> Option<u8> {
         let (placed, offset) = self.object_at(address)?;
-        let content = placed.object.content.as_ref()?;
+        self.byte_of(placed, placed.object.content.as_ref()?, offset)
+    }
+
+    /// A byte at the start of a static that no code writes by its name.
+    pub fn start_byte(&self, address: u64) -> Option<u8> {
+        let (placed, offset) = self.object_at(address)?;
+        self.byte_of(placed, placed.object.start.as_ref()?, offset)
+    }
+
+    fn byte_of(&self, placed: Placed, content: &Content, offset: u64) -> Option<u8> {
         for back in 0..if content.pointers.is_empty() { 0 } else { 8 } {
             if let Some(value) = offset.checked_sub(back).and_then(|at| self.pointers.get(&(placed.start + at))) {
                 return Some((value >> (8 * back)) as u8);

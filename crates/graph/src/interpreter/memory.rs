@@ -419,12 +419,14 @@ fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
         seeded_word(start, random)
     };
     let mut bytes = seeded.to_le_bytes();
-    if start.fixed.is_empty() && !start.layout.has_content(address, 8) {
+    if start.fixed.is_empty() && !start.layout.has_content(address, 8) && !start.layout.has_start(address) {
         return whole(seeded, 0);
     }
     for (i, byte) in bytes.iter_mut().enumerate() {
         let at = address.wrapping_add(i as u64);
-        if let Some(known) = start.layout.content(at).or_else(|| start.fixed.get(&at).copied()) {
+        let known = start.layout.content(at).or_else(|| start.layout.static_byte(at, start.seed));
+        let known = known.or_else(|| start.layout.start_byte(at));
+        if let Some(known) = known.or_else(|| start.fixed.get(&at).copied()) {
             *byte = known;
         }
     }

@@ -258,13 +258,16 @@ impl<'a> Checker<'_, 'a> {
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {
                 (true, _) => Onward::Returned(calls[i]),
-                (false, Some(next)) => Onward::At(next),
+                (false, Some(next)) => Onward::Behind(next),
                 // The original's code ends here: the callee does not return, as far as the original knows.
                 (false, None) if side == Side::Original => return Ok(()),
                 (false, None) => {
                     return Err(self.refuse("the candidate's code ends after a call that returns", calls, unknown()));
                 }
             };
+        }
+        if !shape.preserves {
+            self.learn_statics(&mut point);
         }
         self.advance(point, onward, segment)
     }

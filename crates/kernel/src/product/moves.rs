@@ -63,7 +63,10 @@ impl Checker<'_, '_> {
         } else {
             // Nobody goes on alone: what the candidate did can be looked at for all its arrivals at once.
             let original = self.with_first_reads(original, event, &at.states[0]);
-            self.check_run(&at, &known, event.point(), &original, &candidate)?;
+            self.delays = segment.from.is_some();
+            let result = self.check_run(&at, &known, event.point(), &original, &candidate);
+            self.delays = false;
+            result?;
             [Vec::new(), Vec::new()]
         };
         let decided = logs[1].is_empty();
@@ -78,7 +81,7 @@ impl Checker<'_, '_> {
 
     /// The point at which the candidate waits while the original is at a loop head.
     pub(super) fn waiting(&self, head: PointId, onward: Onward) -> Option<usize> {
-        let Onward::At(waits_at) = onward else { return None };
+        let (Onward::At(waits_at) | Onward::Behind(waits_at)) = onward else { return None };
         self.points.iter().position(|p| p.waits && p.heads == [head, waits_at])
     }
 
@@ -245,7 +248,7 @@ impl Checker<'_, '_> {
             _ => return Move::Stop,
         };
         let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
-        let mut wanted = None;
+        let mut wanted: Vec<(Side, bool)> = Vec::new();
         for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
             let passes = self.certificate.passes(pair.segment.from, index);
             if point.heads == [a, b] {
@@ -259,11 +262,13 @@ impl Checker<'_, '_> {
                     return self.may_pass(pair, Side::Candidate);
                 }
             } else if point.heads[1] == b && times[1] == passes[1] {
-                wanted = wanted.or(Some(Side::Original));
+                wanted.push((Side::Original, self.is_before(0, a, point.heads[0])));
             } else if point.heads[0] == a && times[0] == passes[0] {
-                wanted = wanted.or(Some(Side::Candidate));
+                wanted.push((Side::Candidate, self.is_before(1, b, point.heads[1])));
             }
         }
+        // Whoever has the other's head still before it goes on.
+        let wanted = wanted.iter().find(|(_, before)| *before).or(wanted.first()).map(|(side, _)| *side);
         let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
         if !claimed(0, a) {
             self.may_pass(pair, Side::Original)
@@ -272,6 +277,11 @@ impl Checker<'_, '_> {
         } else {
             wanted.map_or(Move::Refuse, |side| self.may_pass(pair, side))
         }
+    }
+
+    /// Does a point come before another, loops apart?
+    fn is_before(&self, side: usize, point: PointId, other: PointId) -> bool {
+        self.rank(side, point) < self.rank(side, other)
     }
 
     fn may_pass(&self, pair: &Pair, side: Side) -> Move {

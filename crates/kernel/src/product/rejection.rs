@@ -31,6 +31,16 @@ pub enum Rejection {
     },
 }
 
+/// How the description of a read begins that the original does not make.
+pub(crate) const UNMADE_READ: &str = "the candidate reads";
+
+impl Rejection {
+    /// Does the candidate read what the original is not known to access?
+    pub fn is_unmade_read(&self) -> bool {
+        matches!(self, Rejection::Obligation { what, .. } if what.starts_with(UNMADE_READ))
+    }
+}
+
 impl From<Stuck> for Rejection {
     fn from(stuck: Stuck) -> Rejection {
         Rejection::Stuck(stuck)

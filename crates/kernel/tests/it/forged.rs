@@ -81,6 +81,7 @@ fn claim(both: &[&str], forget: &[&str]) -> PointClaim {
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
         world: MemoryClaim::Kept,
         ahead: Vec::new(),
+        seen: Vec::new(),
         filled: None,
         locals: Vec::new(),
         define: sided('c').zip(sided('o')).collect(),
@@ -93,6 +94,7 @@ trait Claims {
     fn ahead(self, address: &str, value: &str) -> PointClaim;
     fn define(self, place: &str, value: &str) -> PointClaim;
     fn hold(self, condition: &str) -> PointClaim;
+    fn seen(self, address: &str, bytes: u16) -> PointClaim;
 }
 
 impl Claims for PointClaim {
@@ -112,6 +114,11 @@ impl Claims for PointClaim {
 
     fn hold(mut self, condition: &str) -> PointClaim {
         self.hold.push(condition.to_string());
+        self
+    }
+
+    fn seen(mut self, address: &str, bytes: u16) -> PointClaim {
+        self.seen.push((address.to_string(), bytes));
         self
     }
 }
@@ -200,6 +207,29 @@ fn what_is_ahead_may_be_what_is_read() {
     let wrong = "xor eax, eax\n1: mov ecx, eax\nadd eax, [rsi + 4 * rdx - 4]\ndec rdx\njne 1b\nmov [rdi], ecx\nret";
     let ahead = claim(&["rdx", "rax"], &["c.rcx"]).world(MemoryClaim::Equal).ahead("o.rdi", "(slice 0 32 c.rcx)");
     Forgery::of(header, original, wrong).point([0, 0], ahead).is_refuted();
+}
+
+/// The candidate loads at the head what the original has loaded on the way there, and not what it has not.
+#[test]
+fn what_was_seen_was_accessed() {
+    let header = "prototype: long f(long *p)";
+    let original = "mov rax, [rdi + 8]\n1: test rax, rax\nje 2f\nmov rax, [rax]\njmp 1b\n2: ret";
+    let right = "add rdi, 8\n1: mov rdi, [rdi]\ntest rdi, rdi\njne 1b\nxor eax, eax\nret";
+    let list = || claim(&[], &["o.rax", "c.rdi"]).define("o.rax", "(peek 8 c.rdi)");
+    let check = |candidate: &str, claim| Forgery::of(header, original, candidate).point([0, 0], claim);
+    assert_eq!(check(right, list().seen("c.rdi", 8)).verdict(), "accepted");
+    // Without the claim the load is not allowed, nor are bytes next to it.
+    check(right, list()).is_refuted();
+    check(right, list().seen("c.rdi", 4)).is_refuted();
+    check(right, list().seen("(add c.rdi #64:8)", 8)).is_refuted();
+    check(right, list().seen("c.rdi", 16)).is_refuted();
+    check(right, list().seen("c.rdi", 0)).is_malformed();
+    check(right, list().seen("(slice 0 32 c.rdi)", 8)).is_malformed();
+    // One link too many.
+    let further = "mov rax, [rdi + 8]\n1: mov rcx, [rax]\ntest rax, rax\nje 2f\nmov rax, rcx\njmp 1b\n2: ret";
+    let ahead = || claim(&["rax"], &["c.rcx"]);
+    check(further, ahead().seen("c.rax", 8)).is_refuted();
+    check(further, ahead().seen("o.rax", 8)).is_refuted();
 }
 
 /// A loop that nothing leaves is not taken to end.

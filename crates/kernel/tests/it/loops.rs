@@ -25,6 +25,7 @@ fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> Poin
         waits: false,
         define: sided('c').zip(sided('o')).collect(),
         hold: hold.iter().map(|h| (*h).to_string()).collect(),
+        seen: Vec::new(),
     }
 }
 

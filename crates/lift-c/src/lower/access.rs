@@ -80,8 +80,11 @@ impl<'a> Lowerer<'a> {
         if let Int::Address(place) = &pointer
             && let updates::Place::Cell(object) = **place
         {
-            let access = Access { base: Base::Object(object), index: Vec::new(), offset: 0 };
-            return Lv::Memory(access, (**target).clone());
+            // A flat pointer has as many cells as are touched, and only subscripts touch.
+            let flat = self.program.objects[object as usize].cells.is_none();
+            let first = Index { value: Int::Const(0), stride: 1, extent: None };
+            let index = if flat { vec![first] } else { Vec::new() };
+            return Lv::Memory(Access { base: Base::Object(object), index, offset: 0 }, (**target).clone());
         }
         Lv::Memory(Access { base: Base::Pointer(pointer), index: Vec::new(), offset: 0 }, (**target).clone())
     }

@@ -7,7 +7,7 @@ use crate::ctype::CType;
 use crate::error::Error;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use updates::{Cmp, Data, Int, Op, Origin, Scalar, Stmt};
+use updates::{Call, Cmp, Data, Int, Op, Origin, Scalar, Stmt};
 
 /// Functions of doubles without side effects; with `f` at the end, of floats.
 const MATHEMATICAL: [(&str, usize); 36] = [
@@ -231,6 +231,9 @@ impl<'a> Lowerer<'a> {
             | 1;
         let assigned = super::assigned_names(&function.body);
         let mut stmts = Vec::new();
+        let call = Some(self.program.calls.len() as u32);
+        self.program.calls.push(Call { function: name.to_string(), line, outer: self.call });
+        let first_object = self.program.objects.len();
         // Dimensions may mention earlier parameters.
         self.scopes.push(FxHashMap::default());
         for (index, (parameter, value)) in function.parameters.iter().zip(values).enumerate() {
@@ -239,13 +242,19 @@ impl<'a> Lowerer<'a> {
             self.pass(parameter, value, key, fixed, &mut stmts)?;
         }
         let result = self.result_variable(&function.result)?;
+        // The caller writes parameters, but they are variables of the call.
+        for object in &mut self.program.objects[first_object..] {
+            object.call = call;
+        }
         // Names of the caller are not visible inside.
         let hidden = self.scopes.drain(..).collect::<Vec<_>>();
         let own = hidden.last().cloned().unwrap_or_default();
         self.scopes = vec![own];
         self.calls.push(function.name);
         self.results.push(result.clone());
+        let outer = std::mem::replace(&mut self.call, call);
         let body = self.list(&function.body);
+        self.call = outer;
         self.results.pop();
         self.calls.pop();
         self.scopes = hidden;

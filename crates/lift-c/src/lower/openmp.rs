@@ -1,14 +1,16 @@
 //! OpenMP directives on loops: which turns are claimed to be independent, and of which variables each has its own.
 
-use super::Lowerer;
+use super::reduction::Reduction;
 use super::values::Lv;
+use super::{Binding, Lowerer};
+use crate::ast::{For, Stmt, StmtKind};
 use crate::error::Error;
 use crate::lexer::Name;
-use updates::{Base, Parallel};
+use updates::{Base, Parallel, Variable};
 
 impl<'a> Lowerer<'a> {
-    /// What the pragma before a loop says about its turns.
-    pub(super) fn directive(&mut self, pragma: Option<Name>) -> Result<Option<Parallel>, Error> {
+    /// What the pragma before a loop with this body says about its turns.
+    pub(super) fn directive(&mut self, pragma: Option<Name>, body: &Stmt) -> Result<Option<Parallel>, Error> {
         let Some(pragma) = pragma else { return Ok(None) };
         let text = self.text(pragma);
         let Some(rest) = text.strip_prefix("omp ") else { return Ok(None) };
@@ -20,6 +22,9 @@ impl<'a> Lowerer<'a> {
             return Ok(None);
         }
         let mut parallel = Parallel { simd, ..Parallel::default() };
+        if simd {
+            return Ok(Some(parallel));
+        }
         let mut at = 0;
         while at < words.len() {
             let clause = words[at];
@@ -34,7 +39,7 @@ impl<'a> Lowerer<'a> {
                 let depth = inside.first().and_then(|n| n.parse::<u32>().ok()).unwrap_or(u32::MAX);
                 self.collapse = Some((pragma, depth.saturating_sub(1)));
             }
-            self.clause(clause, inside, &mut parallel)?;
+            self.clause(clause, inside, body, &mut parallel)?;
         }
         Ok(Some(parallel))
     }
@@ -44,8 +49,10 @@ impl<'a> Lowerer<'a> {
         let text = self.text(pragma);
         let Some(rest) = text.strip_prefix("omp ") else { return Ok(()) };
         let head: Vec<&str> = rest.split_whitespace().take_while(|w| w.chars().all(char::is_alphabetic)).collect();
-        let known = ["for", "simd", "barrier", "flush", "atomic", "critical", "declare", "threadprivate"];
-        if head.iter().any(|word| known.contains(word)) {
+        let known = ["for", "simd", "barrier", "flush", "atomic", "critical", "declare"];
+        // Memory of another device, and copies of globals, are not modelled.
+        let elsewhere = head.iter().any(|word| ["target", "teams", "threadprivate"].contains(word));
+        if !elsewhere && head.iter().any(|word| known.contains(word)) {
             return Ok(());
         }
         Err(self.unsupported(format!("`#pragma {text}`")))
@@ -63,26 +70,62 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn clause(&mut self, clause: &str, inside: &[&str], parallel: &mut Parallel) -> Result<(), Error> {
-        let (copies, reduction) = match clause {
-            "private" | "firstprivate" | "lastprivate" | "linear" => (true, false),
-            "reduction" => (false, true),
-            _ => return Ok(()),
-        };
-        for word in inside.iter().filter(|w| w.chars().all(|c| c.is_alphanumeric() || c == '_')) {
+    /// Integers that other turns leave to each other in no order must be data, where this is watched; so must those
+    /// of clauses that set them. Iterators of a `collapse` belong to the turn.
+    pub(super) fn share(&mut self, parts: &For, variable: Option<Variable>, parallel: &mut Parallel) {
+        let own = |slot: u32| variable == Some(Variable::Slot(slot));
+        parallel.fresh_slots.retain(|slot| !own(*slot));
+        let mut body = &parts.body;
+        for _ in 0..self.collapse.map_or(0, |(_, depth)| depth) {
+            let Some(inner) = only_loop(body) else { break };
+            let iterator = self.iterator(inner).map(|name| self.lookup(name));
+            if let Some(Ok((Binding::Slot(slot, _), _))) = iterator {
+                parallel.private_slots.push(slot);
+            }
+            body = &inner.body;
+        }
+        let mut assigned: Vec<Name> = super::assigned_names(std::slice::from_ref(&parts.body)).into_iter().collect();
+        assigned.sort_unstable_by_key(|name| name.0);
+        for name in assigned {
+            if let Ok((Binding::Slot(slot, _), key)) = self.lookup(name)
+                && !own(slot)
+                && !parallel.private_slots.contains(&slot)
+            {
+                self.make_data(key);
+            }
+        }
+    }
+
+    fn clause(&mut self, clause: &str, inside: &[&str], body: &Stmt, parallel: &mut Parallel) -> Result<(), Error> {
+        if clause == "linear" {
+            return Err(self.unsupported("the clause `linear` of a parallel loop"));
+        }
+        if !["private", "firstprivate", "lastprivate", "reduction"].contains(&clause) {
+            return Ok(());
+        }
+        let colon = inside.iter().position(|w| *w == ":").filter(|_| clause == "reduction");
+        let operator = colon.map_or(String::new(), |at| inside[..at].concat());
+        let listed = &inside[colon.map_or(0, |at| at + 1)..];
+        for word in listed.iter().filter(|w| w.chars().all(|c| c.is_alphanumeric() || c == '_')) {
             let Some(name) = self.known_name(word) else { continue };
+            let reduction = Reduction { name, operator: &operator, names: self.names };
+            if clause == "reduction" && !reduction.is_all(body) {
+                return Err(self.unsupported(format!("`{word}`, which is used other than in its reduction")));
+            }
             match self.named(name) {
-                Ok(Lv::Slot(slot, _, _) | Lv::Pointer(slot, _)) => parallel.private_slots.push(slot),
+                Ok(Lv::Slot(slot, ..) | Lv::Pointer(slot, _)) if clause == "private" => {
+                    parallel.private_slots.push(slot);
+                    parallel.fresh_slots.push(slot);
+                }
+                Ok(Lv::Slot(_, _, key)) => self.make_data(key),
+                Ok(Lv::Pointer(..)) => return Err(self.unsupported(format!("the pointer `{word}` in `{clause}`"))),
                 Ok(Lv::Memory(access, _)) => {
                     let Base::Object(object) = access.base else { continue };
-                    if reduction {
-                        parallel.reductions.push(object);
-                    } else if copies && clause == "private" {
-                        parallel.private_objects.push(object);
-                    } else if clause == "firstprivate" {
-                        parallel.copied_objects.push(object);
-                    } else {
-                        parallel.last_objects.push(object);
+                    match clause {
+                        "reduction" => parallel.reductions.push(object),
+                        "private" => parallel.private_objects.push(object),
+                        "firstprivate" => parallel.copied_objects.push(object),
+                        _ => parallel.last_objects.push(object),
                     }
                 }
                 // Words such as the `+` of a reduction name no variable.
@@ -95,5 +138,17 @@ impl<'a> Lowerer<'a> {
     fn known_name(&self, word: &str) -> Option<Name> {
         let mut names = self.scopes.iter().flat_map(|scope| scope.keys()).chain(self.globals.keys());
         names.find(|name| self.text(**name) == word).copied()
+    }
+}
+
+/// The loop that is all of a statement.
+fn only_loop(stmt: &Stmt) -> Option<&For> {
+    match &stmt.kind {
+        StmtKind::For(parts) => Some(parts),
+        StmtKind::Block(list) => match list.as_slice() {
+            [only] => only_loop(only),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -122,7 +122,9 @@ impl<'a> Lowerer<'a> {
             StmtKind::Empty => {}
             StmtKind::Pragma(name) => {
                 self.accept_directive(*name)?;
-                self.pragma = Some(*name);
+                // A pragma for the compiler does not hide the directive before it.
+                let directive = |name: &Name| self.text(*name).starts_with("omp ");
+                self.pragma = if directive(name) { Some(*name) } else { pragma.filter(directive).or(Some(*name)) };
             }
             StmtKind::Declare(variables) => {
                 for variable in variables {
@@ -226,7 +228,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The variable that a loop counts with: the one its step changes, else the one its start sets.
-    fn iterator(&mut self, parts: &For) -> Option<Name> {
+    pub(super) fn iterator(&mut self, parts: &For) -> Option<Name> {
         let by_step = parts.step.as_ref().and_then(step_target);
         by_step.or_else(|| match &parts.init.as_ref()?.kind {
             StmtKind::Expr(expr) => step_target(expr),
@@ -253,10 +255,13 @@ impl<'a> Lowerer<'a> {
         let reached = self.collapse;
         let pragma = self.collapsed(pragma);
         let inherited = self.collapse;
-        let mut parallel = self.directive(pragma)?;
+        let mut parallel = self.directive(pragma, &parts.body)?;
         // An inner loop repeats the directive; only the outermost counts its depth.
         if reached.is_some() {
             self.collapse = inherited;
+        }
+        if let Some(parallel) = parallel.as_mut().filter(|p| !p.simd) {
+            self.share(parts, variable, parallel);
         }
         let (objects, slots) = (self.program.objects.len() as u32, self.program.slots as u32);
         self.loops.push(number);

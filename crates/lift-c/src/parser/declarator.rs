@@ -13,22 +13,26 @@ impl<'a> Parser<'a> {
         self.skip_attributes();
         while self.eat("*") {
             ty = Type::Pointer(Box::new(ty));
-            self.skip_qualifiers();
+            if self.skip_qualifiers() {
+                ty = Type::Other("volatile".to_string());
+            }
         }
         let found = self.direct(ty)?;
         self.leave();
         Ok(found)
     }
 
-    fn skip_qualifiers(&mut self) {
+    /// Skips them; is `volatile` among them?
+    fn skip_qualifiers(&mut self) -> bool {
+        let mut volatile = false;
         loop {
             self.skip_attributes();
             match self.text() {
-                "const" | "volatile" | "restrict" | "__restrict" | "__restrict__" | "__const" | "_Nonnull" => {
-                    self.at += 1;
-                }
-                _ => return,
+                "volatile" | "__volatile__" => volatile = true,
+                "const" | "restrict" | "__restrict" | "__restrict__" | "__const" | "_Nonnull" => {}
+                _ => return volatile,
             }
+            self.at += 1;
         }
     }
 

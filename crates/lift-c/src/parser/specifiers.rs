@@ -232,6 +232,8 @@ impl<'a> Parser<'a> {
             (None, Some(ty)) => ty,
             (None, None) => return Err(self.unexpected("a type")),
         };
+        // Every access counts and keeps its place: refused wherever the type is used, behind names and pointers, too.
+        let ty = if volatile { Type::Other("volatile".to_string()) } else { ty };
         Ok(Specifiers { ty, is_typedef, is_static, constant, volatile })
     }
 

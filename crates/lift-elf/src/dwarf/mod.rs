@@ -28,6 +28,10 @@ pub(crate) struct Debug {
     pub types: TypeTable,
     /// Types of variables by their place.
     pub variables: FxHashMap<Place, TypeId>,
+    /// Variables in several parts, or with a part missing.
+    pub split: Vec<crate::split::Parts>,
+    /// Variables in one byte.
+    pub shrunken: Vec<crate::split::Shrunken>,
     /// Variables with a volatile part.
     pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.

@@ -32,6 +32,8 @@ pub(crate) enum Type {
     Array { element: TypeId, count: u64 },
     /// A function; the signature is missing without a prototype.
     Function { signature: Option<Signature>, result: Option<TypeId> },
+    /// `_Bool`.
+    Boolean,
     /// Anything else.
     Other { size: u64 },
 }
@@ -51,6 +53,7 @@ impl TypeTable {
     fn size(&self, id: TypeId, depth: u32) -> u64 {
         match self.get(id) {
             Type::Pointer(_) => 8,
+            Type::Boolean => 1,
             Type::Aggregate { size, .. } | Type::Other { size } => *size,
             Type::Array { element, count } if depth > 0 => self.size(*element, depth - 1).saturating_mul(*count),
             Type::Array { .. } | Type::Function { .. } => 0,
@@ -109,8 +112,36 @@ impl TypeTable {
                 }
                 self.find_pointer(*element, at % size, depth, work)
             }
-            Type::Function { .. } | Type::Other { .. } => None,
+            Type::Function { .. } | Type::Boolean | Type::Other { .. } => None,
         }
+    }
+
+    /// Is there any `_Bool`?
+    pub fn has_booleans(&self) -> bool {
+        self.types.contains(&Type::Boolean)
+    }
+
+    /// Does a `_Bool` lie at this offset of a type?
+    pub fn is_boolean_at(&self, id: TypeId, offset: i64) -> bool {
+        let (mut id, Ok(mut at)) = (id, u64::try_from(offset)) else { return false };
+        for _ in 0..MAX_DEPTH {
+            match self.get(id) {
+                Type::Boolean => return at == 0,
+                Type::Aggregate { union: false, members, .. } => match self.member(members, at, 1) {
+                    Some(member) => (id, at) = member,
+                    None => return false,
+                },
+                Type::Array { element, count } => {
+                    let size = self.size(*element, MAX_DEPTH);
+                    if size == 0 || at >= size.saturating_mul(*count) {
+                        return false;
+                    }
+                    (id, at) = (*element, at % size);
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Where an unknown multiple of `step` bytes leads from an offset of a type: to an offset of the same type,
@@ -216,6 +247,7 @@ impl Interner {
             c::DW_TAG_subroutine_type => {
                 Type::Function { signature: signature(entry), result: self.target(table, types, entry) }
             }
+            c::DW_TAG_base_type if size == 1 && types.encoding(entry) == Some(c::DW_ATE_boolean) => Type::Boolean,
             _ => Type::Other { size },
         }
     }

@@ -100,6 +100,14 @@ impl<'a, 'b> Types<'a, 'b> {
         self.shape(offset, MAX_DEPTH)
     }
 
+    /// How a base type is encoded.
+    pub fn encoding(&self, entry: &Entry<'a, 'b>) -> Option<gimli::DwAte> {
+        match entry.attr_value(c::DW_AT_encoding) {
+            Ok(Some(AttributeValue::Encoding(encoding))) => Some(encoding),
+            _ => None,
+        }
+    }
+
     /// Is the type of an entry, or of a part of it, volatile? In doubt it is.
     pub fn is_volatile(&self, entry: &Entry<'a, 'b>) -> bool {
         let mut waiting: Vec<UnitOffset> = self.reference(entry, c::DW_AT_type).into_iter().collect();
@@ -173,10 +181,7 @@ impl<'a, 'b> Types<'a, 'b> {
 
     fn base(&self, entry: &Entry<'a, 'b>, size: u64) -> Shape {
         let name = self.text(entry, c::DW_AT_name).unwrap_or_default();
-        let encoding = match entry.attr_value(c::DW_AT_encoding) {
-            Ok(Some(AttributeValue::Encoding(encoding))) => encoding,
-            _ => return Shape::unknown("a type without an encoding"),
-        };
+        let Some(encoding) = self.encoding(entry) else { return Shape::unknown("a type without an encoding") };
         match (encoding, size) {
             (c::DW_ATE_boolean, 1) => Shape::scalar(1, Scalar::Integer { boolean: true, signed: false }),
             (c::DW_ATE_float, 16) if name.contains("long double") || name.contains("64x") => {

@@ -6,6 +6,7 @@ use super::structure::{Interner, TypeId};
 use super::types::Types;
 use super::{Addresses, Debug, Described, TypedLocal};
 use crate::container::Place;
+use crate::split::{Parts, Shrunken};
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
 use graph::{Local, Register, Signature};
@@ -283,6 +284,22 @@ impl<'a, 'b> Walker<'a, 'b> {
                 return;
             }
         };
+        if let Some(parts) = self.parts(expression) {
+            let volatile = types.is_volatile(entry) || types.is_volatile(&root);
+            if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
+                let name = function.map_or(name.clone(), |f| format!("{}.{name}", f.name));
+                debug.split.push(Parts { name, size, parts });
+            }
+            return;
+        }
+        if let Some((place, meanings)) = self.in_a_byte(expression) {
+            let volatile = types.is_volatile(entry) || types.is_volatile(&root);
+            if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
+                let name = function.map_or(name.clone(), |f| format!("{}.{name}", f.name));
+                debug.shrunken.push(Shrunken { name, size, place, meanings });
+            }
+            return;
+        }
         let address = match single(types.unit, expression) {
             Some(Operation::FrameOffset { offset }) => {
                 if let Some(function) = function {
@@ -310,6 +327,60 @@ impl<'a, 'b> Walker<'a, 'b> {
             *number += 1;
             debug.statics.entry(place).or_insert_with(|| format!("{}.{name}{suffix}", function.name));
         }
+    }
+
+    /// The parts of a variable that is in several places of memory.
+    fn parts(&self, expression: gimli::Expression<Reader<'b>>) -> Option<Vec<(Place, u64, u64)>> {
+        let types = &self.types;
+        let mut operations = expression.operations(types.unit.encoding());
+        let (mut out, mut at, mut here) = (Vec::new(), 0u64, None);
+        while let Some(operation) = operations.next().ok()? {
+            match operation {
+                Operation::Address { address } if here.is_none() => here = Some(address),
+                Operation::AddressIndex { index } if here.is_none() => {
+                    here = Some(types.dwarf.address(types.unit, index).ok()?);
+                }
+                Operation::Piece { size_in_bits, bit_offset: None } if size_in_bits % 8 == 0 => {
+                    let size = size_in_bits / 8;
+                    if let Some(address) = here.take() {
+                        out.push((self.addresses.place(address)?, at, size));
+                    }
+                    at = at.checked_add(size)?;
+                }
+                _ => return None,
+            }
+        }
+        (here.is_none() && !out.is_empty()).then_some(out)
+    }
+
+    /// `byte × factor + offset`: where the byte is, and what 0 and 1 mean.
+    fn in_a_byte(&self, expression: gimli::Expression<Reader<'b>>) -> Option<(Place, [u64; 2])> {
+        let types = &self.types;
+        let mut operations = expression.operations(types.unit.encoding());
+        let mut next = || operations.next().ok().flatten();
+        let number = |operation: Operation<Reader<'b>>| match operation {
+            Operation::UnsignedConstant { value } => Some(value),
+            Operation::SignedConstant { value } => Some(value as u64),
+            _ => None,
+        };
+        let address = match next()? {
+            Operation::Address { address } => address,
+            Operation::AddressIndex { index } => types.dwarf.address(types.unit, index).ok()?,
+            _ => return None,
+        };
+        let Operation::Deref { size: 1, space: false, .. } = next()? else { return None };
+        let factor = number(next()?)?;
+        let Operation::Mul = next()? else { return None };
+        let offset = match next()? {
+            Operation::PlusConstant { value } => value,
+            operation => {
+                let value = number(operation)?;
+                let Operation::Plus = next()? else { return None };
+                value
+            }
+        };
+        let (Operation::StackValue, None) = (next()?, next()) else { return None };
+        Some((self.addresses.place(address)?, [offset, offset.wrapping_add(factor)]))
     }
 
     fn local(&self, root: &Entry<'a, 'b>, function: &mut Open, name: String, offset: i64, own: Option<TypeId>) {

@@ -4,11 +4,9 @@ use search::updates::{Broken, Instance, Kind, Reading};
 
 fn place(instance: &Instance) -> String {
     let pairs: Vec<String> = instance.iterators.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if pairs.is_empty() {
-        format!("line {}", instance.line)
-    } else {
-        format!("line {} at {}", instance.line, pairs.join(","))
-    }
+    let at = if pairs.is_empty() { String::new() } else { format!(" at {}", pairs.join(",")) };
+    let inside = instance.inside.as_ref().map_or(String::new(), |i| format!(" in {} (line {})", i.function, i.line));
+    format!("line {}{at}{inside}", instance.line)
 }
 
 fn written(cell: &str, writer: &Option<Instance>) -> String {
@@ -85,7 +83,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn instance(line: u32, iterators: &[(&str, i64)]) -> Option<Instance> {
-        Some(Instance { line, iterators: iterators.iter().map(|(n, v)| (n.to_string(), *v)).collect() })
+        let iterators = iterators.iter().map(|(n, v)| (n.to_string(), *v)).collect();
+        Some(Instance { line, inside: None, iterators })
     }
 
     fn renders_to(broken: Broken, expect: Expect) {

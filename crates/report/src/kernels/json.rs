@@ -95,7 +95,9 @@ fn instance(instance: &Option<Instance>) -> String {
     optional(instance.as_ref().map(|instance| {
         let iterators: Vec<(&str, String)> =
             instance.iterators.iter().map(|(name, value)| (name.as_str(), plain(value))).collect();
-        object(&[("line", plain(instance.line)), ("iterators", object(&iterators))])
+        let inside = instance.inside.as_ref();
+        let inside = inside.map(|i| object(&[("function", plain(&i.function)), ("line", plain(i.line))]));
+        object(&[("line", plain(instance.line)), ("iterators", object(&iterators)), ("inside", optional(inside))])
     }))
 }
 

@@ -54,7 +54,8 @@ fn line(function: &KernelFunction, width: usize, colour: Colour) -> String {
     let padding = " ".repeat(10 - word.len());
     let painted = colour.paint(look(verdict), word);
     let millis = function.time.as_secs_f64() * 1e3;
-    let mut rest = format!("   assumes {}", assumptions(&function.outcome).join(", "));
+    let assumed = assumptions(&function.outcome);
+    let mut rest = if assumed.is_empty() { String::new() } else { format!("   assumes {}", assumed.join(", ")) };
     if let Some((kind, detail)) = reason(verdict) {
         rest = format!("   {kind}: {}{rest}", printable(&detail));
     }

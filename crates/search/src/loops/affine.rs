@@ -3,12 +3,24 @@
 //! Elimination picks the entry with the fewest factors of two as the next pivot, so that every division is exact: the
 //! triangular form is the Howell form without the rows that only say something about multiples.
 
+/// Equations that are looked at first.
+const FIRST: usize = 9;
+
 /// Coefficients `c` with `columns · c = target` modulo 2^width, if there are any. Earlier columns are preferred.
 pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Vec<u64>> {
+    // Most systems have no solution, and a few equations tell.
+    if target.len() > 3 * FIRST && columns.len() < FIRST {
+        eliminate(columns, target, width, target.len() / FIRST)?;
+    }
+    eliminate(columns, target, width, 1)
+}
+
+/// Solves every `step`-th of the equations.
+fn eliminate(columns: &[&[u64]], target: &[u64], width: u32, step: usize) -> Option<Vec<u64>> {
     let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
     let n = columns.len();
-    let mut rows: Vec<Vec<u64>> =
-        (0..target.len()).map(|i| columns.iter().map(|c| c[i] & mask).chain([target[i] & mask]).collect()).collect();
+    let row = |i: usize| columns.iter().map(|c| c[i] & mask).chain([target[i] & mask]).collect();
+    let mut rows: Vec<Vec<u64>> = (0..target.len()).step_by(step).map(row).collect();
     let mut pivots: Vec<(usize, usize)> = Vec::new();
     let mut free: Vec<usize> = (0..n).collect();
     let mut next = 0;

@@ -68,7 +68,17 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                 Op::Store { address, value } if frame_offset(arena, *address).is_none() => {
                     out.fills.extend(fill(arena, &slots, *value));
                 }
-                Op::Store { .. } | Op::Fault { .. } => {}
+                // What was put into a variable is still at hand.
+                Op::Store { address, value } => {
+                    let held = match arena.op(*value) {
+                        term::Op::Extract { .. } => arena.as_var(arena.arg(*value, 0)),
+                        _ => arena.as_var(*value),
+                    };
+                    if let (Some(offset), Some(var)) = (frame_offset(arena, *address), held) {
+                        slots.insert(var, offset);
+                    }
+                }
+                Op::Fault { .. } => {}
             }
         }
         if let Next::Edges(edges) = &point.next {

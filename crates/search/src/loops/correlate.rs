@@ -285,6 +285,20 @@ fn partners(
                     Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false },
                 ));
             }
+            // A turn of the original may pass one of several heads: which, its path tells.
+            let both = |other: &PointId| {
+                let pairs = runs
+                    .iter()
+                    .filter(|r| r.complete)
+                    .map(|r| [count(r, 0, point), count(r, 1, head) + count(r, 1, *other)]);
+                let pairs: Vec<[usize; 2]> = pairs.filter(|n| n[0] > 0 && n[1] > 0).collect();
+                let all: usize = pairs.iter().map(|n| n[0]).sum();
+                let excess: usize = pairs.iter().map(|n| n[0].abs_diff(n[1])).sum();
+                (1000 * excess / (all + 1)) as u64
+            };
+            if let Some(excess) = theirs.iter().filter(|h| **h != head).map(both).min().filter(|_| !counts.is_empty()) {
+                out.push((excess, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false }));
+            }
             for turns in turns(&counts, unroll) {
                 let excess: u64 = counts
                     .iter()
@@ -296,7 +310,12 @@ fn partners(
         }
     }
     out.sort_by_key(|(excess, _)| *excess);
-    let mut meetings: Vec<Meeting> = out.into_iter().map(|(_, m)| m).collect();
+    let mut meetings: Vec<Meeting> = Vec::new();
+    for (_, meeting) in out {
+        if !meetings.contains(&meeting) {
+            meetings.push(meeting);
+        }
+    }
     // The candidate may have peeled a turn.
     let peeled: Vec<Meeting> = meetings.iter().take(2).map(|m| Meeting { peeled: 1, ..*m }).collect();
     meetings.truncate(MOST_PARTNERS - 1);

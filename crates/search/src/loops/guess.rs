@@ -685,6 +685,10 @@ fn name_address(names: &Names, target: Location, address: u64) -> Option<(String
 fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
+    // Of what others define, only what the code asks about is worth saying.
+    for column in columns.iter().filter(|c| c.forgotten) {
+        tested(names, column, &mut hold);
+    }
     for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
         let (name, width) = (column.name(), column.location.width);
         let values = column.signed();
@@ -709,8 +713,9 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
                 }
             }
         }
-        if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least {
-            hold.push(format!("(not (= {name} #{width}:0))"));
+        let zero = format!("(not (= {name} #{width}:0))");
+        if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least && !hold.contains(&zero) {
+            hold.push(zero);
         }
         let period = turns[0].max(turns[1]);
         if period > 1 && period.is_power_of_two() && width >= 32 {
@@ -722,10 +727,21 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
             }
         }
     }
-    for x in columns.iter().filter(|c| !defined(&c.location)) {
-        for y in columns.iter().filter(|c| !defined(&c.location)) {
+    for x in columns {
+        for y in columns {
             let same = x.location == y.location || x.location.width != y.location.width;
             if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
+                continue;
+            }
+            let near = match (x.location.spot, y.location.spot) {
+                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
+                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
+                {
+                    None
+                }
+                _ => Some(NEAR),
+            };
+            if near.is_some() && (defined(&x.location) || defined(&y.location)) {
                 continue;
             }
             let period = turns[0].max(turns[1]);
@@ -740,18 +756,22 @@ fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Gues
                     hold.push(format!("(= (slice 0 {bits} (add {q} (mul #32:-1 {p}))) #{bits}:{rest})"));
                 }
             }
-            let near = match (x.location.spot, y.location.spot) {
-                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
-                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
-                {
-                    None
-                }
-                _ => Some(NEAR),
-            };
             order(x, y, near, &mut hold);
         }
     }
     out.hold.extend(hold);
+}
+
+/// A variable that the code compares with constants, none of which it ever was.
+fn tested(names: &Names, column: &Column, hold: &mut Vec<String>) {
+    let Spot::Slot { offset, .. } = column.location.spot else { return };
+    let values = column.signed();
+    let end = 1i128 << (column.location.width - 1);
+    for (_, limit) in names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE) {
+        if !values.contains(limit) && (-end..end).contains(&i128::from(*limit)) {
+            hold.push(format!("(not (= {} #{}:{limit}))", column.name(), column.location.width));
+        }
+    }
 }
 
 /// A number of so many bits as certificates write it.

@@ -25,6 +25,8 @@ struct Claim {
     /// Guesses that did not hold.
     dropped: BTreeSet<String>,
     guesses: Guesses,
+    /// What the original may have accessed before it comes here.
+    seen: Vec<(String, u16)>,
 }
 
 const MOST_ROUNDS: usize = 60;
@@ -75,6 +77,7 @@ pub(crate) fn refine(
             locals: Vec::new(),
             dropped: BTreeSet::new(),
             guesses: Guesses::default(),
+            seen: Vec::new(),
         });
     }
     search.blocks = 0;
@@ -136,6 +139,14 @@ pub(crate) fn refine(
                 stale = true;
                 bindings.single(search.original, *side, *offset, *escapes, *index)
             }
+            // The candidate may load what the original has loaded before.
+            Err(rejection) if rejection.is_unmade_read() => claims.iter_mut().fold(false, |any, claim| {
+                let asked = !claim.seen.is_empty() || claim.waits;
+                if !asked {
+                    claim.seen = search.behind.iter().map(|f| (f.address().to_string(), f.watched.bytes)).collect();
+                }
+                any | !asked && !claim.seen.is_empty()
+            }),
             Err(_) => false,
         };
         // Nothing is left to give up, and some questions were too hard: once more, with more effort.
@@ -172,8 +183,14 @@ impl Claim {
             locals: self.locals.clone(),
             define: define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect(),
             hold: self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect(),
+            seen: self.seen.iter().filter(|(address, bytes)| kept(&seen(address, *bytes))).cloned().collect(),
         }
     }
+}
+
+/// The claim that the original has accessed something, in words.
+fn seen(address: &str, bytes: u16) -> String {
+    format!("{bytes} bytes seen at {address}")
 }
 
 /// Drops what failed. True if anything changed.
@@ -181,8 +198,9 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], choice: Choice, stale: 
     let mut progress = false;
     let points: Vec<PointClaim> = claims.iter().map(|c| c.to_point(choice)).collect();
     // A place that changes explains other failures: forget it first.
-    let structural =
-        failed.iter().any(|f| !matches!(f, FailedClaim::Definition { .. } | FailedClaim::Condition { .. }));
+    let structural = failed
+        .iter()
+        .any(|f| matches!(f, FailedClaim::Changed { .. } | FailedClaim::World { .. } | FailedClaim::Local { .. }));
     for failure in failed {
         match failure {
             FailedClaim::Changed { point, location } => {
@@ -216,7 +234,11 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], choice: Choice, stale: 
             FailedClaim::Condition { point, index } if !structural => {
                 progress |= claims[*point].dropped.insert(points[*point].hold[*index].clone());
             }
-            FailedClaim::Definition { .. } | FailedClaim::Condition { .. } => {}
+            FailedClaim::Seen { point, index } if !structural => {
+                let (address, bytes) = &points[*point].seen[*index];
+                progress |= claims[*point].dropped.insert(seen(address, *bytes));
+            }
+            FailedClaim::Definition { .. } | FailedClaim::Condition { .. } | FailedClaim::Seen { .. } => {}
         }
     }
     progress

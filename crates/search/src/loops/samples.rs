@@ -1,6 +1,6 @@
 //! Runs of both programs with the states at loop heads.
 
-use crate::inputs::LOOP_ROUNDS;
+use crate::inputs::{Input, LOOP_ROUNDS};
 use crate::refute::Runner;
 use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
@@ -31,17 +31,27 @@ const FEWEST_VISITS: usize = 2;
 /// Visits that are noted in one run at most.
 const MOST_VISITS: usize = 400;
 
+/// Points that the original may enter in runs on given inputs.
+const GIVEN_FUEL: usize = 4000;
+
+/// How many loops of the two programs no run has seen.
+pub(crate) fn unseen(loops: &[Loops; 2], runs: &[Run]) -> usize {
+    let seen = |i: usize, head: &PointId| runs.iter().any(|r| r.visits[i].iter().any(|v| v.point == *head));
+    (0..2).map(|i| loops[i].heads.iter().filter(|head| !seen(i, head)).count()).sum()
+}
+
 /// The points where states are noted: loop heads, and what cuts the original's loops as well.
 pub(crate) fn watched(function: &Function, loops: &Loops) -> Vec<PointId> {
     loops.heads.iter().flat_map(|head| loops.alternatives(function, *head)).collect()
 }
 
-/// Runs both programs on many inputs.
+/// Runs both programs on many inputs, the given ones first.
 pub(crate) fn collect(
     runner: &mut Runner,
     arena: &Arena,
     loops: &[Loops; 2],
     loads: [Vec<WatchedLoad>; 2],
+    given: &[Input],
     seed: u64,
     until: Instant,
 ) -> Vec<Run> {
@@ -79,7 +89,10 @@ pub(crate) fn collect(
             break;
         }
         let number = if round % 4 == 3 { round } else { LOOP_ROUNDS + round };
-        let input = runner.random_input(arena, Seed(seed), number);
+        let input = match given.get(round as usize) {
+            Some(input) => Input { fuel: GIVEN_FUEL, ..input.clone() },
+            None => runner.random_input(arena, Seed(seed), number),
+        };
         let [original, candidate] = runner.traces(arena, &input);
         // What came before something undefined counts.
         let cut = original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn | End::Fuel);

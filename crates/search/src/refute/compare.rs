@@ -286,7 +286,14 @@ impl<'a> Comparison<'_, 'a> {
             let general = signature.map_or(0, |s| s.arguments.iter().filter(|v| is_general(v)).count());
             let vector = signature.map_or(0, |s| s.arguments.len() - general);
             let format = (0..general).rev().find_map(|i| self.layout.text_at(a.registers[i].bits.low()));
-            return family::format_arguments(&format.unwrap_or_default(), general, vector);
+            let format = format.unwrap_or_default();
+            // Whoever scans takes addresses only.
+            if a.callee.name.contains("scanf") {
+                let places = Register::ARGUMENTS.iter().skip(general);
+                let asked = if format.contains(&b'*') { 0 } else { family::format_arguments(&format, 0, 0).len() };
+                return places.take(asked).map(|register| plain(*register, 8)).collect();
+            }
+            return family::format_arguments(&format, general, vector);
         }
         let mut out = Vec::new();
         for (i, register) in Register::ARGUMENTS.into_iter().enumerate().filter(|_| signature.is_none()) {

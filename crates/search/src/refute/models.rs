@@ -59,6 +59,13 @@ impl<'a> Runner<'a> {
         None
     }
 
+    /// Inputs near a solver's model.
+    pub fn inputs_near(&self, arena: &Arena, model: &Model, locals: &[LocalClaim], seed: u64) -> Vec<Input> {
+        let said = Said::of(arena, model, self.functions);
+        let one = |attempt| self.modelled_input(arena, &said, locals, Seed(seed).split(0x4ea7 + attempt), attempt);
+        (0..TRIES).map(one).collect()
+    }
+
     fn modelled_input(&self, arena: &Arena, said: &Said, locals: &[LocalClaim], seed: Seed, attempt: u64) -> Input {
         let mut stream = Stream::new(seed.split(7));
         let mut input = self.random_input(arena, seed, if attempt < 8 { 0 } else { attempt });

@@ -227,6 +227,7 @@ mod tests {
             signature: Some(Signature { arguments: vec![value(7)], results: vec![value(0)], ..Signature::default() }),
             parameters: Vec::new(),
             callees: BTreeMap::new(),
+            truths: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),

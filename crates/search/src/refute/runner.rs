@@ -33,6 +33,8 @@ pub(crate) struct Runner<'a> {
     floats: bool,
     /// Does one of them have a loop?
     loops: bool,
+    /// Does the candidate keep a static variable in another form? What its bytes mean is then not known.
+    reshaped: bool,
     /// Defined runs of the original that reached an exit or went round in circles.
     pub evidence: usize,
     /// Points entered so far.
@@ -80,6 +82,7 @@ impl<'a> Runner<'a> {
             programs,
             floats,
             loops: functions.iter().any(|f| graph::contract::has_cycle(f)),
+            reshaped: has_reshaped_statics(functions),
             layout,
             callees: Callees::new(functions),
             cells,
@@ -247,7 +250,7 @@ impl<'a> Runner<'a> {
         let difference = self.comparison(input).traces(&original, &candidate)?;
         // Compilers know what local functions really do, and what they are given.
         let private = self.functions.iter().any(|f| f.surroundings.private);
-        if private || original.local_calls || candidate.local_calls {
+        if self.reshaped || private || original.local_calls || candidate.local_calls {
             return None;
         }
         (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
@@ -391,4 +394,17 @@ fn alike(a: &Trace, b: &Trace) -> bool {
 fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
     let all = || traces.iter().flat_map(|t| &t.odd_bytes);
     all().filter(|(at, _)| !all().any(|(other, signed)| other == at && *signed)).map(|(at, _)| *at).collect()
+}
+
+/// Is a static variable of the candidate of another size than the original's, or one that a compiler made of a part?
+fn has_reshaped_statics(functions: [&Function; 2]) -> bool {
+    functions[1].objects.values().any(|object| {
+        let data = matches!(object.kind, ObjectKind::Named { local: true, function: false, .. });
+        let part = || object.name.rsplit_once('.').is_some_and(|(_, n)| n.bytes().all(|b| b.is_ascii_digit()));
+        data && !object.read_only
+            && match functions[0].objects.get(&object.var) {
+                Some(ours) => ours.size != object.size,
+                None => part(),
+            }
+    })
 }

@@ -14,10 +14,29 @@ use kernel::updates::{CellPair, Claim, Pairing};
 /// A statement instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instance {
-    /// Line.
+    /// Line in the kernel: of the call, if the statement is in a function that it calls.
     pub line: u32,
+    /// The called function that the statement is in.
+    pub inside: Option<Inside>,
     /// Iterators and their values, the outermost first.
     pub iterators: Vec<(String, i64)>,
+}
+
+/// Place of a statement in a function that the kernel calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inside {
+    /// Name of the function.
+    pub function: String,
+    /// Line.
+    pub line: u32,
+}
+
+impl Instance {
+    pub(super) fn new(program: &Program, site: u32, iterators: Vec<(String, i64)>) -> Instance {
+        let (line, inside) = program.lines(site);
+        let inside = inside.map(|(function, line)| Inside { function: function.to_string(), line });
+        Instance { line, inside, iterators }
+    }
 }
 
 /// What kind of mistake.
@@ -93,14 +112,13 @@ pub struct Broken {
 impl Broken {
     /// A candidate that does something undefined.
     pub(super) fn undefined(candidate: &Program, fault: &Fault) -> Broken {
-        let line = candidate.sites.get(fault.site as usize).map_or(0, |s| s.line);
         let pairs = fault.instance.split(", ").filter_map(|pair| pair.split_once('='));
         let iterators = pairs.filter_map(|(name, value)| Some((name.to_string(), value.parse().ok()?))).collect();
         Broken {
             kind: Kind::Undefined,
             cell: String::new(),
             original: None,
-            candidate: Some(Instance { line, iterators }),
+            candidate: Some(Instance::new(candidate, fault.site, iterators)),
             reading: None,
             note: Some(fault.detail.clone()),
         }
@@ -114,7 +132,7 @@ pub(super) struct Side<'a> {
 }
 
 impl Side<'_> {
-    fn update(&self, number: u32) -> &Update {
+    pub fn update(&self, number: u32) -> &Update {
         &self.trace.updates[number as usize]
     }
 
@@ -129,12 +147,24 @@ impl Side<'_> {
         let names = site.loops.iter().map(|l| self.program.loops[*l as usize].iterator.clone());
         let values = self.trace.iterators(update);
         let iterators = names.zip(values).filter_map(|(name, value)| Some((name?, *value))).collect();
-        Instance { line: site.line, iterators }
+        Instance::new(self.program, update.site, iterators)
     }
 
     /// Who made the value of a read; nothing for the input.
     fn writer(&self, read: &Read) -> Option<Instance> {
         read.writer.checked_sub(1).map(|number| self.instance(number))
+    }
+
+    /// Is it written anew for each use? A scalar is, mostly, and what belongs to a call.
+    pub fn is_temporary(&self, object: u32) -> bool {
+        let found = self.program.objects.get(object as usize);
+        found.is_some_and(|o| o.origin == Origin::Local && (o.call.is_some() || o.dims.is_empty()))
+    }
+
+    /// Does the update set a temporary, or is it a condition on temporaries alone?
+    pub fn is_passing(&self, update: &Update) -> bool {
+        let condition = || self.trace.reads(update).iter().all(|read| self.is_temporary(read.object));
+        if update.object == CONDITION { condition() } else { self.is_temporary(update.object) }
     }
 
     fn cell_name(&self, object: u32, cell: u64) -> String {
@@ -231,16 +261,17 @@ impl Search<'_> {
             // Where all instances are there, the first that reads another write counts, even if it finds the same
             // value: it is where the order broke.
             let same = equality.equal(update.value, theirs.value);
-            if same && !matching.complete {
+            if same && (!matching.complete || self.ours.is_passing(update)) {
                 continue;
             }
-            let mut reads: Vec<Read> = self.theirs.trace.reads(theirs).to_vec();
+            if !matching.complete && self.is_merged(update, theirs) {
+                continue;
+            }
             let mut same_values = true;
-            for read in self.ours.trace.reads(update) {
-                let Some(at) = reads.iter().position(|r| self.same_cell(read, r)) else { continue };
-                let found = reads.swap_remove(at);
+            for (read, found) in self.pairs(self.ours.trace.reads(update), self.theirs.trace.reads(theirs)) {
                 let equal = equality.equal(read.value, found.value);
-                if equal && !matching.complete {
+                // Which of several writes of this value to a temporary it was does not matter.
+                if equal && (!matching.complete || self.ours.is_temporary(read.object)) {
                     continue;
                 }
                 same_values &= equal;
@@ -252,7 +283,7 @@ impl Search<'_> {
                     Some(None) => true,
                 };
                 if !right {
-                    let (kind, reading) = self.reading(read, &found);
+                    let (kind, reading) = self.reading(&read, &found);
                     return Some((number as u32, self.broken(number as u32, *other, kind, Some(reading))));
                 }
             }
@@ -261,6 +292,13 @@ impl Search<'_> {
             }
         }
         None
+    }
+
+    /// Does the candidate make at once what the original makes of the cell in several steps?
+    fn is_merged(&self, update: &Update, theirs: &Update) -> bool {
+        let versions = self.ours.versions_of(update.object, update.cell);
+        versions.last().is_some_and(|last| self.ours.update(*last).value == theirs.value)
+            && self.theirs.versions_of(theirs.object, theirs.cell).len() < versions.len()
     }
 
     fn broken(&self, number: u32, other: u32, kind: Kind, reading: Option<Reading>) -> Broken {
@@ -286,15 +324,18 @@ impl Search<'_> {
             for cell in 0..cells.max(other_cells) as u64 {
                 let a = self.ours.versions_of(*object, cell);
                 let b = self.theirs.versions_of(*other, cell);
-                let mut same = |k: &usize| {
-                    let other = b.get(*k).map(|v| self.theirs.update(*v).value);
+                let mut same = |k: &usize, l: &usize| {
+                    let other = b.get(*l).map(|v| self.theirs.update(*v).value);
                     other.is_some_and(|other| equality.equal(self.ours.update(a[*k]).value, other))
                 };
-                let diverging = (0..a.len()).find(|k| !same(k));
+                let diverging = (0..a.len()).find(|k| !same(k, k));
                 match diverging {
                     Some(k) if needed[a[k] as usize] => {
                         // A different number of versions from the start: the candidate gathers elsewhere.
                         let regrouped = a.len() != b.len() && k == 0 && a.len() > 1 && b.len() == 1;
+                        if regrouped && same(&(a.len() - 1), &0) {
+                            continue;
+                        }
                         let (number, counterpart) =
                             if regrouped { (a[a.len() - 1], b.last()) } else { (a[k], b.get(k)) };
                         if first.is_none_or(|(known, _)| number < known) {
@@ -312,7 +353,7 @@ impl Search<'_> {
             }
         }
         match (first, extra) {
-            (Some((number, counterpart)), _) => Some((Some(number), self.describe(number, counterpart, 0))),
+            (Some((number, counterpart)), _) => Some((Some(number), self.describe(number, counterpart))),
             (None, Some((number, pair))) => {
                 let broken = Broken {
                     kind: Kind::Extra,
@@ -346,7 +387,14 @@ impl Search<'_> {
         needed
     }
 
-    fn describe(&self, number: u32, counterpart: Option<u32>, depth: u32) -> Broken {
+    fn describe(&self, mut number: u32, mut counterpart: Option<u32>) -> Broken {
+        // Each is earlier than the one before.
+        while let Some((first, second)) = counterpart.and_then(|other| {
+            let (ours, theirs) = (self.ours.update(number), self.theirs.update(other));
+            self.wrong_local(self.ours.trace.reads(ours), self.theirs.trace.reads(theirs))
+        }) {
+            (number, counterpart) = (first, second);
+        }
         let update = self.ours.update(number);
         let cell = self.ours.cell_name(update.object, update.cell);
         let original = Some(self.ours.instance(number));
@@ -356,9 +404,6 @@ impl Search<'_> {
         let candidate = Some(self.theirs.instance(other));
         let theirs = self.theirs.update(other);
         let (ours_reads, their_reads) = (self.ours.trace.reads(update), self.theirs.trace.reads(theirs));
-        if let Some((first, second)) = self.wrong_local(ours_reads, their_reads).filter(|_| depth < 100) {
-            return self.describe(first, second, depth + 1);
-        }
         if let Some((kind, reading)) = self.wrong_version(ours_reads, their_reads) {
             return Broken { kind, cell, original, candidate, reading: Some(reading), note: None };
         }
@@ -392,12 +437,30 @@ impl Search<'_> {
         a.cell == b.cell && (shared || local)
     }
 
+    /// Reads of the same cell on both sides, in the original's order; those of the same value first find each other.
+    fn pairs(&self, ours: &[Read], theirs: &[Read]) -> Vec<(Read, Read)> {
+        let mut rest = theirs.to_vec();
+        let mut found: Vec<Option<Read>> = vec![None; ours.len()];
+        for same_value in [true, false] {
+            for (a, slot) in ours.iter().zip(&mut found).filter(|(_, slot)| slot.is_none()) {
+                let fits = |b: &Read| self.same_cell(a, b) && (a.value == b.value || !same_value);
+                *slot = rest.iter().position(fits).map(|at| rest.remove(at));
+            }
+        }
+        ours.iter().zip(found).filter_map(|(a, b)| Some((*a, b?))).collect()
+    }
+
     /// A local variable that is read with another value: its first update that differs, and the counterpart.
     fn wrong_local(&self, ours: &[Read], theirs: &[Read]) -> Option<(u32, Option<u32>)> {
         let local = |read: &Read| self.ours.program.objects[read.object as usize].origin == Origin::Local;
-        let pairs = ours.iter().flat_map(|a| theirs.iter().filter(|b| self.same_cell(a, b)).map(move |b| (a, b)));
-        let mut wrong = pairs.filter(|(a, b)| local(a) && a.value != b.value);
+        let own = |read: &Read| self.ours.program.objects[read.object as usize].call.is_some();
+        let pairs = self.pairs(ours, theirs);
+        let mut wrong = pairs.iter().filter(|(a, b)| local(a) && a.value != b.value);
         wrong.find_map(|(a, b)| {
+            // A variable of a call is written in each: the mistake is in what wrote it.
+            if let (true, Some(first), Some(second)) = (own(a), a.writer.checked_sub(1), b.writer.checked_sub(1)) {
+                return Some((first, Some(second)));
+            }
             let first = self.ours.versions_of(a.object, a.cell);
             let second = self.theirs.versions_of(b.object, b.cell);
             let upto = first.iter().position(|v| v + 1 == a.writer)?;
@@ -411,10 +474,8 @@ impl Search<'_> {
 
     /// A read of the same cell that got another version.
     fn wrong_version(&self, ours: &[Read], theirs: &[Read]) -> Option<(Kind, Reading)> {
-        let aligned = ours.iter().zip(theirs).filter(|(a, b)| self.same_cell(a, b));
-        let by_cell =
-            ours.iter().flat_map(|a| theirs.iter().filter(move |b| self.same_cell(a, b)).map(move |b| (a, b)));
-        let (a, b) = aligned.chain(by_cell).find(|(a, b)| a.value != b.value)?;
+        let pairs = self.pairs(ours, theirs);
+        let (a, b) = pairs.iter().find(|(a, b)| a.value != b.value)?;
         Some(self.reading(a, b))
     }
 
@@ -451,12 +512,14 @@ impl Search<'_> {
     }
 }
 
+/// The called function in words: ` in f (line 3)`.
+pub(super) fn inside(place: &Option<Inside>) -> String {
+    place.as_ref().map_or(String::new(), |p| format!(" in {} (line {})", p.function, p.line))
+}
+
 /// An instance in words: `line 9 at t=0, i=2`.
 pub(super) fn text(instance: &Instance) -> String {
     let pairs: Vec<String> = instance.iterators.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if pairs.is_empty() {
-        format!("line {}", instance.line)
-    } else {
-        format!("line {} at {}", instance.line, pairs.join(", "))
-    }
+    let at = if pairs.is_empty() { String::new() } else { format!(" at {}", pairs.join(", ")) };
+    format!("line {}{at}{}", instance.line, inside(&instance.inside))
 }

@@ -1,13 +1,15 @@
 //! Which update of the candidate is which of the original.
 //!
 //! A transformation that reorders statement instances leaves each with the cells that it reads and writes. So an
-//! update is named by those cells; of several with the same name the first corresponds to the first, and so on. What
-//! the source calls its locals does not have to agree on both sides, but then their updates stay unmatched.
+//! update is named by those cells; of several with the same name the first corresponds to the first, and so on. Only
+//! temporaries are cells of many values that have nothing to do with each other, and which of them is computed first says
+//! nothing: there, updates of the same value correspond first, then those that read the same values. What the source calls its locals does not have to agree on both sides, but then their updates stay unmatched.
 
 use super::explain::Side;
 use super::trace::{CONDITION, Read};
-use ::updates::{Origin, name_key};
+use ::updates::{Origin, TermRef, name_key};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::VecDeque;
 use std::hash::BuildHasher;
 
 /// Update of the candidate for each update of the original, and the reverse.
@@ -51,10 +53,56 @@ impl Matching {
         for (name, updates) in &first {
             let others = second.get(name).map_or(&[][..], Vec::as_slice);
             complete &= others.len() == updates.len();
-            for (a, b) in updates.iter().zip(others) {
-                candidate[*a as usize] = Some(*b);
+            for (a, b) in in_order(ours, theirs, updates, others) {
+                candidate[a as usize] = Some(b);
             }
         }
         Matching { candidate, complete }
     }
+}
+
+/// Which of these updates with the same name is which.
+fn in_order(ours: &Side<'_>, theirs: &Side<'_>, updates: &[u32], others: &[u32]) -> Vec<(u32, u32)> {
+    let passing = updates.first().is_some_and(|u| ours.is_passing(ours.update(*u)));
+    if !passing || updates.len().max(others.len()) < 2 {
+        return updates.iter().copied().zip(others.iter().copied()).collect();
+    }
+    let value = |side: &Side<'_>, number: u32| vec![side.update(number).value];
+    let read = |side: &Side<'_>, number: u32| {
+        let mut values: Vec<TermRef> = side.trace.reads(side.update(number)).iter().map(|r| r.value).collect();
+        values.sort_unstable();
+        values
+    };
+    let (mut pairs, rest) = alike(ours, theirs, (updates.to_vec(), others.to_vec()), value);
+    // A statement that is wrong makes something else of the same values.
+    let (more, (first, second)) = alike(ours, theirs, rest, read);
+    pairs.extend(more);
+    pairs.extend(first.into_iter().zip(second));
+    pairs
+}
+
+/// Updates of both sides that have not found each other, in order.
+type Rest = (Vec<u32>, Vec<u32>);
+
+/// Pairs of updates that have the same values, each side in order; and the rest.
+fn alike(
+    ours: &Side<'_>,
+    theirs: &Side<'_>,
+    (updates, others): Rest,
+    values: impl Fn(&Side<'_>, u32) -> Vec<TermRef>,
+) -> (Vec<(u32, u32)>, Rest) {
+    let mut by_values: FxHashMap<Vec<TermRef>, VecDeque<u32>> = FxHashMap::default();
+    for other in others {
+        by_values.entry(values(theirs, other)).or_default().push_back(other);
+    }
+    let (mut pairs, mut alone) = (Vec::new(), Vec::new());
+    for update in updates {
+        match by_values.get_mut(&values(ours, update)).and_then(VecDeque::pop_front) {
+            Some(other) => pairs.push((update, other)),
+            None => alone.push(update),
+        }
+    }
+    let mut rest: Vec<u32> = by_values.into_values().flatten().collect();
+    rest.sort_unstable();
+    (pairs, (alone, rest))
 }

@@ -142,7 +142,12 @@ impl Observer<Hashed> for Watch {
     }
 
     fn leave(&mut self) {
-        self.frames.pop();
+        let Some(frame) = self.frames.pop() else { return };
+        // Reads of control variables are not heard: who writes one of several turns may be read by another.
+        let written = frame.slots.into_values().min_by_key(|a| a.turn);
+        if let (Some(first), None, 2..) = (written, &self.conflict, frame.turn) {
+            self.conflict = Some(Conflict { object: None, second: first.clone(), first, number: frame.number });
+        }
     }
 }
 
@@ -197,13 +202,12 @@ pub(super) fn find_races(
 }
 
 fn instance(program: &Program, access: &Access, number: u32) -> Instance {
-    let line = program.sites.get(access.site as usize).map_or(0, |s| s.line);
     // The turn's own iterator and those around it.
     let site = program.sites.iter().find(|s| s.loops.last() == Some(&number));
     let names = site.map_or(&[][..], |s| s.loops.as_slice()).iter();
     let names = names.map(|l| program.loops[*l as usize].iterator.clone());
     let iterators = names.zip(&access.iterators).filter_map(|(n, v)| Some((n?, *v))).collect();
-    Instance { line, iterators }
+    Instance::new(program, access.site, iterators)
 }
 
 fn describe(program: &Program, conflict: &Conflict) -> String {

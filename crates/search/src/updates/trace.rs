@@ -29,7 +29,9 @@ pub(super) struct Trace {
     reads: Vec<Read>,
     iterators: Vec<i64>,
     writers: Vec<Vec<u32>>,
+    /// Reads of the statements that have begun, the innermost from here on.
     pending: Vec<Read>,
+    innermost: usize,
     /// Too long to keep.
     pub overflow: bool,
 }
@@ -75,7 +77,7 @@ impl Trace {
             return None;
         }
         let start = (self.reads.len() as u32, self.iterators.len() as u32);
-        self.reads.append(&mut self.pending);
+        self.reads.extend(self.pending.drain(self.innermost..));
         self.iterators.extend_from_slice(iterators);
         let iterators = (start.1, self.iterators.len() as u32);
         let reads = (start.0, self.reads.len() as u32);
@@ -99,7 +101,16 @@ impl Observer<TermRef> for Trace {
     const ACTIVE: bool = true;
 
     fn statement(&mut self) {
-        self.pending.clear();
+        self.pending.truncate(self.innermost);
+    }
+
+    fn suspend(&mut self) -> u32 {
+        std::mem::replace(&mut self.innermost, self.pending.len()) as u32
+    }
+
+    fn resume(&mut self, token: u32) {
+        self.pending.truncate(self.innermost);
+        self.innermost = token as usize;
     }
 
     fn load(&mut self, object: u32, cell: u64, value: TermRef, _site: u32) {

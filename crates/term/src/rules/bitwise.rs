@@ -47,6 +47,7 @@ pub(super) const OR: &[Rule] = &[
     rule("bits-extended", extended),
     rule("bits-choice", choice),
     rule("bits-pieces", pieces),
+    rule("or-rotation", rotation),
     rule("or-disjoint", disjoint),
 ];
 
@@ -377,6 +378,27 @@ fn piece_is_zero(arena: &Arena, term: TermId, cut: u16) -> bool {
 }
 
 /// `a | b` and `a ^ b` of terms without a common one bit are `a + b`.
+/// The high bits of a sum in the place of the zeros that a shift to the left leaves: a rotation, as `rol` gives it.
+fn rotation(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let width = arena.width(args[0]);
+    for (low, high) in [(args[0], args[1]), (args[1], args[0])] {
+        let Op::Zext(_) = arena.op(low) else { continue };
+        let part = arena.arg(low, 0);
+        let by = arena.width(part);
+        let Op::Extract { hi, lo } = arena.op(part) else { continue };
+        let sum = arena.arg(part, 0);
+        if arena.op(sum) != Op::Add || arena.width(sum) != width || hi + 1 != width || lo + by != width {
+            continue;
+        }
+        let amount = arena.bv(width, u64::from(by));
+        if arena.shl(sum, amount) == high {
+            let rest = arena.truncate(sum, lo);
+            return Some(arena.concat(rest, part));
+        }
+    }
+    None
+}
+
 fn disjoint(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     let width = arena.width(args[0]);
     let apart =
@@ -468,6 +490,24 @@ mod tests {
             },
             expect!["x[24:0] ++ x[31:25]"],
         );
+    }
+
+    #[test]
+    fn a_sum_is_rotated_as_a_whole() {
+        let rotated = |left: u64, right: u64| {
+            move |a: &mut crate::Arena| {
+                let (x, y) = words(a);
+                let prime = a.bv(32, 0x85eb_ca77);
+                let product = a.mul(y, prime);
+                let sum = a.add(x, product);
+                let (left, right) = (a.bv(32, left), a.bv(32, right));
+                let (high, low) = (a.shl(sum, left), a.lshr(sum, right));
+                a.or(high, low)
+            }
+        };
+        gives(rotated(13, 19), expect!["x[18:0] + 0x3ca77*y[18:0] ++ (x - 0x7a143589*y)[31:19]"]);
+        // Some bits are missing.
+        gives(rotated(13, 20), expect!["0x2000*x + 0x794ee000*y + zext32((x - 0x7a143589*y)[31:20])"]);
     }
 
     #[test]

@@ -61,13 +61,18 @@ fn general(op: Op, ty: Scalar, a: i64, b: i64) -> Result<i64, Undefined> {
 
 impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     pub(super) fn write_slot(&mut self, slot: u32, value: i64) {
+        self.set_slot(slot, value);
+        if O::ACTIVE {
+            self.observer.slot(slot, self.site);
+        }
+    }
+
+    /// Sets a slot where the program does not.
+    pub(super) fn set_slot(&mut self, slot: u32, value: i64) {
         if let Some(branch) = self.branches.last_mut() {
             branch.slots.push((slot, self.slots[slot as usize]));
         }
         self.slots[slot as usize] = value;
-        if O::ACTIVE {
-            self.observer.slot(slot, self.site);
-        }
     }
 
     fn assign_slot(&mut self, slot: u32, value: i64) -> Run<()> {

@@ -3,7 +3,7 @@
 use super::{Flow, Machine, Run, Schedule};
 use crate::domain::Domain;
 use crate::observe::Observer;
-use crate::program::{LoopStmt, Parallel, Stmt, Variable};
+use crate::program::{LoopStmt, Parallel, Stmt, UNWRITTEN, Variable};
 use crate::scalar::Constant;
 
 /// Most turns of one parallel loop that is run in another order.
@@ -19,8 +19,13 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         let Some(Variable::Slot(slot)) = self.program.loops[body.number as usize].variable else {
             return Err(self.unsupported("a parallel loop without an integer iterator"));
         };
+        let joined = !parallel.reductions.is_empty() || !parallel.last_objects.is_empty();
+        if joined && matches!(self.limits.schedule, Schedule::Together | Schedule::Interleaved) {
+            return Err(self.unsupported("turns side by side whose results are joined"));
+        }
         self.observer.enter(body.number, parallel);
         let own = || parallel.private_objects.iter().chain(&parallel.copied_objects);
+        let before: Vec<i64> = parallel.fresh_slots.iter().map(|s| self.slots[*s as usize]).collect();
         let saved: Vec<Vec<D::Value>> = own().map(|o| self.objects[*o as usize].clone()).collect();
         let mut values = Vec::new();
         while self.next_turn(body)? {
@@ -39,6 +44,11 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             values.reverse();
         }
         let mut written = Vec::new();
+        let last = match self.limits.schedule {
+            Schedule::Reverse => values.first().copied(),
+            _ => values.last().copied(),
+        };
+        let mut left = Vec::new();
         for value in values {
             self.write_slot(slot, value);
             self.forget_private(parallel);
@@ -56,6 +66,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 self.begin(none, true)?;
             }
             let flow = self.list(&body.body)?;
+            if last == Some(value) {
+                left = parallel.last_objects.iter().map(|o| self.objects[*o as usize].clone()).collect();
+            }
             if together {
                 written.push(self.roll_back());
             }
@@ -68,7 +81,13 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 self.store(object, cell, value)?;
             }
         }
+        for (object, cells) in parallel.last_objects.iter().zip(left) {
+            self.objects[*object as usize] = cells;
+        }
         self.write_slot(slot, end);
+        for (slot, value) in parallel.fresh_slots.iter().zip(before) {
+            self.set_slot(*slot, value);
+        }
         for (object, cells) in own().zip(saved) {
             self.objects[*object as usize] = cells;
         }
@@ -100,7 +119,9 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if weight > MOST_TURNS {
             return Err(self.unsupported("a parallel loop with this many turns"));
         }
-        let slots: Vec<i64> = parallel.private_slots.iter().map(|s| self.slots[*s as usize]).collect();
+        let fresh = |slot: &u32| parallel.fresh_slots.contains(slot);
+        let start = |slot: &u32| if fresh(slot) { UNWRITTEN } else { self.slots[*slot as usize] };
+        let slots: Vec<i64> = parallel.private_slots.iter().map(start).collect();
         let mut turns: Vec<OwnState<D::Value>> = values.iter().map(|_| (cells.clone(), slots.clone())).collect();
         let mut stmts: &'p [Stmt] = &body.body;
         while let [Stmt::Block(inner)] = stmts {
@@ -143,8 +164,12 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
 
     fn forget_private(&mut self, parallel: &'p Parallel) {
         let unwritten = self.domain.unwritten();
-        for object in &parallel.private_objects {
+        let copied = |object: &&u32| parallel.copied_objects.contains(object);
+        for object in parallel.private_objects.iter().chain(parallel.last_objects.iter().filter(|o| !copied(o))) {
             self.objects[*object as usize].fill(unwritten);
+        }
+        for slot in &parallel.fresh_slots {
+            self.set_slot(*slot, UNWRITTEN);
         }
     }
 }

@@ -1,0 +1,6 @@
+void f(double A[6][6]) {
+  int i, j;
+  for (i = 0; i < 6; i++)
+    for (j = 0; j < 6; j++)
+      A[i][j] = 2.0 * A[i][j];
+}

@@ -1,0 +1,8 @@
+void f(double y[8], const double x[8]) {
+  int k = 0;
+  for (int i = 0; i < 8; i++) {
+    if (i == 0)
+      k = 5;
+    y[i] = x[k];
+  }
+}

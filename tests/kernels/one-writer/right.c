@@ -1,0 +1,8 @@
+// equivalent --fp ieee
+void f(double y[8], const double x[8]) {
+  int k = 5;
+#pragma omp parallel for firstprivate(k)
+  for (int i = 0; i < 8; i++) {
+    y[i] = x[k];
+  }
+}

@@ -1,0 +1,13 @@
+// different --fp ieee
+double f(const double *x, double *sum, int *count) {
+  double s = 0;
+  int positive = 0;
+  for (const double *p = x; p < x + 8; p++) {
+    s += *p;
+    if (*p >= 0)
+      positive++;
+  }
+  *sum = s;
+  *count = positive;
+  return s / 8;
+}

@@ -1,0 +1,16 @@
+// equivalent --fp ieee
+typedef unsigned char byte;
+static byte clamp(int v) {
+  if (v < 0)
+    return 0;
+  if (v > 255)
+    return 255;
+  return v;
+}
+void f(const int x[6], byte y[6], int sum[1]) {
+  sum[0] = 0;
+  for (int i = 0; i < 6; i++) {
+    y[i] = clamp(x[i] >> 2);
+    sum[0] += y[i];
+  }
+}
