@@ -119,7 +119,7 @@ impl Checker<'_, '_> {
             FactKind::Access { address, .. } => {
                 Linear::of(arena, address).terms.iter().any(|(t, f)| *t == variable && f.to_u64() == Some(1))
             }
-            FactKind::Not(_) => false,
+            FactKind::Not(_) | FactKind::Apart(_) => false,
         };
         let object = arena.as_var(variable).is_some_and(|var| self.context.object(var).is_some());
         !object && !framed && !at.facts.iter().any(pointer)
