@@ -6,13 +6,17 @@
 //!
 //! Trust: full. Replacing a variable by what the condition says it equals changes no truth under that condition.
 
-use crate::obligation::FactKind;
+use crate::obligation::{Fact, FactKind};
 use crate::product::{Checker, Point};
-use graph::{Known, Run, Side};
+use graph::{Known, Register, Run, Side};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use term::eval::{Evaluator, Model};
 use term::{Arena, Bits, Linear, Op, TermId, VarId};
 
+/// Numbers of turns that are left over have at most so many bits, and so many of them are looked for.
+const LONGEST_REST: u16 = 7;
+const MOST_RESTS: usize = 6;
 /// Equations that are used on one path.
 const MOST_ROUNDS: usize = 4;
 
@@ -25,6 +29,7 @@ impl Checker<'_, '_> {
         for _ in 0..MOST_ROUNDS {
             let Some((var, value)) = self.determined(at) else { return };
             self.replace(at, logs, var, value);
+            at.gone.push(var);
         }
     }
 
@@ -40,6 +45,84 @@ impl Checker<'_, '_> {
             }
         }
         None
+    }
+
+    /// Puts what the condition says about parts of variables into everything: where a loop left so many turns over, the
+    /// low bits of its bound are known, and what both sides did with the rest has no choices any more.
+    pub(crate) fn fix_parts(&mut self, at: &mut Point, logs: &mut [Vec<Rc<Run>>; 2]) {
+        let mut done: Vec<(TermId, TermId)> = Vec::new();
+        while done.len() < MOST_ROUNDS {
+            let found = equations(self.context.arena, at.condition)
+                .into_iter()
+                .filter(|equation| !done.contains(equation))
+                .find_map(|equation| Some((equation, self.part(at, equation)?)));
+            let Some((equation, (var, value))) = found else { return };
+            done.push(equation);
+            self.replace(at, logs, var, value);
+        }
+    }
+
+    /// How many turns are left over, if the path tells: the bits below the places where numbers are cut, and their signs,
+    /// have the values that they have in one state of the path, if no other is possible. These are put into everything.
+    pub(crate) fn find_rests(&mut self, at: &mut Point, logs: &mut [Vec<Rc<Run>>; 2], state: &Model) {
+        let mut roots = vec![at.condition];
+        roots.extend(at.states.iter().flat_map(|s| [s.world, s.get(Register::General(0)), s.get(Register::Vector(0))]));
+        let mut rests: Vec<(TermId, u16, u16)> = Vec::new();
+        for term in self.context.arena.topological(&roots) {
+            if let Op::Extract { hi, lo: k @ 1..=LONGEST_REST } = self.context.arena.op(term) {
+                let whole = self.context.arena.arg(term, 0);
+                rests.extend([(whole, k - 1, 0), (whole, hi, hi)]);
+            }
+        }
+        rests.sort_by_key(|(whole, hi, lo)| (std::cmp::Reverse(hi - lo), *whole, *hi));
+        rests.dedup();
+        for (whole, hi, lo) in rests.into_iter().take(MOST_RESTS) {
+            let rest = self.context.arena.extract(whole, hi, lo);
+            let value = Evaluator::new(self.context.arena, state).bits(rest);
+            let value = self.context.arena.constant(value);
+            let holds = self.context.arena.eq(rest, value);
+            let known = Known::from_condition(self.context.arena, at.condition);
+            if self.context.arena.as_const(rest).is_some() || self.prove(at, &known, holds).is_err() {
+                continue;
+            }
+            let plain = self.is_plain(at, whole);
+            match self.context.arena.as_var(whole).filter(|_| plain) {
+                Some(var) => {
+                    let value = with_part(self.context.arena, whole, hi, lo, value);
+                    self.replace(at, logs, var, value);
+                }
+                None => at.condition = self.context.arena.bool_and(at.condition, holds),
+            }
+        }
+    }
+
+    /// The variable of which an equation determines a part, and what it is.
+    fn part(&mut self, at: &Point, (a, b): (TermId, TermId)) -> Option<(VarId, TermId)> {
+        for (part, other) in [(a, b), (b, a)] {
+            let arena = &mut *self.context.arena;
+            let (Op::Extract { hi, lo }, Some(_)) = (arena.op(part), arena.as_const(other)) else { continue };
+            let whole = arena.arg(part, 0);
+            if let Some(var) = arena.as_var(whole)
+                && self.is_plain(at, whole)
+            {
+                return Some((var, with_part(self.context.arena, whole, hi, lo, other)));
+            }
+        }
+        None
+    }
+
+    /// Is it no address of an object or of the frame, and no pointer that the original follows? These stay as they are.
+    fn is_plain(&mut self, at: &Point, variable: TermId) -> bool {
+        let framed = self.context.depends_on_frame(variable);
+        let arena = &*self.context.arena;
+        let pointer = |fact: &Fact| match fact.kind {
+            FactKind::Access { address, .. } => {
+                Linear::of(arena, address).terms.iter().any(|(t, f)| *t == variable && f.to_u64() == Some(1))
+            }
+            FactKind::Not(_) | FactKind::Apart(_) => false,
+        };
+        let object = arena.as_var(variable).is_some_and(|var| self.context.object(var).is_some());
+        !object && !framed && !at.facts.iter().any(pointer)
     }
 
     fn replace(&mut self, at: &mut Point, logs: &mut [Vec<Rc<Run>>; 2], var: VarId, value: TermId) {
@@ -81,8 +164,27 @@ impl Checker<'_, '_> {
         for fact in &mut at.facts {
             fact.when = self.context.arena.bool_and(fact.when, at.condition);
         }
-        at.gone.push(var);
     }
+}
+
+/// A number with some of its bits replaced, as a sum: that is the form in which what rounds a number down is written.
+fn with_part(arena: &mut Arena, whole: TermId, hi: u16, lo: u16, part: TermId) -> TermId {
+    let width = arena.width(whole);
+    let mut placed = vec![(part, lo)];
+    if lo > 0 {
+        placed.push((arena.extract(whole, lo - 1, 0), 0));
+    }
+    if hi + 1 < width {
+        placed.push((arena.extract(whole, width - 1, hi + 1), hi + 1));
+    }
+    let mut sum = arena.bv(width, 0);
+    for (part, at) in placed {
+        let wide = arena.zext(part, width);
+        let amount = arena.bv(width, u64::from(at));
+        let shifted = arena.shl(wide, amount);
+        sum = arena.add(sum, shifted);
+    }
+    sum
 }
 
 /// Pairs of terms that are equal where the condition holds.
@@ -160,7 +262,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use term::Sort;
-    use term::eval::{Evaluator, Model};
 
     const NAMES: [&str; 3] = ["x@0", "y@0", "n"];
 
@@ -263,6 +364,23 @@ mod tests {
                         NAMES[index], arena.text(*value), arena.text(condition), values);
                 }
             }
+        }
+    }
+
+    proptest! {
+        /// A number with one of its parts put in again is itself, and with another part it is not.
+        #[test]
+        fn a_part_is_put_where_it_was(number in any::<u16>(), a in 0..16u16, b in 0..16u16, flip in any::<bool>()) {
+            let (hi, lo) = (a.max(b), a.min(b));
+            let mut arena = Arena::new();
+            let whole = arena.var("n", Sort::Bv(16));
+            let mut model = Model::seeded(1);
+            model.set_bits(arena.as_var(whole).expect("a variable"), Bits::new(16, u64::from(number)));
+            let part = Bits::new(16, u64::from(number)).extract(hi, lo);
+            let part = arena.constant(if flip { part.not() } else { part });
+            let value = with_part(&mut arena, whole, hi, lo, part);
+            let same = Evaluator::new(&arena, &model).bits(value).low() == u64::from(number);
+            prop_assert_eq!(same, !flip);
         }
     }
 

@@ -47,6 +47,13 @@ pub enum Operator {
     Lshr,
     /// Bitwise and.
     BvAnd,
+    /// The largest or smallest of some numbers, with or without sign.
+    Extreme {
+        /// The largest?
+        most: bool,
+        /// With sign?
+        signed: bool,
+    },
     /// Equality.
     Eq,
     /// Unsigned order.
@@ -141,6 +148,10 @@ fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: 
             let world = states[side.index()].world;
             if certain { context.read(world, address, bytes) } else { context.arena.load(world, address, bytes) }
         }
+        (Operator::Extreme { most, signed }, [first, rest @ ..]) if same => rest.iter().fold(*first, |found, term| {
+            let less = if signed { arena.slt(found, *term) } else { arena.ult(found, *term) };
+            if most { arena.ite(less, *term, found) } else { arena.ite(less, found, *term) }
+        }),
         (Operator::Eq, [a, b]) if same => arena.eq(*a, *b),
         (Operator::Ult, [a, b]) if same => arena.ult(*a, *b),
         (Operator::Ule, [a, b]) if same => arena.ule(*a, *b),
@@ -187,6 +198,10 @@ impl<'t> Reader<'t> {
             "peek" => Operator::Load(Side::Candidate, self.number(64)?.max(1)),
             "lshr" => Operator::Lshr,
             "and" => Operator::BvAnd,
+            "maxs" => Operator::Extreme { most: true, signed: true },
+            "maxu" => Operator::Extreme { most: true, signed: false },
+            "mins" => Operator::Extreme { most: false, signed: true },
+            "minu" => Operator::Extreme { most: false, signed: false },
             "=" => Operator::Eq,
             "<u" => Operator::Ult,
             "<=u" => Operator::Ule,
@@ -257,6 +272,16 @@ mod tests {
         }
         let expression = Expression::parse(text).expect("well formed");
         expression.term(&mut context, &states).map_or_else(|why| why, |term| context.arena.text(term))
+    }
+
+    #[test]
+    fn extremes_are_of_all_operands() {
+        expect!["rsi <s rdi ? rdi : rsi"].assert_eq(&means("(maxs o.rsi o.rdi)"));
+        expect!["rsi <u rdi ? rsi : rdi"].assert_eq(&means("(minu o.rdi o.rsi)"));
+        assert_eq!(means("(maxs o.rdi (maxs o.rsi o.rdx))"), means("(maxs o.rdx o.rdi o.rsi)"));
+        assert_ne!(means("(maxs o.rdi o.rsi)"), means("(maxu o.rdi o.rsi)"));
+        expect!["operands of Extreme { most: true, signed: true } do not fit"]
+            .assert_eq(&means("(maxs o.rdi (slice 0 32 o.rsi))"));
     }
 
     #[test]

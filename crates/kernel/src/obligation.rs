@@ -11,7 +11,7 @@ use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
 use solver::{Answer, Query};
 use term::eval::Model;
-use term::{Op, Sort, TermId, VarId};
+use term::{Arena, FloatOp, Func, Op, Sort, TermId, VarId};
 
 /// Why an obligation could not be discharged.
 #[derive(Clone, Debug)]
@@ -60,6 +60,8 @@ pub(crate) enum FactKind {
 const RELEVANT_FACTS: usize = 48;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
+/// Pairs of operands that are compared one by one.
+const MOST_OPERANDS: usize = 6;
 /// Operations that are compared one inside the other.
 const DEEPEST_PARTS: u32 = 8;
 /// Longer filled or copied blocks are not compared byte by byte.
@@ -187,7 +189,30 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         let goal = self.equality(known, a, b);
-        self.prove(at, known, goal)
+        self.counts.obligations += 1;
+        match self.ask(at, known, goal) {
+            Err(Failure::Unknown(_)) if self.prove_operands(at, known, a, b) => Ok(()),
+            Err(Failure::Unknown(why)) => self.prove_cases(at, goal, MOST_CASES).map_err(|_| Failure::Unknown(why)),
+            answer => answer,
+        }
+    }
+
+    /// Are two values equal because they are made in the same way of equal operands?
+    fn prove_operands(&mut self, at: &Point, known: &Known, a: TermId, b: TermId) -> bool {
+        let [a, b] = [a, b].map(|value| known.rewrite(self.context.arena, value));
+        let mut pairs = Vec::new();
+        if !operands(self.context.arena, a, b, &mut pairs) {
+            return false;
+        }
+        let proved = pairs.into_iter().all(|(x, y)| {
+            let goal = self.equality(known, x, y);
+            self.ask(at, known, goal).is_ok()
+        });
+        let arena = &mut *self.context.arena;
+        if proved && arena.topological(&[a, b]).into_iter().any(|term| commutes(arena, term) == Some(true)) {
+            arena.note_swapped_floats();
+        }
+        proved
     }
 
     /// Two values are equal, with what is known put into both.
@@ -397,6 +422,57 @@ impl Checker<'_, '_> {
     }
 }
 
+/// May operands be exchanged? True if a NaN's payload could tell.
+fn commutes(arena: &Arena, term: TermId) -> Option<bool> {
+    match arena.op(term) {
+        Op::Apply(func) => matches!(arena.func(func), Func::Float(FloatOp::Add(_) | FloatOp::Mul(_))).then_some(true),
+        Op::BvAnd | Op::BvOr | Op::BvXor | Op::Add | Op::Mul | Op::Eq | Op::And | Op::Or => Some(false),
+        _ => None,
+    }
+}
+
+/// Pairs of terms whose equality makes two terms equal: what stands at the same places of both, below what is made in the
+/// same way. False if that is the two terms themselves, or too many.
+fn operands(arena: &Arena, a: TermId, b: TermId, out: &mut Vec<(TermId, TermId)>) -> bool {
+    let mut open = vec![(a, b)];
+    let mut seen: FxHashSet<(TermId, TermId)> = FxHashSet::default();
+    while let Some((x, y)) = open.pop() {
+        if x == y || !seen.insert((x, y)) {
+            continue;
+        }
+        let (ours, theirs) = (arena.args(x), arena.args(y));
+        let alike = arena.op(x) == arena.op(y) && ours.len() == theirs.len() && !ours.is_empty();
+        let values = arena.sort(x) != Sort::Memory && !matches!(arena.op(x), Op::Load(_));
+        if !alike || !values {
+            out.push((x, y));
+            if (x, y) == (a, b) || out.len() > MOST_OPERANDS {
+                return false;
+            }
+            continue;
+        }
+        if commutes(arena, x).is_none() {
+            open.extend(ours.iter().copied().zip(theirs.iter().copied()));
+            continue;
+        }
+        // What both have stands for itself; of the rest, the operands of one kind belong together.
+        let mut left: Vec<TermId> = ours.iter().copied().filter(|t| !theirs.contains(t)).collect();
+        let mut right: Vec<TermId> = theirs.iter().copied().filter(|t| !ours.contains(t)).collect();
+        if left.len() != right.len() {
+            out.push((x, y));
+            if (x, y) == (a, b) || out.len() > MOST_OPERANDS {
+                return false;
+            }
+            continue;
+        }
+        let kind = |t: &TermId| std::mem::discriminant(&arena.op(*t));
+        while let Some(one) = left.pop() {
+            let fits = right.iter().rposition(|t| kind(t) == kind(&one)).unwrap_or(right.len() - 1);
+            open.push((one, right.remove(fits)));
+        }
+    }
+    !out.is_empty()
+}
+
 /// Why two memories could not be shown equal.
 #[derive(Clone, Debug)]
 pub enum MemoryFailure {
@@ -411,4 +487,42 @@ pub enum MemoryFailure {
     Block,
     /// The memories do not come from one state.
     Roots,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    /// The pairs that would make two terms equal.
+    fn pairs(build: fn(&mut Arena, [TermId; 3]) -> [TermId; 2]) -> String {
+        let mut arena = Arena::new();
+        let vars = ["x", "y", "z"].map(|name| arena.var(name, Sort::Bv(32)));
+        let [a, b] = build(&mut arena, vars);
+        let mut found = Vec::new();
+        if !operands(&arena, a, b, &mut found) {
+            return "none".to_string();
+        }
+        let text = |(p, q): &(TermId, TermId)| format!("{} = {}", arena.text(*p), arena.text(*q));
+        found.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn equal_operands_make_equal_results() {
+        expect!["z = y"].assert_eq(&pairs(|arena, [x, y, z]| {
+            [arena.float(FloatOp::Add(32), &[x, z]), arena.float(FloatOp::Add(32), &[y, x])]
+        }));
+        // Differences have an order.
+        expect!["x = y, y = x"].assert_eq(&pairs(|arena, [x, y, _]| {
+            [arena.float(FloatOp::Div(32), &[y, x]), arena.float(FloatOp::Div(32), &[x, y])]
+        }));
+        // Made in different ways: only the two themselves.
+        expect!["none"].assert_eq(&pairs(|arena, [x, y, z]| {
+            [arena.float(FloatOp::Add(32), &[x, y]), arena.float(FloatOp::Mul(32), &[x, z])]
+        }));
+        // An operand twice is not that operand and another.
+        expect!["none"].assert_eq(&pairs(|arena, [x, y, _]| {
+            [arena.float(FloatOp::Add(32), &[x, x]), arena.float(FloatOp::Add(32), &[x, y])]
+        }));
+    }
 }

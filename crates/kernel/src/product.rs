@@ -59,6 +59,9 @@ pub(crate) struct Checker<'c, 'a> {
     pub late: bool,
     /// What the original had filled where the segment under way began.
     pub filled: Option<Filled>,
+    /// Pairs of returns of the segment under way, which are looked at last, and whether that is being done.
+    returns: Vec<moves::Pair>,
+    returning: bool,
     /// Memories that are being compared part by part.
     pub depth: u32,
     /// Facts learned so far, for their numbers.
@@ -171,6 +174,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             frames: BTreeSet::new(),
             late: false,
             filled: None,
+            returns: Vec::new(),
+            returning: false,
             depth: 0,
             learned: 0,
             failed: BTreeSet::new(),
@@ -236,7 +241,14 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.counts.points += 1;
             self.after_calls(pending)?;
         }
-        Ok(())
+        let returns = std::mem::take(&mut self.returns);
+        if !self.failed.is_empty() {
+            return Ok(());
+        }
+        self.returning = true;
+        let result = returns.into_iter().try_for_each(|pair| self.settle(pair, &mut Vec::new()));
+        self.returning = false;
+        result
     }
 
     fn run(

@@ -17,6 +17,7 @@ mod affine;
 mod columns;
 mod fields;
 mod compared;
+mod lanes;
 mod guess;
 mod in_order;
 mod from_code;
@@ -90,9 +91,10 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
-/// What one question may cost: there are many, and some are about guesses that are wrong.
+/// What one question may cost: there are many, and some are about guesses that are wrong. Resources end most of them in
+/// half a second; the time is for what they do not count, and long enough for a busy machine.
 const QUESTION_RESOURCES: u64 = 1_500_000;
-const QUESTION_TIME: Duration = Duration::from_secs(2);
+const QUESTION_TIME: Duration = Duration::from_secs(4);
 /// Counterexamples that are used to get to loops that no run has seen.
 const MOST_MODELS: usize = 4;
 /// Share of the time for making runs.

@@ -19,11 +19,15 @@ use crate::counting;
 use crate::memory::is_base;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use term::{Arena, Bits, Func, FuncId, Op, Sort, TermId, VarId};
+use term::{Arena, Bits, FloatOp, Func, FuncId, Op, Sort, TermId, VarId};
 
 /// Terms used once stay inside their user up to this many characters.
 const INLINE: usize = 120;
+
+/// More sums or products of floats than this are taken as they stand.
+const MOST_COMMUTED: usize = 64;
 
 /// Sort of the identity of a memory.
 const IDENTITY: Sort = Sort::Bv(32);
@@ -89,9 +93,10 @@ impl Question {
             meanings: Vec::new(),
         };
         let order = printer.order(&roots);
-        for term in order {
-            printer.print(term);
+        for term in &order {
+            printer.print(*term);
         }
+        printer.commute(&order);
         for assertion in &basis.assertions {
             let text = &printer.texts[assertion];
             let _ = writeln!(printer.definitions, "(assert {text})");
@@ -322,6 +327,32 @@ impl Printer<'_> {
         name
     }
 
+    /// Sums and products of floats are the same the other way round: the sorted operands of two of them need not have met
+    /// in one order. What payload a NaN has is not observable (`nan-payload`).
+    fn commute(&mut self, order: &[TermId]) {
+        let mut found: BTreeMap<FuncId, Vec<TermId>> = BTreeMap::new();
+        for term in order {
+            if let Op::Apply(func) = self.arena.op(*term)
+                && matches!(self.arena.func(func), Func::Float(FloatOp::Add(_) | FloatOp::Mul(_)))
+                && self.arena.arg(*term, 0) != self.arena.arg(*term, 1)
+                && self.arena.as_const(self.arena.arg(*term, 1)).is_none()
+            {
+                found.entry(func).or_default().push(*term);
+            }
+        }
+        for terms in found.into_values().filter(|terms| (2..=MOST_COMMUTED).contains(&terms.len())) {
+            for term in terms {
+                let sorts: Vec<Sort> = self.arena.args(term).iter().map(|arg| self.arena.sort(*arg)).collect();
+                let Op::Apply(func) = self.arena.op(term) else { continue };
+                let Some(name) = self.functions.get(&Symbol::Func(func, sorts)) else { continue };
+                let (a, b) = (self.arg(term, 0), self.arg(term, 1));
+                let theorem = format!("(assert (= ({name} {a} {b}) ({name} {b} {a})))");
+                let _ = writeln!(self.definitions, "{theorem}");
+                self.arena.note_swapped_floats();
+            }
+        }
+    }
+
     fn application(&mut self, func: FuncId, term: TermId) -> String {
         let sorts: Vec<Sort> = self.arena.args(term).iter().map(|arg| self.arena.sort(*arg)).collect();
         let result = self.arena.sort(term);
@@ -384,7 +415,6 @@ impl Printer<'_> {
 pub(crate) mod tests {
     use super::*;
     use expect_test::{Expect, expect};
-    use term::FloatOp;
 
     /// The question that asserts these terms.
     pub(crate) fn text_of(arena: &mut Arena, assertions: &[TermId]) -> String {

@@ -87,6 +87,8 @@ pub struct SolverStatistics {
     pub quick_calls: u64,
     /// Sent to the second tier.
     pub full_calls: u64,
+    /// Questions that no solver answered within its limits.
+    pub given_up: u64,
     /// Time spent waiting for solvers.
     pub solver_time: Duration,
     /// Question files that could not be written.
@@ -103,6 +105,7 @@ impl SolverStatistics {
         self.address_calls += other.address_calls;
         self.quick_calls += other.quick_calls;
         self.full_calls += other.full_calls;
+        self.given_up += other.given_up;
         self.solver_time += other.solver_time;
         self.dump_failures += other.dump_failures;
     }
@@ -112,7 +115,8 @@ impl SolverStatistics {
 pub struct Solver {
     options: SolverOptions,
     backends: Vec<Backend>,
-    cache: FxHashMap<u128, Result<Reply, Why>>,
+    /// What was said, and the resources it was allowed.
+    cache: FxHashMap<u128, (Result<Reply, Why>, u64)>,
     known: VecDeque<Model>,
     addresses: AddressMemory,
     statistics: SolverStatistics,
@@ -207,8 +211,10 @@ impl Solver {
             refutes(arena, query, &model).then_some(model)
         };
         let key = key_of(&question);
-        let reply = match self.cache.get(&key) {
-            Some(reply) => {
+        let resources = self.options.full_resources;
+        let cached = self.cache.get(&key).filter(|(reply, allowed)| reply.is_ok() || *allowed >= resources);
+        let reply = match cached {
+            Some((reply, _)) => {
                 self.statistics.cached += 1;
                 reply.clone()
             }
@@ -223,7 +229,7 @@ impl Solver {
                 }
                 // A failed process says nothing about the question.
                 if !matches!(reply, Err(Why::SolverFailed(_))) {
-                    self.cache.insert(key, reply.clone());
+                    self.cache.insert(key, (reply.clone(), resources));
                 }
                 reply
             }
@@ -237,7 +243,10 @@ impl Solver {
                 }
                 None => Answer::Unknown(Why::ModelRejected),
             },
-            Err(why) => Answer::Unknown(why),
+            Err(why) => {
+                self.statistics.given_up += 1;
+                Answer::Unknown(why)
+            }
         }
     }
 

@@ -362,6 +362,11 @@ impl Arena {
         self.swapped_float
     }
 
+    /// Notes that somebody relies on the order of float operands not being observable.
+    pub fn note_swapped_floats(&mut self) {
+        self.swapped_float = true;
+    }
+
     fn sort_of(&self, op: Op, args: &[TermId]) -> Sort {
         let sort = |i: usize| self.sort(args[i]);
         match op {

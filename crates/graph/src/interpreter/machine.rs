@@ -318,7 +318,12 @@ impl<'a> Machine<'_, '_, 'a> {
     /// The state at a watched point.
     fn visit(&mut self, point: crate::PointId, watch: &Watch) -> Visit {
         let general = std::array::from_fn(|i| self.cells.narrow[i]);
-        let vectors = (0..16).map(|i| self.cells.wide[Register::Vector(i).index()]).collect();
+        let halves = (0..16).map(Register::Vector).chain((0..16).map(Register::VectorHigh));
+        let word = |half: Register| {
+            let limbs = self.cells.wide[half.index()].limbs();
+            u128::from(limbs[1]) << 64 | u128::from(limbs[0])
+        };
+        let vectors = halves.map(word).collect();
         let mut frame = vec![0; FRAME_BELOW + FRAME_ABOVE];
         self.memory.peek_frame(&self.situation.start, STACK_TOP - FRAME_BELOW as u64, &mut frame);
         let mut loads = Vec::with_capacity(watch.loads.len());

@@ -1,7 +1,6 @@
 //! States at chosen points of a run: what invariants are guessed from.
 
 use crate::PointId;
-use term::Bits;
 
 /// Bytes below and above the entry stack pointer that a visit notes.
 pub const FRAME_BELOW: usize = 1024;
@@ -49,8 +48,8 @@ pub struct Visit {
     pub calls: usize,
     /// General registers.
     pub general: [u64; 16],
-    /// Vector registers, the low halves.
-    pub vectors: Vec<Bits>,
+    /// Vector registers: the sixteen low halves, then the high ones.
+    pub vectors: Vec<u128>,
     /// The frame from [`FRAME_BELOW`] bytes below the entry stack pointer.
     pub frame: Vec<u8>,
     /// Equal if the run has changed the world in the same way.

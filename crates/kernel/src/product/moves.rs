@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// Both sides at an event each, and what they did on the way.
 #[derive(Clone)]
-struct Pair {
+pub(super) struct Pair {
     at: Point,
     events: [Event; 2],
     segment: Segment,
@@ -172,12 +172,17 @@ impl Checker<'_, '_> {
     }
 
     /// Both sides at an event: what must hold there, or who goes on.
-    fn settle(&mut self, pair: Pair, open: &mut Vec<Pair>) -> Result<(), Rejection> {
+    pub(super) fn settle(&mut self, pair: Pair, open: &mut Vec<Pair>) -> Result<(), Rejection> {
         if self.context.out_of_budget() {
             return Err(Stuck::OutOfBudget.into());
         }
         let points = pair.events.map(Event::point);
         let result = match self.next_move(&pair) {
+            // Claims that do not hold are found at loop heads; only if all hold do returns matter.
+            Move::Stop if self.context.widens && !self.returning && is_return(&pair) => {
+                self.returns.push(pair);
+                return Ok(());
+            }
             Move::Point(index) if self.entered[index].is_none() && self.is_impossible(&pair) => return Ok(()),
             Move::Stop => self.arrive(&pair),
             Move::Point(index) => self.arrive_at_point(&pair, index),
@@ -364,6 +369,21 @@ impl Checker<'_, '_> {
 
     /// Both sides at calls or returns.
     fn arrive(&mut self, pair: &Pair) -> Result<(), Rejection> {
+        let mut pair = pair.clone();
+        if self.context.widens && is_return(&pair) {
+            if !pair.decided {
+                // What is asked most is asked first: most pairs of returns never happen.
+                let never = self.context.arena.bool(false);
+                let known = Known::from_condition(self.context.arena, pair.at.condition);
+                match self.prove(&pair.at, &known, never) {
+                    Ok(()) => return Ok(()),
+                    Err(Failure::Refuted(state)) => self.find_rests(&mut pair.at, &mut pair.logs, &state),
+                    Err(Failure::Unknown(_)) => {}
+                }
+            }
+            self.fix_parts(&mut pair.at, &mut pair.logs);
+        }
+        let pair = &pair;
         self.check_logs(pair)?;
         let points = pair.events.map(Event::point);
         match pair.events {
@@ -375,6 +395,10 @@ impl Checker<'_, '_> {
             }
         }
     }
+}
+
+fn is_return(pair: &Pair) -> bool {
+    pair.events.iter().all(|event| matches!(event, Event::Return(_)))
 }
 
 fn event_name(event: Event) -> &'static str {

@@ -45,8 +45,9 @@ pub(crate) fn value(location: &Location, visits: [&Visit; 2]) -> Option<u64> {
     let mask = if location.width >= 64 { u64::MAX } else { (1 << location.width) - 1 };
     let word = match location.spot {
         Spot::Register(Register::General(i)) => visit.general[usize::from(i)] >> location.low,
-        Spot::Register(Register::Vector(i)) => {
-            visit.vectors[usize::from(i)].extract(location.low + location.width - 1, location.low).low()
+        Spot::Register(register @ (Register::Vector(i) | Register::VectorHigh(i))) => {
+            let half = usize::from(i) + if matches!(register, Register::Vector(_)) { 0 } else { 16 };
+            (visit.vectors[half] >> location.low) as u64
         }
         Spot::Register(_) => return None,
         Spot::Slot { offset, .. } => {

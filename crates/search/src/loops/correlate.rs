@@ -204,7 +204,10 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
         // Who does several turns at once has no reason to peel one.
         let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
-        let disorder = disorder + UNLIKELY * odd;
+        // Compilers do two, four, eight at once; where nothing is written, other numbers fit by accident.
+        let strange = |n: u32| n > 2 && !n.is_power_of_two();
+        let uneven = plan.points.iter().filter(|p| p.turns.iter().any(|n| strange(*n))).count();
+        let disorder = disorder + UNLIKELY * (odd + uneven);
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);

@@ -9,6 +9,7 @@ use super::columns::{Column, Row, column, variables};
 use super::compared::Compared;
 use super::correlate::Meeting;
 use super::fields::Field;
+use super::lanes;
 use graph::interpreter::{Layout, STACK_TOP, WatchBase};
 use graph::{Function, ObjectKind, Register, Side};
 use kernel::{Location, Spot};
@@ -44,11 +45,11 @@ pub(crate) struct Guesses {
 }
 
 /// A column as it stands in a sum: extended to the width of the sum.
-struct Operand {
-    text: String,
-    values: Vec<u64>,
-    forgotten: bool,
-    location: Location,
+pub(super) struct Operand {
+    pub text: String,
+    pub values: Vec<u64>,
+    pub forgotten: bool,
+    pub location: Location,
 }
 
 /// Whether sums may have products of variables in them.
@@ -157,6 +158,17 @@ pub(crate) fn guess(
     let mut theirs: Vec<Location> =
         forget.iter().filter(|l| l.side == Side::Candidate && is_live(l)).copied().collect();
     theirs.sort_by_key(|l| l.width);
+    // What a vectorised loop adds up: where runs rarely add anything, each lane would look like a constant.
+    for place in own.iter().filter(|l| forgotten(l) && l.width <= 64) {
+        let taken = out.define.iter().map(|(l, _)| l).chain(&used).any(|l| l.overlaps(place));
+        let Some(target) = column(*place, &rows, true).filter(|_| !taken) else { continue };
+        if let Some((text, registers)) = lanes::plain_sum(&target, &theirs, &rows)
+            && !dropped.contains(&format!("{place} := {text}"))
+        {
+            theirs.retain(|l| !registers.contains(l));
+            out.define.push((*place, text));
+        }
+    }
     let mut open: Vec<Column> = Vec::new();
     for place in &theirs {
         define(names, &rows, place, &basis, dropped, &mut open, &mut out);
@@ -182,13 +194,16 @@ pub(crate) fn guess(
     if !open.is_empty() {
         let defined: Vec<Location> = out.define.iter().map(|(l, _)| *l).collect();
         let free = |l: &&Location| !used.iter().chain(&defined).any(|u| u.overlaps(l));
+        let wide: Vec<Location> =
+            theirs.iter().filter(|l| l.width > 64 && !defined.iter().any(|d| d.overlaps(l))).copied().collect();
         for place in own.iter().filter(|l| forgotten(l) && l.width <= 64).filter(free) {
             let Some(target) = column(*place, &rows, true) else { continue };
-            if let Some(text) = by_lanes(names, &target, &open, &basis)
-                && !dropped.contains(&format!("{place} := {text}"))
-            {
-                out.define.push((*place, text));
-            }
+            let new = |text: &String| !dropped.contains(&format!("{place} := {text}"));
+            let sum = lanes::sum_of_lanes(names, &target, &wide, &rows).filter(new);
+            let found = sum
+                .or_else(|| lanes::extreme_lane(&target, &wide, &rows).filter(new))
+                .or_else(|| by_lanes(names, &target, &open, &basis).filter(new));
+            out.define.extend(found.map(|text| (*place, text)));
         }
         // A counter of the candidate that counts several of the original's turns.
         for column in basis.iter().filter(|c| c.forgotten && c.text.is_none()) {
@@ -415,21 +430,25 @@ fn define(
     open: &mut Vec<Column>,
     out: &mut Guesses,
 ) {
-    let parts = |width: u16| (0..place.width / width).map(move |i| Location { low: i * width, width, ..*place });
     if place.width > 64 {
-        for width in [64u16, 32] {
-            let found: Vec<Option<(Location, String)>> = parts(width)
-                .map(|lane| {
-                    let target = column(lane, rows, true)?;
-                    combine(names, &target, basis, dropped, Degree::Two).map(|text| (lane, text))
-                })
-                .collect();
-            if found.iter().any(Option::is_some) {
-                out.define.extend(found.into_iter().flatten());
-                return;
+        // Half by half, and what is no number of 64 bits as two of 32.
+        let lane = |low: u16, width: u16| Location { low, width, ..*place };
+        let found = |lane: Location| -> Option<(Location, String)> {
+            let target = column(lane, rows, true)?;
+            combine(names, &target, basis, dropped, Degree::Two).map(|text| (lane, text))
+        };
+        for half in (0..place.width).step_by(64) {
+            if let Some(whole) = found(lane(half, 64)) {
+                out.define.push(whole);
+                continue;
+            }
+            for part in [lane(half, 32), lane(half + 32, 32)] {
+                match found(part) {
+                    Some(defined) => out.define.push(defined),
+                    None => open.extend(column(part, rows, true)),
+                }
             }
         }
-        open.extend(parts(32).filter_map(|lane| column(lane, rows, true)));
         return;
     }
     for width in [64u16, 32, 16, 8].into_iter().filter(|w| *w <= place.width) {
@@ -613,7 +632,7 @@ fn by_lanes(names: &Names, target: &Column, open: &[Column], basis: &[Column]) -
 }
 
 /// The text of a sum; addresses among its constant get their names.
-fn sum(names: &Names, target: Location, factors: &[u64], operands: &[&Operand]) -> Option<String> {
+pub(super) fn sum(names: &Names, target: Location, factors: &[u64], operands: &[&Operand]) -> Option<String> {
     let width = target.width;
     let signed = |v: u64| (v << (64 - width) as u32) as i64 >> (64 - width) as u32;
     let mut parts = Vec::new();

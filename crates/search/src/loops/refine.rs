@@ -1,11 +1,11 @@
 //! Asks the kernel about a plan and gives up what does not hold, until it accepts or nothing is left to give up.
 
 use super::Guidance;
-use super::LoopSearch;
 use super::columns::Row;
 use super::correlate::Plan;
 use super::from_code;
 use super::guess::{Guesses, Names, guess};
+use super::{LoopSearch, QUESTION_RESOURCES, QUESTION_TIME};
 use crate::bindings::Bindings;
 use graph::contract::liveness;
 use graph::loops::Loops;
@@ -30,6 +30,8 @@ struct Claim {
 }
 
 const MOST_ROUNDS: usize = 60;
+/// How much more a question may cost where nothing else is left to try.
+const PATIENCE: u64 = 5;
 
 /// What runs do not tell.
 #[derive(Clone, Copy, Default, Debug)]
@@ -81,7 +83,9 @@ pub(crate) fn refine(
     search.blocks = 0;
     let mut bindings = Bindings::default();
     let mut stale = true;
+    let mut patient = false;
     for round in 0.. {
+        let given_up = search.solver.statistics().given_up;
         if stale {
             for (i, claim) in claims.iter_mut().enumerate() {
                 let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
@@ -145,7 +149,15 @@ pub(crate) fn refine(
             }),
             Err(_) => false,
         };
+        // Nothing is left to give up, and some questions were too hard: once more, with more effort.
+        let hard = search.solver.statistics().given_up > given_up;
+        if !progress && hard && !patient && matches!(result, Err(Rejection::Obligation { .. })) {
+            patient = true;
+            search.solver.set_effort(PATIENCE * QUESTION_RESOURCES, PATIENCE as u32 * QUESTION_TIME);
+            continue;
+        }
         if !progress || round >= MOST_ROUNDS || Instant::now() >= search.deadline {
+            search.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
             search.effort.survivors += certificate.points.iter().map(|p| p.define.len() + p.hold.len()).sum::<usize>();
             return (result, certificate);
         }

@@ -6,7 +6,7 @@ use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, Next, PointId};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use term::Arena;
 
 /// One input: what the two programs visited.
@@ -18,6 +18,9 @@ pub(crate) struct Run {
 }
 
 const MOST_RUNS: usize = 64;
+/// Fewer runs tell little: some more time is taken for so many.
+const FEWEST_RUNS: usize = 24;
+const MOST_DELAY: Duration = Duration::from_millis(300);
 /// Runs of about the same length through the same loops at most.
 const MOST_ALIKE: usize = 12;
 /// Fewer visits of a loop head are few.
@@ -80,7 +83,9 @@ pub(crate) fn collect(
         // More runs are made where a loop was not seen often enough.
         let rare = |(i, head): &(usize, PointId)| seen[*i].get(head).copied().unwrap_or(0) < FEW;
         let enough = out.len() >= MOST_RUNS && (out.len() >= 2 * MOST_RUNS || !heads.iter().any(rare));
-        if enough || Instant::now() >= until {
+        // On a busy machine the time is up after a few runs.
+        let late = Instant::now();
+        if enough || (late >= until && (out.len() >= FEWEST_RUNS || late >= until + MOST_DELAY)) {
             break;
         }
         let number = if round % 4 == 3 { round } else { LOOP_ROUNDS + round };

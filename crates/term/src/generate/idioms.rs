@@ -11,7 +11,43 @@ impl Generator {
         let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
         let c = self.pick(arena, Sort::Bool);
         let compare = [Op::Eq, Op::Ult, Op::Slt][self.below(3) as usize];
-        match self.below(15) {
+        match self.below(18) {
+            17 => {
+                // An unsigned comparison by a signed one.
+                let flip = arena.bv(width, 1 << (width - 1));
+                let (x, y) = (arena.add(a, flip), arena.add(b, flip));
+                arena.slt(x, y)
+            }
+            16 => {
+                // The largest or smallest of some numbers, in any order.
+                let less = [Op::Ult, Op::Slt][self.below(2) as usize];
+                let most = self.below(2) == 0;
+                let extreme = |arena: &mut Arena, x: TermId, y: TermId| {
+                    let below = arena.make(less, &[x, y]);
+                    if most { arena.ite(below, y, x) } else { arena.ite(below, x, y) }
+                };
+                let c = self.pick(arena, Sort::Bv(width));
+                let (first, second) = (extreme(arena, a, b), extreme(arena, b, c));
+                let other = if self.below(2) == 0 { second } else { c };
+                extreme(arena, first, other)
+            }
+            15 => {
+                // A number without its low bits, which a vectorised loop stops at, and the number itself.
+                let source = self.pick(arena, Sort::Bv(wide));
+                let x = if self.below(2) == 0 { a } else { arena.extract(source, width - 1, 0) };
+                let k = 1 + self.below(u64::from(width) - 1) as u16;
+                let high = arena.extract(x, width - 1, k);
+                let high = arena.zext(high, width);
+                let power = arena.bv(width, 1 << k);
+                let multiple = arena.mul(high, power);
+                let offset = arena.bv(width, self.below(1 << k.min(4)));
+                let sum = arena.add(multiple, offset);
+                if self.below(3) == 0 {
+                    return arena.extract(sum, width - 1, k);
+                }
+                let pair = if self.below(2) == 0 { [x, sum] } else { [sum, x] };
+                arena.make(compare, &pair)
+            }
             14 => {
                 // What is left after a division, sometimes in a wider or narrower type.
                 let c = arena.bv(width, 3 + 2 * self.below(6));

@@ -145,10 +145,11 @@ fn sum_aligned(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
         let Op::Zext(_) = arena.op(high) else { continue };
         let part = arena.arg(high, 0);
         let Op::Extract { hi, lo: k } = arena.op(part) else { continue };
-        let y = arena.arg(part, 0);
-        if hi + 1 != width || arena.width(y) != width || k == 0 || factor.trailing_zeros() < k {
+        if hi + 1 > width || k == 0 || factor.trailing_zeros() < k {
             continue;
         }
+        let y = arena.extract(arena.arg(part, 0), hi, 0);
+        let y = arena.zext(y, width);
         // factor = −m·2^k: then factor·high = m·(low part of y) − m·y.
         let m = factor.neg().ashr(Bits::new(16, u64::from(k)));
         let whole = Linear::of(arena, arena.lookup(op, args)?);

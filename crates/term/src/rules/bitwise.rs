@@ -287,6 +287,15 @@ fn extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
 /// A choice between constants combined with a constant or with another such choice; a choice between zero and all
 /// ones selects.
 fn choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    // How instructions without a conditional move choose: `(c ? a : 0) | (c ? 0 : b)`.
+    let ((p, ours), (q, theirs)) = (view::open(arena, args[0]), view::open(arena, args[1]));
+    if p == Op::Ite && q == Op::Ite && ours[0] == theirs[0] {
+        let plain = |i: usize| arena.as_const(ours[i]).is_some() || arena.as_const(theirs[i]).is_some();
+        if plain(1) && plain(2) {
+            let (a, b) = (arena.make(op, &[ours[1], theirs[1]]), arena.make(op, &[ours[2], theirs[2]]));
+            return Some(arena.ite(ours[0], a, b));
+        }
+    }
     for (x, other) in [(args[0], args[1]), (args[1], args[0])] {
         let chosen = matches!(arena.op(x), Op::Ite | Op::Mul | Op::Add) || view::repeated_bit(arena, x).is_some();
         if !chosen {

@@ -6,6 +6,10 @@
 
 use super::{FOLD, Rule, interval, rule, view};
 use crate::{Arena, Bits, Linear, Op, Sort, TermId};
+use smallvec::SmallVec;
+
+/// Minima and maxima of more operands than this are left alone.
+const MAX_EXTREMUM: usize = 160;
 
 /// Rules for choices.
 pub(super) const ITE: &[Rule] = &[
@@ -18,6 +22,7 @@ pub(super) const ITE: &[Rule] = &[
     rule("ite-merge", merge),
     rule("ite-equal", equal),
     rule("ite-extremum", extremum),
+    rule("ite-extremum-chain", extremum_chain),
     rule("ite-clamp", clamp),
     rule("ite-bit", bit),
     rule("ite-extended", extended),
@@ -130,6 +135,58 @@ fn extremum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     }
     let greater = arena.make(less, &[b, a]);
     Some(arena.make(op, &[greater, args[2], args[1]]))
+}
+
+/// Order, largest or smallest, and the operands of a minimum or maximum.
+fn extremum_of(arena: &Arena, [condition, yes, no]: [TermId; 3]) -> Option<(Op, bool, [TermId; 2])> {
+    let less = arena.op(condition);
+    if !matches!(less, Op::Ult | Op::Slt) {
+        return None;
+    }
+    let (a, b) = (arena.arg(condition, 0), arena.arg(condition, 1));
+    match () {
+        _ if [yes, no] == [b, a] => Some((less, true, [a, b])),
+        _ if [yes, no] == [a, b] => Some((less, false, [a, b])),
+        _ => None,
+    }
+}
+
+/// Nested minima or maxima do not depend on the order of their operands: one chain, with the operands sorted and each once.
+fn extremum_chain(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let &[condition, yes, no] = args else { return None };
+    let (less, most, operands) = extremum_of(arena, [condition, yes, no])?;
+    let inner = |arena: &Arena, term: TermId| -> Option<[TermId; 2]> {
+        let &[condition, yes, no] = arena.args(term) else { return None };
+        let of = extremum_of(arena, [condition, yes, no]).filter(|_| arena.op(term) == Op::Ite)?;
+        ((of.0, of.1) == (less, most)).then_some(of.2)
+    };
+    if !operands.iter().any(|operand| inner(arena, *operand).is_some()) {
+        return None;
+    }
+    let mut leaves: SmallVec<[TermId; 8]> = SmallVec::new();
+    let mut open: SmallVec<[TermId; 8]> = operands.into_iter().collect();
+    while let Some(term) = open.pop() {
+        match inner(arena, term) {
+            Some(parts) if leaves.len() + open.len() < MAX_EXTREMUM => open.extend(parts),
+            Some(_) => return None,
+            None => leaves.push(term),
+        }
+    }
+    leaves.sort_unstable();
+    leaves.dedup();
+    let (first, rest) = leaves.split_first()?;
+    let mut chain = *first;
+    for leaf in rest {
+        let (a, b) = if chain < *leaf { (chain, *leaf) } else { (*leaf, chain) };
+        let below = arena.make(less, &[a, b]);
+        if arena.op(below) != less || arena.args(below) != [a, b] {
+            return None;
+        }
+        let parts = if most { [below, b, a] } else { [below, a, b] };
+        chain = arena.raw(Op::Ite, &parts);
+    }
+    let same = arena.op(chain) == Op::Ite && arena.args(chain) == args;
+    (!same).then_some(chain)
 }
 
 /// `ite(x ∈ S, x, k)` does not depend on whether k is in S: it is put in where that gives an interval, so that the

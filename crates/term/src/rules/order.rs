@@ -5,7 +5,7 @@
 
 use super::interval::{self, Set, signed_min};
 use super::{FOLD, Rule, divisible, rule, view};
-use crate::{Arena, Bits, Op, TermId};
+use crate::{Arena, Bits, Linear, Op, TermId};
 
 /// Rules for unsigned less-than.
 pub(super) const ULT: &[Rule] = &[
@@ -14,6 +14,7 @@ pub(super) const ULT: &[Rule] = &[
     rule("ult-divisible", divisible::ult_divisible),
     rule("less-constant", less_constant),
     rule("ult-offset", ult_offset),
+    rule("less-aligned", less_aligned),
     rule("ult-extended", ult_extended),
     rule("less-choice", less_choice),
 ];
@@ -24,7 +25,9 @@ pub(super) const SLT: &[Rule] = &[
     rule("less-same", less_same),
     rule("less-constant", less_constant),
     rule("slt-offset", slt_offset),
+    rule("less-aligned", less_aligned),
     rule("slt-extended", slt_extended),
+    rule("slt-flipped", slt_flipped),
     rule("slt-nonnegative", slt_nonnegative),
     rule("less-choice", less_choice),
 ];
@@ -72,6 +75,17 @@ fn slt_offset(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
     Some(interval::member(arena, args[1], Set::range(min.sub(c), min.not())))
 }
 
+/// `2^k·(y >> k) + j` and `y` differ in their lowest k bits only, where j < 2^k: these decide, whatever the sign.
+fn less_aligned(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    for (i, arg) in args.iter().enumerate() {
+        let Some((y, low, rest)) = view::aligned(arena, *arg) else { continue };
+        if y == args[1 - i] {
+            return Some(if i == 0 { arena.ult(rest, low) } else { arena.ult(low, rest) });
+        }
+    }
+    None
+}
+
 /// Extensions keep the unsigned order.
 fn ult_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let (a, b) = view::same_extension(arena, args[0], args[1])?;
@@ -83,6 +97,21 @@ fn slt_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let zero = matches!(arena.op(args[0]), Op::Zext(_));
     let (a, b) = view::same_extension(arena, args[0], args[1])?;
     Some(arena.make(if zero { Op::Ult } else { op }, &[a, b]))
+}
+
+/// With both signs flipped numbers compare as unsigned ones: how vectors are compared that have no such instruction.
+fn slt_flipped(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let min = signed_min(arena.width(args[0]));
+    let mut plain = [args[0], args[1]];
+    for arg in &mut plain {
+        let mut sum = Linear::of(arena, *arg);
+        if sum.constant != min || sum.terms.is_empty() {
+            return None;
+        }
+        sum.constant = Bits::zero(min.width());
+        *arg = sum.build(arena);
+    }
+    Some(arena.ult(plain[0], plain[1]))
 }
 
 /// Two numbers whose sign bits are zero compare as unsigned ones.

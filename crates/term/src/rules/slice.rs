@@ -23,6 +23,7 @@ pub(super) const EXTRACT: &[Rule] = &[
     rule("extract-quotient-narrow", division::extract_quotient_narrow),
     rule("extract-product-sign", magic::extract_product_sign),
     rule("extract-sum", extract_sum),
+    rule("extract-aligned", extract_aligned),
     rule("extract-two-valued", extract_two_valued),
     rule("extract-load", extract_load),
     rule("extract-constant-bit", bit_set::extract_of_shifted_constant),
@@ -193,6 +194,29 @@ fn extract_sum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let parts: SmallVec<[TermId; 4]> = parts.iter().map(|part| arena.truncate(*part, hi + 1)).collect();
     let narrow = arena.make(kind, &parts);
     Some(arena.extract(narrow, hi, lo))
+}
+
+/// The high bits of a multiple of 2^k and a constant are those of the quotient: nothing is carried over.
+fn extract_aligned(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let (hi, lo) = bounds(op);
+    if arena.op(args[0]) != Op::Add || lo == 0 {
+        return None;
+    }
+    let width = arena.width(args[0]);
+    let sum = Linear::of(arena, args[0]);
+    let k = sum.terms.iter().map(|(_, c)| c.trailing_zeros()).min()?.min(lo);
+    if k == 0 {
+        return None;
+    }
+    let shifted = |c: Bits| c.extract(width - 1, k);
+    let mut quotient = Linear::zero(width - k);
+    quotient.constant = shifted(sum.constant);
+    for (term, c) in &sum.terms {
+        let term = arena.truncate(*term, width - k);
+        quotient.add_scaled(arena, term, shifted(*c));
+    }
+    let quotient = quotient.build(arena);
+    Some(arena.extract(quotient, hi - k, lo - k))
 }
 
 fn extract_two_valued(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
@@ -415,17 +439,14 @@ fn zext_sum(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let n = arena.width(args[0]);
     let sum = Linear::of(arena, args[0]);
     // Every partial sum of the terms' largest values must stay below 2^n.
-    let wide = n + 64;
-    if wide > 512 {
+    let wide = 2 * n + 16;
+    if wide > 512 || sum.terms.len() >= 1 << 16 {
         return None;
     }
     let mut largest = sum.constant.zext(wide);
     for (term, c) in &sum.terms {
         let bits = n - view::leading_zeros(arena, *term);
         let most = if bits == 0 { Bits::zero(wide) } else { Bits::ones(bits).zext(wide) };
-        if c.leading_zeros() + (n - bits) < n {
-            return None;
-        }
         largest = largest.add(most.mul(c.zext(wide)));
     }
     if !largest.lshr(Bits::new(16, u64::from(n))).is_zero() {

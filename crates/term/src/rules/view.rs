@@ -1,6 +1,6 @@
 //! Cheap questions about terms that several rule families ask.
 
-use crate::{Arena, Bits, Op, TermId};
+use crate::{Arena, Bits, Linear, Op, TermId};
 use smallvec::SmallVec;
 
 /// Analyses look at most this many levels deep.
@@ -29,6 +29,25 @@ pub(super) fn same_extension(arena: &mut Arena, a: TermId, b: TermId) -> Option<
         }
         _ => None,
     }
+}
+
+/// `2^k·(y >> k) + j` with j < 2^k: the number `y`, its k low bits, and `j` in k bits.
+pub(super) fn aligned(arena: &mut Arena, term: TermId) -> Option<(TermId, TermId, TermId)> {
+    let width = arena.width(term);
+    let sum = Linear::of(arena, term);
+    let [(high, factor)] = sum.terms[..] else { return None };
+    let Op::Zext(_) = arena.op(high) else { return None };
+    let part = arena.arg(high, 0);
+    let Op::Extract { hi, lo: k } = arena.op(part) else { return None };
+    let power = k > 0 && factor.count_ones() == 1 && factor.trailing_zeros() == k;
+    if !power || hi + 1 > width || width - sum.constant.leading_zeros() > k {
+        return None;
+    }
+    let source = arena.arg(part, 0);
+    let y = arena.extract(source, hi, 0);
+    let (y, low) = (arena.zext(y, width), arena.extract(source, k - 1, 0));
+    let rest = arena.constant(sum.constant.extract(k - 1, 0));
+    Some((y, low, rest))
 }
 
 /// A number of high bits that are certainly zero.
