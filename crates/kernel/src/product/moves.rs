@@ -178,8 +178,9 @@ impl Checker<'_, '_> {
         }
         let points = pair.events.map(Event::point);
         let result = match self.next_move(&pair) {
-            // Claims that do not hold are found at loop heads; only if all hold do returns matter.
-            Move::Stop if self.context.widens && !self.returning && is_return(&pair) => {
+            // Claims that do not hold are found at loop heads; only if all hold do returns matter. Without claims a difference
+            // is looked for, and returns tell.
+            Move::Stop if !self.points.is_empty() && !self.returning && is_return(&pair) => {
                 self.returns.push(pair);
                 return Ok(());
             }
@@ -370,7 +371,7 @@ impl Checker<'_, '_> {
     /// Both sides at calls or returns.
     fn arrive(&mut self, pair: &Pair) -> Result<(), Rejection> {
         let mut pair = pair.clone();
-        if self.context.widens && is_return(&pair) {
+        if self.context.widens && !self.points.is_empty() && is_return(&pair) {
             if !pair.decided {
                 // What is asked most is asked first: most pairs of returns never happen.
                 let never = self.context.arena.bool(false);
