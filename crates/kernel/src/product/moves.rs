@@ -371,7 +371,7 @@ impl Checker<'_, '_> {
     /// Both sides at calls or returns.
     fn arrive(&mut self, pair: &Pair) -> Result<(), Rejection> {
         let mut pair = pair.clone();
-        if self.context.widens && !self.points.is_empty() && is_return(&pair) {
+        if self.unrolls() && !self.points.is_empty() && is_return(&pair) {
             if !pair.decided {
                 // What is asked most is asked first: most pairs of returns never happen.
                 let never = self.context.arena.bool(false);
@@ -395,6 +395,13 @@ impl Checker<'_, '_> {
                 Err(self.refuse(&what, points, unknown()))
             }
         }
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Does one side go round several times while the other does once? Then turns are left over.
+    fn unrolls(&self) -> bool {
+        self.certificate.edges.iter().any(|edge| edge.original.max(edge.candidate) > 1)
     }
 }
 
