@@ -17,6 +17,7 @@ mod affine;
 mod columns;
 mod fields;
 mod compared;
+mod conditions;
 mod lanes;
 mod guess;
 mod in_order;

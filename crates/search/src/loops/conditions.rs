@@ -1,0 +1,129 @@
+//! Conditions that held whenever both sides met: order, ranges, residues, and constants that the code compares with.
+
+use super::columns::Column;
+use super::guess::{Guesses, NEAR, NOWHERE, Names};
+use kernel::{Location, Spot};
+
+/// Comparisons and residues that held in all rows.
+pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
+    let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
+    let mut hold = Vec::new();
+    // Of what others define, only what the code asks about is worth saying.
+    for column in columns.iter().filter(|c| c.forgotten) {
+        tested(names, column, &mut hold);
+    }
+    for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
+        let (name, width) = (column.name(), column.location.width);
+        let values = column.signed();
+        let (least, most) = (*values.iter().min().expect("rows"), *values.iter().max().expect("rows"));
+        if (0..=4).contains(&least) && most > least {
+            hold.push(format!("(<=s #{width}:{least} {name})"));
+        }
+        if most > least && most < 1 << 12 && (-1..=4096).contains(&most) {
+            let hits = values.iter().filter(|v| **v == most).count();
+            if hits > 1 {
+                hold.push(format!("(<=s {name} #{width}:{most})"));
+            }
+        }
+        if let Spot::Slot { offset, .. } = column.location.spot {
+            let limits = names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE);
+            for limit in limits.flat_map(|(_, c)| [c.wrapping_sub(1), *c, c.wrapping_add(1)]) {
+                if most <= limit && (-(1 << 31)..1 << 31).contains(&limit) {
+                    hold.push(format!("(<=s {name} #{width}:{limit})"));
+                }
+                if least >= limit && limit > 0 && limit < 1 << 31 {
+                    hold.push(format!("(<=s #{width}:{limit} {name})"));
+                }
+            }
+        }
+        let zero = format!("(not (= {name} #{width}:0))");
+        if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least && !hold.contains(&zero) {
+            hold.push(zero);
+        }
+        let period = turns[0].max(turns[1]);
+        if period > 1 && period.is_power_of_two() && width >= 32 {
+            let mask = u64::from(period) - 1;
+            let rest = column.values[0] & mask;
+            if column.values.iter().all(|v| v & mask == rest) && most > least {
+                let bits = period.ilog2();
+                hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{})", residue(rest, bits)));
+            }
+        }
+    }
+    for x in columns {
+        for y in columns {
+            let same = x.location == y.location || x.location.width != y.location.width;
+            if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
+                continue;
+            }
+            let near = match (x.location.spot, y.location.spot) {
+                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
+                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
+                {
+                    None
+                }
+                _ => Some(NEAR),
+            };
+            if near.is_some() && (defined(&x.location) || defined(&y.location)) {
+                continue;
+            }
+            let period = turns[0].max(turns[1]);
+            if x.forgotten && !y.forgotten && x.location.width == 32 && period > 1 && period.is_power_of_two() {
+                let gap = |(a, b): (&u64, &u64)| b.wrapping_sub(*a) & (u64::from(period) - 1);
+                let mut gaps = x.values.iter().zip(&y.values).map(gap);
+                let first = gaps.next().expect("rows");
+                let varies = |c: &Column| c.values.iter().any(|v| (v ^ c.values[0]) & (u64::from(period) - 1) != 0);
+                if gaps.all(|g| g == first) && varies(x) && varies(y) {
+                    let (p, q, bits) = (x.name(), y.name(), period.ilog2());
+                    let rest = residue(first, bits);
+                    hold.push(format!("(= (slice 0 {bits} (add {q} (mul #32:-1 {p}))) #{bits}:{rest})"));
+                }
+            }
+            order(x, y, near, &mut hold);
+        }
+    }
+    out.hold.extend(hold);
+}
+
+/// A variable that the code compares with constants, none of which it ever was.
+fn tested(names: &Names, column: &Column, hold: &mut Vec<String>) {
+    let Spot::Slot { offset, .. } = column.location.spot else { return };
+    let values = column.signed();
+    let end = 1i128 << (column.location.width - 1);
+    for (_, limit) in names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE) {
+        if !values.contains(limit) && (-end..end).contains(&i128::from(*limit)) {
+            hold.push(format!("(not (= {} #{}:{limit}))", column.name(), column.location.width));
+        }
+    }
+}
+
+/// A number of so many bits as certificates write it.
+fn residue(value: u64, bits: u32) -> i64 {
+    if value >> (bits - 1) & 1 == 1 { value as i64 - (1 << bits) } else { value as i64 }
+}
+
+/// `x ≤ y` if it held and, where that matters, came close to being an equality.
+pub(super) fn order(x: &Column, y: &Column, near: Option<i128>, hold: &mut Vec<String>) {
+    let width = x.location.width;
+    let (p, q) = (x.name(), y.name());
+    let nearest = |gaps: &mut dyn Iterator<Item = i128>| {
+        let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(a, b), gap| (a.min(gap), b.max(gap)));
+        (least != most && least >= 0 && near.is_none_or(|n| least <= n)).then_some(least)
+    };
+    let (a, b) = (x.signed(), y.signed());
+    let pointers = width == 64 && a.iter().chain(&b).all(|v| *v > 1 << 20);
+    let signed = nearest(&mut a.iter().zip(&b).map(|(a, b)| i128::from(*b) - i128::from(*a)));
+    let unsigned = nearest(&mut x.values.iter().zip(&y.values).map(|(a, b)| i128::from(*b) - i128::from(*a)));
+    if let Some(least) = signed.filter(|_| !pointers) {
+        hold.push(format!("({} {p} {q})", if least == 0 { "<=s" } else { "<s" }));
+        if (2..=NEAR).contains(&least) {
+            hold.push(format!("(<=s #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+        }
+    }
+    if let Some(least) = unsigned {
+        hold.push(format!("({} {p} {q})", if least == 0 { "<=u" } else { "<u" }));
+        if (2..=NEAR).contains(&least) {
+            hold.push(format!("(<=u #{width}:{least} (add {q} (mul #{width}:-1 {p})))"));
+        }
+    }
+}
