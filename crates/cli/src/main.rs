@@ -36,6 +36,7 @@ fn main() -> ExitCode {
             return if error.use_stderr() { Status::Failed.into() } else { ExitCode::SUCCESS };
         }
     };
+    explain_search();
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
@@ -49,6 +50,12 @@ fn main() -> ExitCode {
             Status::Failed.into()
         }
     }
+}
+
+/// Prints what the search tries to stderr if `LOCKSTEP_LOG` asks for it (`debug`, or `search=debug`).
+fn explain_search() {
+    let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("LOCKSTEP_LOG") else { return };
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }
 
 /// Writes data to stdout. A reader that has gone away (`| head`) does not change the exit status.

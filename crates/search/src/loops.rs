@@ -156,6 +156,7 @@ impl<'a> LoopSearch<'_, 'a> {
             // A plan with hard questions leaves something to the next.
             let left = deadline.saturating_duration_since(Instant::now());
             self.deadline = Instant::now() + left * 2 / 3;
+            tracing::debug!(guidance = self.guidance.name(), number = self.effort.plans, ?plan, ?left, "plan");
             let (result, certificate) = self.try_plan(arena, &plan, runs);
             self.effort.hurried |= Instant::now() >= self.deadline;
             self.deadline = deadline;

@@ -297,7 +297,7 @@ fn solver_calls(solver: &Solver) -> usize {
 }
 
 /// What to tell the user about a rejected certificate.
-fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> Reason {
+pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> Reason {
     let place = |side: Side, address: u64| {
         let function = if side == Side::Original { original } else { candidate };
         let line = function.lines.find(address).map_or(String::new(), |l| format!(" ({}:{})", l.file, l.line));

@@ -8,7 +8,8 @@
 
 use super::{Checker, Onward, Point, Rejection, Segment, unknown};
 use crate::obligation::Failure;
-use graph::{Access, Arrival, Assumption, Event, Joins, Known, PointId, Run, Side, Stuck};
+use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, PointId, Run, Side, Stuck};
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// Both sides at an event each, and what they did on the way.
@@ -250,6 +251,7 @@ impl Checker<'_, '_> {
         };
         let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
         let mut wanted: Vec<(Side, bool)> = Vec::new();
+        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
         for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
             let passes = self.certificate.passes(pair.segment.from, index);
             if point.heads == [a, b] {
@@ -268,9 +270,12 @@ impl Checker<'_, '_> {
                 wanted.push((Side::Candidate, self.is_before(1, b, point.heads[1])));
             }
         }
-        // Whoever has the other's head still before it goes on.
+        // Whoever has come less far goes on; of two that have come as far, the one that has the other's head before it.
+        let [ours, theirs] = [(0, a), (1, b)].map(|(side, head)| self.progress(pair, side, head));
+        if !wanted.is_empty() && claimed(0, a) && claimed(1, b) && ours != theirs {
+            return self.may_pass(pair, if ours < theirs { Side::Original } else { Side::Candidate });
+        }
         let wanted = wanted.iter().find(|(_, before)| *before).or(wanted.first()).map(|(side, _)| *side);
-        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
         if !claimed(0, a) {
             self.may_pass(pair, Side::Original)
         } else if !claimed(1, b) {
@@ -283,6 +288,19 @@ impl Checker<'_, '_> {
     /// Does a point come before another, loops apart?
     fn is_before(&self, side: usize, point: PointId, other: PointId) -> bool {
         self.rank(side, point) < self.rank(side, other)
+    }
+
+    /// How far a side that is at a head has come in its segment, more being later: which of the loops around its start it is
+    /// still in (it has left the others), and whether it has come round in the innermost of these.
+    fn progress(&self, pair: &Pair, side: usize, head: PointId) -> (Reverse<usize>, bool) {
+        let start = pair.segment.from.map_or(Function::ENTRY, |index| self.points[index].heads[side]);
+        let loops = &self.loops[side];
+        let around = loops.heads.iter().filter(|h| {
+            let body = loops.body(**h);
+            body.contains(&start) && body.contains(&head)
+        });
+        let round = loops.ranks[head.index()] <= loops.ranks[start.index()];
+        (Reverse(around.count()), round || pair.segment.passed[side].times(head) > 1)
     }
 
     fn may_pass(&self, pair: &Pair, side: Side) -> Move {

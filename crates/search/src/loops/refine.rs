@@ -7,6 +7,7 @@ use super::from_code;
 use super::guess::{Guesses, Names, guess};
 use super::{LoopSearch, QUESTION_RESOURCES, QUESTION_TIME};
 use crate::bindings::Bindings;
+use crate::session::reason;
 use graph::contract::liveness;
 use graph::loops::Loops;
 use graph::{Function, Next, Op, PointId, Register, Side, Stuck};
@@ -128,6 +129,11 @@ pub(crate) fn refine(
         certificate.edges = plan.edges();
         let result =
             kernel::check(arena, search.original, search.candidate, &certificate, search.solver, Some(search.deadline));
+        if let Err(rejection) = &result {
+            let why = reason(rejection, search.original, search.candidate);
+            tracing::debug!(round, patient, why = why.detail, "rejected");
+            tracing::trace!(points = ?certificate.points, rejection = ?rejection);
+        }
         let progress = match &result {
             Ok(_) => false,
             Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, choice, &mut stale),
