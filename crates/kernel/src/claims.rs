@@ -452,7 +452,7 @@ impl Checker<'_, '_> {
     }
 
     /// The stack slots of several states, cut at all borders.
-    fn slots(&self, states: &[&State]) -> Vec<(i64, u16)> {
+    pub(crate) fn slots(&self, states: &[&State]) -> Vec<(i64, u16)> {
         let mut cells: Vec<(i64, i64)> = Vec::new();
         for state in states {
             let sized =
@@ -472,6 +472,6 @@ impl Checker<'_, '_> {
 }
 
 /// Registers that nobody expects to survive a loop head: flags, the direction apart.
-fn is_scratch(register: Register) -> bool {
+pub(crate) fn is_scratch(register: Register) -> bool {
     matches!(register, Register::Flag(flag) if flag != Flag::Direction)
 }

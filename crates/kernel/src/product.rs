@@ -16,6 +16,7 @@
 
 mod rejection;
 mod moves;
+mod endless;
 mod calls;
 
 pub use rejection::Rejection;

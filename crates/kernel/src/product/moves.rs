@@ -201,8 +201,12 @@ impl Checker<'_, '_> {
                 let turns = self.certificate.edges.iter().map(|e| e.original.max(e.candidate)).max().unwrap_or(1);
                 let turns = turns.min(MOST_PASSES);
                 let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
-                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns;
-                if lost || (late && pair.segment.passed[side.index()].times(head) > most) {
+                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns
+                    || (late && pair.segment.passed[side.index()].times(head) > most);
+                if side == Side::Original && (late || lost) && self.never_ends(&pair.at, head) {
+                    return Ok(());
+                }
+                if lost {
                     let [a, b] = pair.events.map(event_name);
                     return Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()));
                 }
