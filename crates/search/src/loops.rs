@@ -54,6 +54,27 @@ impl Guidance {
     }
 }
 
+/// How much a question to the solver may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    resources: u64,
+    time: Duration,
+    /// How much more where nothing else is left to try.
+    more: Option<u32>,
+}
+
+impl Patience {
+    fn apply(self, solver: &mut Solver) {
+        solver.set_effort(self.resources, self.time);
+    }
+
+    /// What is tried where nothing else is left.
+    fn more(self) -> Option<Patience> {
+        let factor = self.more?;
+        Some(Patience { resources: u64::from(factor) * self.resources, time: factor * self.time, more: None })
+    }
+}
+
 /// What a search has done, for reports.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Effort {
@@ -76,6 +97,7 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub seed: u64,
     pub unroll: u32,
     pub guidance: Guidance,
+    pub patience: Patience,
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
     pub compared: compared::Compared,
@@ -92,14 +114,23 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
-/// What one question may cost: there are many, and some are about guesses that are wrong. Resources end most of them in
-/// half a second; the time is for what they do not count, and long enough for a busy machine.
-const QUESTION_RESOURCES: u64 = 1_500_000;
-const QUESTION_TIME: Duration = Duration::from_secs(4);
+/// What one question may cost: there are many, and some are about guesses that are wrong. All correlations are tried with
+/// little first, because the questions about a wrong one are often the hard ones. Resources end most questions in a tenth
+/// of a second and in half a second; the time is for what they do not count, and long enough for a busy machine.
+const EFFORTS: [Patience; 2] = [
+    Patience { resources: 300_000, time: Duration::from_secs(1), more: None },
+    Patience { resources: 1_500_000, time: Duration::from_secs(4), more: Some(5) },
+];
 /// Counterexamples that are used to get to loops that no run has seen.
 const MOST_MODELS: usize = 4;
 /// Share of the time for making runs.
 const SAMPLING: Duration = Duration::from_millis(1000);
+
+impl Default for Patience {
+    fn default() -> Patience {
+        EFFORTS[0]
+    }
+}
 
 impl<'a> LoopSearch<'_, 'a> {
     /// Looks for a certificate that the kernel accepts.
@@ -149,21 +180,31 @@ impl<'a> LoopSearch<'_, 'a> {
         runs: &[samples::Run],
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let mut last = None;
-        self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
         let deadline = self.deadline;
-        for plan in plans.into_iter().take(MOST_PLANS) {
-            self.effort.plans += 1;
-            // A plan with hard questions leaves something to the next.
-            let left = deadline.saturating_duration_since(Instant::now());
-            self.deadline = Instant::now() + left * 2 / 3;
-            tracing::debug!(guidance = self.guidance.name(), number = self.effort.plans, ?plan, ?left, "plan");
-            let (result, certificate) = self.try_plan(arena, &plan, runs);
-            self.effort.hurried |= Instant::now() >= self.deadline;
-            self.deadline = deadline;
-            if result.is_ok() || Instant::now() >= deadline {
-                return (result, certificate);
+        let mut open: Vec<Plan> = plans.into_iter().take(MOST_PLANS).collect();
+        self.effort.plans += open.len();
+        for patience in EFFORTS {
+            self.patience = patience;
+            self.patience.apply(self.solver);
+            let mut hard = Vec::new();
+            for plan in open {
+                // A plan with hard questions leaves something to the next.
+                let left = deadline.saturating_duration_since(Instant::now());
+                self.deadline = Instant::now() + left * 2 / 3;
+                tracing::debug!(guidance = self.guidance.name(), resources = patience.resources, ?plan, ?left, "plan");
+                let given_up = self.solver.statistics().given_up;
+                let (result, certificate) = self.try_plan(arena, &plan, runs);
+                self.effort.hurried |= Instant::now() >= self.deadline;
+                self.deadline = deadline;
+                if result.is_ok() || Instant::now() >= deadline {
+                    return (result, certificate);
+                }
+                last.get_or_insert((result, certificate));
+                if self.solver.statistics().given_up > given_up {
+                    hard.push(plan);
+                }
             }
-            last.get_or_insert((result, certificate));
+            open = hard;
         }
         match last {
             Some(last) => last,
@@ -179,7 +220,7 @@ impl<'a> LoopSearch<'_, 'a> {
     fn near_counterexample(&mut self, arena: &mut Arena, plan: &Plan, runs: &[samples::Run]) -> Vec<Input> {
         let deadline = self.deadline;
         self.deadline = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 8;
-        self.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
+        self.patience.apply(self.solver);
         let rows = correlate::align(plan, runs).rows;
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
         self.deadline = deadline;

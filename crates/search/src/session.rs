@@ -121,6 +121,7 @@ impl Session {
                     seed,
                     unroll: self.options.unroll,
                     guidance: *guidance,
+                    patience: Default::default(),
                     effort: Effort::default(),
                     fields: Vec::new(),
                     compared: Default::default(),

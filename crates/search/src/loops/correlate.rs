@@ -300,27 +300,35 @@ fn partners(
                 out.push((excess, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false }));
             }
             for turns in turns(&counts, unroll) {
-                let excess: u64 = counts
-                    .iter()
-                    .map(|(a, b)| (*a as i64 * i64::from(turns[1]) - *b as i64 * i64::from(turns[0])).unsigned_abs())
-                    .sum();
-                let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                out.push((1000 * excess / (all + 1), Meeting { heads: [point, head], turns, peeled: 0, waits: false }));
+                // The candidate may have peeled a turn.
+                for peeled in [0, 1] {
+                    let excess: u64 = counts
+                        .iter()
+                        .map(|(a, b)| (*a as i64 - i64::from(peeled), *b as i64))
+                        .map(|(a, b)| (a * i64::from(turns[1]) - b * i64::from(turns[0])).unsigned_abs())
+                        .sum();
+                    let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
+                    let meeting = Meeting { heads: [point, head], turns, peeled, waits: false };
+                    out.push((1000 * excess / (all + 1), meeting));
+                }
             }
         }
     }
-    out.sort_by_key(|(excess, _)| *excess);
-    let mut meetings: Vec<Meeting> = Vec::new();
-    for (_, meeting) in out {
-        if !meetings.contains(&meeting) {
-            meetings.push(meeting);
+    // Counts that fit are not enough: at the visits that would meet, the same must have happened.
+    let mut ranked: Vec<((bool, u64, u32), Meeting)> = Vec::new();
+    for (excess, meeting) in out {
+        if !ranked.iter().any(|(_, m)| *m == meeting) {
+            ranked.push(((misfits(meeting, runs), excess, meeting.peeled), meeting));
         }
     }
-    // The candidate may have peeled a turn.
-    let peeled: Vec<Meeting> = meetings.iter().take(2).map(|m| Meeting { peeled: 1, ..*m }).collect();
-    meetings.truncate(MOST_PARTNERS - 1);
-    meetings.extend(peeled);
-    meetings
+    ranked.sort_by_key(|(key, _)| *key);
+    ranked.into_iter().map(|(_, meeting)| meeting).take(MOST_PARTNERS + 1).collect()
+}
+
+/// Does some run contradict a meeting, whatever the other heads do?
+fn misfits(meeting: Meeting, runs: &[Run]) -> bool {
+    let plan = Plan { cuts: Default::default(), points: vec![meeting], loose: false };
+    align(&plan, runs).misfits > 0
 }
 
 /// How many turns of one loop could be one of the other's.

@@ -71,6 +71,8 @@ const ALL_ROWS: usize = 4000;
 const EARLY: usize = 4;
 /// Blocks that are tried.
 const MOST_BLOCKS: usize = 8;
+/// Definitions of one place that are tried.
+const MOST_TRIES: usize = 8;
 /// Products that are tried where nothing linear fits.
 const MOST_PRODUCTS: usize = 120;
 /// An order that never comes closer to an equality is an accident.
@@ -454,6 +456,10 @@ fn define(
     }
     for width in [64u16, 32, 16, 8].into_iter().filter(|w| *w <= place.width) {
         let part = Location { low: 0, width, ..*place };
+        let name = format!("{part} := ");
+        if dropped.iter().filter(|text| text.starts_with(&name)).count() >= MOST_TRIES {
+            continue;
+        }
         let Some(target) = column(part, rows, true) else { continue };
         if let Some(text) = combine(names, &target, basis, dropped, Degree::Two) {
             out.define.push((part, text));

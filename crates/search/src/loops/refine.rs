@@ -5,7 +5,7 @@ use super::columns::Row;
 use super::correlate::Plan;
 use super::from_code;
 use super::guess::{Guesses, Names, guess};
-use super::{LoopSearch, QUESTION_RESOURCES, QUESTION_TIME};
+use super::LoopSearch;
 use crate::bindings::Bindings;
 use crate::session::reason;
 use graph::contract::liveness;
@@ -31,8 +31,6 @@ struct Claim {
 }
 
 const MOST_ROUNDS: usize = 60;
-/// How much more a question may cost where nothing else is left to try.
-const PATIENCE: u64 = 5;
 
 /// What runs do not tell.
 #[derive(Clone, Copy, Default, Debug)]
@@ -157,13 +155,14 @@ pub(crate) fn refine(
         };
         // Nothing is left to give up, and some questions were too hard: once more, with more effort.
         let hard = search.solver.statistics().given_up > given_up;
-        if !progress && hard && !patient && matches!(result, Err(Rejection::Obligation { .. })) {
+        let more = search.patience.more().filter(|_| !progress && hard && !patient);
+        if let Some(more) = more.filter(|_| matches!(result, Err(Rejection::Obligation { .. }))) {
             patient = true;
-            search.solver.set_effort(PATIENCE * QUESTION_RESOURCES, PATIENCE as u32 * QUESTION_TIME);
+            more.apply(search.solver);
             continue;
         }
         if !progress || round >= MOST_ROUNDS || Instant::now() >= search.deadline {
-            search.solver.set_effort(QUESTION_RESOURCES, QUESTION_TIME);
+            search.patience.apply(search.solver);
             search.effort.survivors += certificate.points.iter().map(|p| p.define.len() + p.hold.len()).sum::<usize>();
             return (result, certificate);
         }
