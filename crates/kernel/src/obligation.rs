@@ -10,6 +10,7 @@ use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
 use solver::{Answer, Query};
+use std::time::Instant;
 use term::eval::Model;
 use term::{Arena, FloatOp, Func, Op, Sort, TermId, VarId};
 
@@ -60,6 +61,8 @@ pub(crate) enum FactKind {
 const RELEVANT_FACTS: usize = 48;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
+/// Time for all of them, in times of what one question may take.
+const CASES_TIME: u32 = 4;
 /// Pairs of operands that are compared one by one.
 const MOST_OPERANDS: usize = 6;
 /// Operations that are compared one inside the other.
@@ -72,14 +75,20 @@ impl Checker<'_, '_> {
     pub(crate) fn prove(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         self.counts.obligations += 1;
         match self.ask(at, known, goal) {
-            Err(Failure::Unknown(why)) => self.prove_cases(at, goal, MOST_CASES).map_err(|_| Failure::Unknown(why)),
+            Err(Failure::Unknown(why)) => self.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
             answer => answer,
         }
     }
 
-    /// Proves a goal case by case, where one question was too hard.
-    fn prove_cases(&mut self, at: &Point, goal: TermId, most: u32) -> Result<(), ()> {
-        let condition = if most == 0 { None } else { self.choice(goal) };
+    /// Proves a goal case by case, where one question was too hard. All cases together may take a few times as long.
+    fn prove_by_cases(&mut self, at: &Point, goal: TermId) -> Result<(), ()> {
+        let until = Instant::now() + CASES_TIME * self.solver.question_time();
+        self.prove_cases(at, goal, MOST_CASES, until)
+    }
+
+    fn prove_cases(&mut self, at: &Point, goal: TermId, most: u32, until: Instant) -> Result<(), ()> {
+        let over = most == 0 || Instant::now() >= until;
+        let condition = if over { None } else { self.choice(goal) };
         let condition = condition.ok_or(())?;
         let not = self.context.arena.bool_not(condition);
         for holds in [condition, not] {
@@ -89,7 +98,7 @@ impl Checker<'_, '_> {
             let goal = known.simplify(self.context.arena, goal);
             match self.ask(&case, &known, goal) {
                 Ok(()) => {}
-                Err(Failure::Unknown(_)) => self.prove_cases(&case, goal, most / 2)?,
+                Err(Failure::Unknown(_)) => self.prove_cases(&case, goal, most / 2, until)?,
                 Err(Failure::Refuted(_)) => return Err(()),
             }
         }
@@ -192,7 +201,7 @@ impl Checker<'_, '_> {
         self.counts.obligations += 1;
         match self.ask(at, known, goal) {
             Err(Failure::Unknown(_)) if self.prove_operands(at, known, a, b) => Ok(()),
-            Err(Failure::Unknown(why)) => self.prove_cases(at, goal, MOST_CASES).map_err(|_| Failure::Unknown(why)),
+            Err(Failure::Unknown(why)) => self.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
             answer => answer,
         }
     }

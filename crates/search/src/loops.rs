@@ -118,7 +118,7 @@ const MOST_PLANS: usize = 12;
 /// little first, because the questions about a wrong one are often the hard ones. Resources end most questions in a tenth
 /// of a second and in half a second; the time is for what they do not count, and long enough for a busy machine.
 const EFFORTS: [Patience; 2] = [
-    Patience { resources: 300_000, time: Duration::from_secs(1), more: None },
+    Patience { resources: 300_000, time: Duration::from_millis(500), more: None },
     Patience { resources: 1_500_000, time: Duration::from_secs(4), more: Some(5) },
 ];
 /// Counterexamples that are used to get to loops that no run has seen.

@@ -158,6 +158,11 @@ impl Solver {
         self.options.question_time = time;
     }
 
+    /// How long one question may take.
+    pub fn question_time(&self) -> Duration {
+        self.options.question_time
+    }
+
     /// Moves the deadline.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.options.deadline = deadline;

@@ -150,22 +150,30 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let visited = |head: &PointId| runs.iter().any(|r| r.visits[1].iter().any(|v| v.point == *head));
     let as_many = loops[0].heads.len() == loops[1].heads.len();
     let heads: Vec<PointId> = loops[1].heads.iter().copied().filter(|h| as_many || visited(h)).collect();
-    let mut combinations: Vec<Vec<Meeting>> = vec![Vec::new()];
+    let owner = |m: &Meeting| owner(functions[0], &loops[0], m);
+    // One head after the other; those that use the best partners are kept.
+    let mut combinations: Vec<(usize, Vec<Meeting>)> = vec![(0, Vec::new())];
     for head in &heads {
         let partners = partners(functions[0], &loops[0], &loops[1].heads, runs, *head, unroll);
         let mut next = Vec::new();
-        for chosen in &combinations {
-            for partner in partners.iter().take(MOST_PARTNERS) {
-                let mut longer = chosen.clone();
-                longer.push(*partner);
-                next.push(longer);
+        for (cost, chosen) in &combinations {
+            for (rank, partner) in partners.iter().enumerate() {
+                // A loop of the original is cut at one point only.
+                let clash = |m: &Meeting| m.heads[0] != partner.heads[0] && owner(m) == owner(partner);
+                if !chosen.iter().any(clash) {
+                    let mut longer = chosen.clone();
+                    longer.push(*partner);
+                    next.push((cost + rank, longer));
+                }
             }
         }
         if !next.is_empty() {
+            next.sort_by_key(|(cost, _)| *cost);
             next.truncate(MOST_COMBINATIONS);
             combinations = next;
         }
     }
+    let combinations: Vec<Vec<Meeting>> = combinations.into_iter().map(|(_, points)| points).collect();
     // Loops that the candidate does not have: it waits where it is.
     let met = |head: &PointId, points: &[Meeting]| {
         let alternatives = loops[0].alternatives(functions[0], *head);
@@ -207,7 +215,8 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         // Compilers do two, four, eight at once; where nothing is written, other numbers fit by accident.
         let strange = |n: u32| n > 2 && !n.is_power_of_two();
         let uneven = plan.points.iter().filter(|p| p.turns.iter().any(|n| strange(*n))).count();
-        let disorder = disorder + UNLIKELY * (odd + uneven);
+        let folded = folded(functions[0], loops, &plan.points);
+        let disorder = disorder + UNLIKELY * (odd + uneven + folded);
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);
@@ -217,7 +226,23 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         scored.push(((alignment.misfits, alignment.left_over + disorder + alone, usize::MAX - met), plan));
     }
     scored.sort_by_key(|(score, _)| *score);
+    scored.iter().take(20).for_each(|(score, plan)| tracing::trace!(?score, ?plan.points, "scored"));
     scored.into_iter().map(|(_, plan)| plan).collect()
+}
+
+/// The original's loop that a meeting cuts.
+fn owner(original: &Function, loops: &Loops, meeting: &Meeting) -> Option<usize> {
+    loops.heads.iter().rposition(|head| loops.alternatives(original, *head).contains(&meeting.heads[0]))
+}
+
+/// How many loops of the candidate lie inside another that meets the same loop of the original.
+fn folded(original: &Function, loops: &[Loops; 2], points: &[Meeting]) -> usize {
+    let nested = |outer: &Meeting, inner: &Meeting| {
+        outer.heads[1] != inner.heads[1] && loops[1].body(outer.heads[1]).contains(&inner.heads[1])
+    };
+    let meeting: Vec<&Meeting> = points.iter().filter(|m| !m.waits).collect();
+    let pairs = meeting.iter().flat_map(|a| meeting.iter().map(move |b| (a, b)));
+    pairs.filter(|(a, b)| nested(a, b) && owner(original, &loops[0], a) == owner(original, &loops[0], b)).count()
 }
 
 /// Where the candidate is while the original goes round a loop that the candidate does not have: at the entry, or behind
@@ -315,6 +340,7 @@ fn partners(
         }
     }
     // Counts that fit are not enough: at the visits that would meet, the same must have happened.
+    out.sort_by_key(|(excess, _)| *excess);
     let mut ranked: Vec<((bool, u64, u32), Meeting)> = Vec::new();
     for (excess, meeting) in out {
         if !ranked.iter().any(|(_, m)| *m == meeting) {
@@ -322,6 +348,7 @@ fn partners(
         }
     }
     ranked.sort_by_key(|(key, _)| *key);
+    tracing::trace!(?head, ?ranked, "partners");
     ranked.into_iter().map(|(_, meeting)| meeting).take(MOST_PARTNERS + 1).collect()
 }
 

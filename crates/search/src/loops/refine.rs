@@ -1,11 +1,11 @@
 //! Asks the kernel about a plan and gives up what does not hold, until it accepts or nothing is left to give up.
 
 use super::Guidance;
+use super::LoopSearch;
 use super::columns::Row;
 use super::correlate::Plan;
 use super::from_code;
 use super::guess::{Guesses, Names, guess};
-use super::LoopSearch;
 use crate::bindings::Bindings;
 use crate::session::reason;
 use graph::contract::liveness;
