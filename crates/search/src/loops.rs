@@ -18,6 +18,7 @@ mod columns;
 mod fields;
 mod compared;
 mod conditions;
+mod guards;
 mod lanes;
 mod guess;
 mod in_order;

@@ -5,6 +5,7 @@ use super::LoopSearch;
 use super::columns::Row;
 use super::correlate::Plan;
 use super::from_code;
+use super::guards::guards;
 use super::guess::{Guesses, Names, guess};
 use crate::bindings::Bindings;
 use crate::session::reason;
@@ -28,6 +29,8 @@ struct Claim {
     guesses: Guesses,
     /// What the original may have accessed before it comes here.
     seen: Vec<(String, u16)>,
+    /// Conditions of the branches that lead here.
+    guards: Vec<String>,
 }
 
 const MOST_ROUNDS: usize = 60;
@@ -68,6 +71,12 @@ pub(crate) fn refine(
             }
         }
         forget.extend(changing(functions[0], rows));
+        let sides = if point.waits { &Side::BOTH[..1] } else { &Side::BOTH[..] };
+        let guards = sides.iter().flat_map(|side| {
+            let i = side.index();
+            guards(arena, functions[i], &loops[i], point.heads[i], *side)
+        });
+        let guards = guards.collect();
         claims.push(Claim {
             heads: point.heads,
             waits: point.waits,
@@ -77,6 +86,7 @@ pub(crate) fn refine(
             dropped: BTreeSet::new(),
             guesses: Guesses::default(),
             seen: Vec::new(),
+            guards,
         });
     }
     search.blocks = 0;
@@ -116,6 +126,9 @@ pub(crate) fn refine(
                         from_code::guess(&around, &claim.forget)
                     }
                 };
+                let new = claim.guards.iter().filter(|text| !claim.guesses.hold.contains(text));
+                let new: Vec<String> = new.cloned().collect();
+                claim.guesses.hold.extend(new);
                 search.blocks = search.blocks.max(claim.guesses.filled.len());
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
