@@ -382,30 +382,29 @@ impl Checker<'_, '_> {
             *goal = known.simplify(self.context.arena, *goal);
         }
         goals.retain(|(goal, _)| self.context.arena.as_bool(*goal) != Some(true));
-        while !goals.is_empty() {
+        // Where no counterexample tells, halves are asked about.
+        let mut open = vec![goals];
+        while let Some(mut goals) = open.pop() {
             let terms: Vec<TermId> = goals.iter().map(|(goal, _)| *goal).collect();
             let all = self.context.arena.bool_and_all(&terms);
-            let failure = match self.prove(at, known, all) {
-                Ok(()) => return,
-                Err(failure) => failure,
-            };
-            let before = goals.len();
+            let Err(failure) = self.prove(at, known, all) else { continue };
             if let Failure::Refuted(model) = &failure {
                 let mut evaluator = term::eval::Evaluator::new(self.context.arena, model);
-                let (false_ones, rest) = goals.into_iter().partition(|(goal, _)| !evaluator.bool(*goal));
+                let (false_ones, rest): (Vec<_>, Vec<_>) =
+                    goals.into_iter().partition(|(goal, _)| !evaluator.bool(*goal));
                 goals = rest;
-                let false_ones: Vec<(TermId, FailedClaim)> = false_ones;
-                self.failed.extend(false_ones.into_iter().map(|(_, claim)| claim));
-            }
-            if goals.len() == before {
-                // No counterexample that tells: one by one.
-                for (goal, claim) in goals {
-                    if self.prove(at, known, goal).is_err() {
-                        self.failed.insert(claim);
-                    }
+                if !false_ones.is_empty() {
+                    self.failed.extend(false_ones.into_iter().map(|(_, claim)| claim));
+                    open.push(goals);
+                    continue;
                 }
-                return;
             }
+            if let [(_, claim)] = &goals[..] {
+                self.failed.insert(claim.clone());
+                continue;
+            }
+            let rest = goals.split_off(goals.len() / 2);
+            open.extend([rest, goals]);
         }
     }
 

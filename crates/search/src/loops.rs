@@ -62,6 +62,8 @@ pub(crate) struct Patience {
     time: Duration,
     /// How much more where nothing else is left to try.
     more: Option<u32>,
+    /// Is claimed what branches say?
+    guards: bool,
 }
 
 impl Patience {
@@ -72,7 +74,7 @@ impl Patience {
     /// What is tried where nothing else is left.
     fn more(self) -> Option<Patience> {
         let factor = self.more?;
-        Some(Patience { resources: u64::from(factor) * self.resources, time: factor * self.time, more: None })
+        Some(Patience { resources: u64::from(factor) * self.resources, time: factor * self.time, more: None, ..self })
     }
 }
 
@@ -118,9 +120,10 @@ const MOST_PLANS: usize = 12;
 /// What one question may cost: there are many, and some are about guesses that are wrong. All correlations are tried with
 /// little first, because the questions about a wrong one are often the hard ones. Resources end most questions in a tenth
 /// of a second and in half a second; the time is for what they do not count, and long enough for a busy machine.
-const EFFORTS: [Patience; 2] = [
-    Patience { resources: 300_000, time: Duration::from_millis(500), more: None },
-    Patience { resources: 1_500_000, time: Duration::from_secs(4), more: Some(5) },
+const EFFORTS: [Patience; 3] = [
+    Patience { resources: 300_000, time: Duration::from_millis(500), more: None, guards: false },
+    Patience { resources: 300_000, time: Duration::from_millis(500), more: None, guards: true },
+    Patience { resources: 1_500_000, time: Duration::from_secs(4), more: Some(5), guards: true },
 ];
 /// Counterexamples that are used to get to loops that no run has seen.
 const MOST_MODELS: usize = 4;
@@ -201,7 +204,7 @@ impl<'a> LoopSearch<'_, 'a> {
                     return (result, certificate);
                 }
                 last.get_or_insert((result, certificate));
-                if self.solver.statistics().given_up > given_up {
+                if !patience.guards || self.solver.statistics().given_up > given_up {
                     hard.push(plan);
                 }
             }

@@ -59,6 +59,8 @@ struct Later {
     set: FxHashSet<VarId>,
     /// Offsets and sizes of slots that are written.
     stored: Vec<(i64, u16)>,
+    /// Is something else written?
+    writes: bool,
     /// Variables that stand for places at the cut point.
     markers: FxHashMap<VarId, Spot>,
 }
@@ -77,7 +79,10 @@ impl Later {
     }
 
     fn store(&mut self, arena: &Arena, address: TermId, value: TermId) {
-        self.stored.extend(frame_offset(arena, address).map(|at| (at, arena.width(value) / 8)));
+        match frame_offset(arena, address) {
+            Some(at) => self.stored.push((at, arena.width(value) / 8)),
+            None => self.writes = true,
+        }
     }
 
     fn keeps(&self, offset: i64, bytes: u16) -> bool {
@@ -121,9 +126,16 @@ fn resolve(
             }
             Op::Unknown { .. } => return None,
             Op::Load { var, address, bytes } => {
-                let offset = frame_offset(arena, *address).filter(|at| later.keeps(*at, *bytes))?;
-                let spot = Spot::Slot { offset, bytes: *bytes };
-                (*var, marker(arena, &mut later.markers, spot)?)
+                match frame_offset(arena, *address).filter(|_| side == Side::Original) {
+                    Some(offset) if later.keeps(offset, *bytes) => {
+                        (*var, marker(arena, &mut later.markers, Spot::Slot { offset, bytes: *bytes })?)
+                    }
+                    None if !later.writes && later.stored.is_empty() | (side == Side::Original) => {
+                        let world = arena.var("guard.world", Sort::Memory);
+                        (*var, arena.load(world, *address, *bytes))
+                    }
+                    _ => return None,
+                }
             }
             Op::Set { var, value } => {
                 let register = Register::of_var(*var).filter(|r| matches!(r, Register::General(_)));
@@ -142,7 +154,7 @@ fn resolve(
     }
     // What is left was there before.
     for var in arena.free_vars(term) {
-        if later.markers.contains_key(&var) {
+        if later.markers.contains_key(&var) || arena.var_sort(var) == Sort::Memory {
             continue;
         }
         let register = Register::of_var(var).filter(|r| matches!(r, Register::General(_)))?;
@@ -163,6 +175,11 @@ fn text(arena: &Arena, markers: &FxHashMap<VarId, Spot>, side: Side, term: TermI
     }
     if let Some(var) = arena.as_var(term) {
         return Some(Location::whole(side, *markers.get(&var)?)?.to_string());
+    }
+    if let Op::Load(bytes) = arena.op(term) {
+        let address = text(arena, markers, side, arena.arg(term, 1))?;
+        let read = if side == Side::Original { "load" } else { "peek" };
+        return Some(format!("({read} {bytes} {address})"));
     }
     let operands: Option<Vec<String>> = arena.args(term).iter().map(|t| text(arena, markers, side, *t)).collect();
     let operands = operands?.join(" ");

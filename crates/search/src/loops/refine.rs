@@ -72,7 +72,7 @@ pub(crate) fn refine(
         }
         forget.extend(changing(functions[0], rows));
         let sides = if point.waits { &Side::BOTH[..1] } else { &Side::BOTH[..] };
-        let guards = sides.iter().flat_map(|side| {
+        let guards = sides.iter().filter(|_| search.patience.guards).flat_map(|side| {
             let i = side.index();
             guards(arena, functions[i], &loops[i], point.heads[i], *side)
         });
