@@ -5,14 +5,14 @@ use graph::loops::Loops;
 use kernel::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
 
 /// The first loop heads of both functions.
-fn heads(programs: &Programs) -> [u32; 2] {
+pub(crate) fn heads(programs: &Programs) -> [u32; 2] {
     let (_, functions) = programs.lift();
     functions.map(|f| Loops::of(&f).heads[0].0)
 }
 
 /// A claim about a pair of heads: places of both sides that are forgotten, those of one side, and conditions.
 /// What is forgotten on both sides is claimed to be equal.
-fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> PointClaim {
+pub(crate) fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> PointClaim {
     let sided = |side: char| both.iter().map(move |name| format!("{side}.{name}"));
     PointClaim {
         original: heads[0],
@@ -29,7 +29,7 @@ fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&str]) -> Poin
     }
 }
 
-fn claimed(programs: &Programs, points: Vec<PointClaim>) -> Certificate {
+pub(crate) fn claimed(programs: &Programs, points: Vec<PointClaim>) -> Certificate {
     Certificate { points, ..programs.certificate(&[]) }
 }
 

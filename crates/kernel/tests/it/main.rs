@@ -4,5 +4,6 @@ mod programs;
 mod rules;
 mod certificates;
 mod forged;
+mod endless;
 mod loops;
 mod updates;
