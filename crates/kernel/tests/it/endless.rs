@@ -55,7 +55,7 @@ fn a_bound_that_changes_does_not_hold_for_ever() {
     let both = ["rax", "rcx", "rdi"];
     assert_eq!(verdict(&shrinking, &shrinking, &both, &[]), "accepted: ");
     let found = verdict(&shrinking, &early, &both, &[]);
-    assert!(found.starts_with("rejected: the original loops, the candidate returns"), "{found}");
+    assert!(found.starts_with("rejected: obligation: the original loops, the candidate returns"), "{found}");
 }
 
 /// What a callee does in each turn can be observed, so the loop may go on for ever.
