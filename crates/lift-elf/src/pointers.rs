@@ -9,10 +9,12 @@
 //!
 //! Trust: the signatures found here become assumptions of a verdict, like those of direct callees.
 
+mod care;
+
 use crate::Image;
-use crate::dwarf::{Described, Type, TypeId, TypeTable};
+use crate::dwarf::{Care, Described, Type, TypeId, TypeTable};
 use crate::layout::Base;
-use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature};
+use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +90,8 @@ struct Analysis<'a> {
     exposed: Cell<bool>,
     /// Instructions that load a `_Bool`, and those that load a byte of another type on some way.
     truths: RefCell<[BTreeSet<u64>; 2]>,
+    /// How instructions access memory, on some way; nothing if nothing volatile is in reach.
+    cares: Option<RefCell<BTreeSet<(u64, Care)>>>,
 }
 
 /// What declared types say about a function's code.
@@ -97,6 +101,8 @@ pub(crate) struct Typed {
     pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Addresses of the instructions that load a `_Bool` from memory.
     pub truths: BTreeSet<u64>,
+    /// Instructions that access what is volatile.
+    pub volatile: Volatile,
 }
 
 impl Image {
@@ -105,7 +111,9 @@ impl Image {
         let calls = points.iter().any(|p| matches!(&p.next, Next::Call(c) if matches!(c.callee, Callee::Pointer(_))));
         let byte = |op: &Op| matches!(op, Op::Load { bytes: 1, .. });
         let bytes = || points.iter().flat_map(|p| &p.ops).any(|(_, op)| byte(op)) && self.debug.types.has_booleans();
-        let Some(described) = self.described(index).filter(|_| calls || bytes()) else { return Typed::default() };
+        let volatile = self.debug.types.has_volatile();
+        let described = self.described(index).filter(|_| calls || volatile || bytes());
+        let Some(described) = described else { return Typed::default() };
         let slot = |typed: &crate::dwarf::TypedLocal| Slot {
             offset: typed.local.offset,
             size: typed.local.size,
@@ -113,7 +121,7 @@ impl Image {
             type_id: typed.type_id.filter(|_| !described.moves_variables),
         };
         let variable = |(var, base): (&VarId, &Base)| Some((*var, self.variable_type(described, *base)?));
-        let analysis = Analysis {
+        let mut analysis = Analysis {
             image: self,
             described,
             arena,
@@ -122,16 +130,23 @@ impl Image {
             objects: bases.iter().filter_map(variable).collect(),
             exposed: Cell::new(false),
             truths: RefCell::default(),
+            cares: None,
         };
+        if volatile && analysis.reaches_volatile(points, self.typed_locals(index, described)) {
+            analysis.cares = Some(RefCell::default());
+        }
         let entry = analysis.entry(self.is_called(index, &described.name));
         loop {
             let exposed = analysis.exposed.get();
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
+                let volatile = analysis.volatile(self.typed_locals(index, described));
                 let [truths, others] = analysis.truths.into_inner();
-                return Typed { pointer_calls: found, truths: truths.difference(&others).copied().collect() };
+                let truths = truths.difference(&others).copied().collect();
+                return Typed { pointer_calls: found, truths, volatile };
             }
             analysis.truths.take();
+            analysis.cares.iter().for_each(|cares| cares.borrow_mut().clear());
         }
     }
 
@@ -188,6 +203,7 @@ impl Analysis<'_> {
                 if let Op::Load { address, bytes: 1, .. } = op {
                     self.note_byte(*place, self.value(&state, &temporaries, *address));
                 }
+                self.note_care(*place, op, &state, &temporaries);
                 self.op(number as u32, op, &mut state, &mut temporaries);
             }
             let mut targets: Vec<PointId> = Vec::new();
