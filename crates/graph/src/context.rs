@@ -532,9 +532,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             let at = linear.constant.low();
-            let Some(member) = object.members.iter().find(|m| at >= m.offset && at - m.offset < m.size.max(1)) else {
-                continue;
-            };
+            let Some(member) = object.member_at(at) else { continue };
             let ambiguous = linear.terms.len() > 1 && object.members.len() > 1;
             let mut terms = linear.terms.clone();
             let base = self.arena.var_term(member.var);

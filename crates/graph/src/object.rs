@@ -44,6 +44,13 @@ pub struct Object {
     pub members: Vec<Member>,
 }
 
+impl Object {
+    /// The member of a section that holds an offset.
+    pub fn member_at(&self, offset: u64) -> Option<&Member> {
+        self.members.iter().find(|m| offset >= m.offset && offset - m.offset < m.size.max(1))
+    }
+}
+
 /// Kinds of objects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ObjectKind {

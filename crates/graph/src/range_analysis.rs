@@ -520,7 +520,9 @@ impl Analysis<'_> {
             while let Some((_, range)) = facts.slots.range(end..end + 8).next() {
                 end += i64::from(range.width / 8).max(8);
             }
-            let inside = |offset: i64| function.locals.iter().any(|l| offset >= l.offset && offset < l.offset.saturating_add_unsigned(l.size));
+            let inside = |offset: i64| {
+                function.locals.iter().any(|l| offset >= l.offset && offset < l.offset.saturating_add_unsigned(l.size))
+            };
             facts.slots.retain(|offset, _| *offset >= end || inside(*offset));
         } else {
             facts.slots.clear();

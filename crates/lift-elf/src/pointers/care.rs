@@ -81,3 +81,50 @@ impl Analysis<'_> {
         Volatile { places: volatile, unclear: local.or(doubt) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{compiled, lifted};
+
+    /// How many instructions of `f` make volatile accesses, and what is unclear.
+    fn found(text: &str, command: &str) -> String {
+        let (_, function) = lifted(&compiled(text, command), "f");
+        let volatile = function.expect("a graph").volatile;
+        let unclear = volatile.unclear.map_or(String::new(), |(_, what)| format!(", {what}"));
+        format!("{}{unclear}", volatile.places.len())
+    }
+
+    fn is_found(text: &str, expected: &str) {
+        for command in ["cc -c -g -O0", "clang-19 -c -g -O0", "clang-19 -c -g -O0 -gdwarf-4"] {
+            assert_eq!(found(text, command), expected, "{command}: {text}");
+        }
+    }
+
+    #[test]
+    fn declared_types_tell_volatile_accesses() {
+        is_found("int f(volatile int *p) { return *p + p[1]; }", "2");
+        is_found("int f(int *volatile *p) { return **p; }", "1");
+        is_found("volatile int x; int f(void) { x = 1; return x; }", "2");
+        is_found("struct s { int a; volatile int b; }; int f(struct s *s) { return s->a + s->b; }", "1");
+        is_found("struct s { int a; int b; }; int f(volatile struct s *s) { return s->a + s->b; }", "2");
+        is_found("struct s { volatile int a[4]; int b; }; int f(struct s *s, int i) { return s[1].a[i] + s->b; }", "1");
+        is_found("_Atomic int x; int f(void) { return x; }", "1");
+    }
+
+    #[test]
+    fn what_is_not_in_reach_does_not_matter() {
+        is_found("volatile int x; int f(int *p, long a) { return *p + *(int *)(a * 3); }", "0");
+        is_found("int f(int *p) { return *p; }", "0");
+    }
+
+    #[test]
+    fn doubt_is_told() {
+        let text = "int f(volatile int *p, long a) { return *p + *(int *)(a * 3); }";
+        is_found(text, "1, an access that may be volatile");
+        is_found("int f(int x) { volatile int y = x; return y; }", "0, the volatile local `y`");
+        let text = "struct s { volatile unsigned a : 3; int b; }; int f(struct s *s) { return s->a; }";
+        is_found(text, "0, an access that may be volatile");
+        let text = "union u { volatile int a; char b; }; int f(union u *u) { return u->b; }";
+        is_found(text, "0, an access that may be volatile");
+    }
+}
