@@ -123,6 +123,10 @@ pub struct Context<'a> {
     pub widens: bool,
     /// Does one of the functions look at `errno`?
     pub(crate) uses_errno: bool,
+    /// Addresses of the original's volatile accesses.
+    pub(crate) volatile_addresses: FxHashSet<TermId>,
+    /// Was there a volatile access?
+    pub(crate) has_trace: bool,
     /// When to give up.
     pub deadline: Option<std::time::Instant>,
 }
@@ -173,6 +177,8 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
+            volatile_addresses: FxHashSet::default(),
+            has_trace: false,
             deadline: None,
         }
     }
@@ -526,9 +532,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             let at = linear.constant.low();
-            let Some(member) = object.members.iter().find(|m| at >= m.offset && at - m.offset < m.size.max(1)) else {
-                continue;
-            };
+            let Some(member) = object.member_at(at) else { continue };
             let ambiguous = linear.terms.len() > 1 && object.members.len() > 1;
             let mut terms = linear.terms.clone();
             let base = self.arena.var_term(member.var);

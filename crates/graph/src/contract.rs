@@ -211,7 +211,8 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let known = ranges.get(&name).filter(|r| r.called).cloned().unwrap_or_default();
         let noreturn = known.called && !known.returns;
         let only = |r: &ValueRange| FixedResult::Value(Fixed::Number(r.low));
-        let result = fixed_result(original.arena, before);
+        let settled = before.volatile.is_none();
+        let result = if settled { fixed_result(original.arena, before) } else { None };
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
         let result = if dropped { result.or_else(|| computed_result(original.arena, before)) } else { result };
@@ -361,8 +362,8 @@ fn liveness_where(
     };
     let bit = |var: VarId| if var.index() < Register::COUNT { 1u64 << var.index() } else { 0 };
     let mask = |registers: &mut dyn Iterator<Item = Register>| registers.fold(0u64, |m, r| m | 1 << r.index());
-    let own = function.signature.clone().filter(|s| s.unsupported.is_none());
-    let results = match own.or_else(|| signature_of(&function.name)) {
+    let own = || function.signature.clone().filter(|s| s.unsupported.is_none());
+    let results = match signature_of(&function.name).or_else(own) {
         Some(signature) if signature.unsupported.is_none() => {
             mask(&mut signature.results.iter().filter_map(|v| match v.place {
                 Place::Register(register) => Some(register),
@@ -460,7 +461,9 @@ fn results_read(function: &Function, live_in: &[u64], signature_of: &dyn Fn(&str
             Place::Stack(_) => mask,
         })
     };
-    let returns_nothing = function.signature.as_ref().is_some_and(|s| s.unsupported.is_none() && s.results.is_empty());
+    // Who calls the function knows it as the original's file declares it.
+    let own = signature_of(&function.name);
+    let returns_nothing = own.is_some_and(|s| s.unsupported.is_none() && s.results.is_empty());
     let calls = function.points.iter().filter_map(|point| match &point.next {
         Next::Call(call) => match &call.callee {
             Callee::Named(name) => Some((name, call.returns)),
@@ -503,28 +506,45 @@ fn effect(
     known: &FxHashMap<String, LocalEffect>,
     defined: &FxHashSet<&str>,
 ) -> LocalEffect {
-    let rbp = Register::RBP.index();
-    let rsp = Register::RSP.index();
+    let (rbp, rsp) = (Register::RBP.index(), Register::RSP.index());
     let mut effect = LocalEffect::Pure;
-    for point in &function.points {
+    if !function.volatile.is_none() {
+        return LocalEffect::Unknown;
+    }
+    for (n, point) in function.points.iter().enumerate() {
+        // The caller's until it is set up, and again once it is restored.
+        let mut others = if n == Function::ENTRY.index() { vec![rbp] } else { Vec::new() };
         for (_, op) in &point.ops {
+            let in_frame = |address: TermId| {
+                let others = |var: &VarId| others.contains(&var.index());
+                is_frame_address(arena, address) && !arena.free_vars(address).iter().any(others)
+            };
             match op {
-                Op::Store { address, .. } if !is_frame_address(arena, *address) => return LocalEffect::Unknown,
+                Op::Store { address, .. } if !in_frame(*address) => return LocalEffect::Unknown,
                 Op::Load { var, address, .. } => {
-                    if !is_frame_address(arena, *address) {
+                    if !in_frame(*address) {
                         effect = effect.max(LocalEffect::Reads);
                     }
                     let restores = matches!(point.next, Next::Return) || matches!(&point.next, Next::Call(c) if c.tail);
-                    if var.index() == rbp && !restores {
+                    if var.index() == rsp || var.index() == rbp && !restores {
                         return LocalEffect::Unknown;
+                    }
+                    if var.index() == rbp {
+                        others.push(rbp);
                     }
                 }
                 Op::Set { var, value } if var.index() == rbp || var.index() == rsp => {
                     let restored = matches!(point.next, Next::Return);
-                    if !is_frame_address(arena, *value) && !restored {
+                    let framed = in_frame(*value);
+                    if !framed && !restored {
                         return LocalEffect::Unknown;
                     }
+                    others.retain(|register| *register != var.index());
+                    if !framed {
+                        others.push(var.index());
+                    }
                 }
+                Op::Unknown { var } if var.index() == rbp || var.index() == rsp => return LocalEffect::Unknown,
                 Op::Fault { .. } => return LocalEffect::Unknown,
                 Op::Store { .. } | Op::Set { .. } | Op::Unknown { .. } => {}
             }
@@ -534,7 +554,8 @@ fn effect(
             Next::Fault(_) => return LocalEffect::Unknown,
             Next::Call(call) => {
                 let Callee::Named(name) = &call.callee else { return LocalEffect::Unknown };
-                let callee = if defined.contains(name.as_str()) {
+                // The program's own, even if it could not be lifted.
+                let callee = if defined.contains(name.as_str()) || function.defined.contains(name) {
                     known.get(name).copied().unwrap_or(LocalEffect::Unknown)
                 } else {
                     match library::contract(name).map(|c| c.effect) {

@@ -481,7 +481,7 @@ impl Executor<'_, '_> {
         &mut self,
         place: u64,
         guard: TermId,
-        state: &State,
+        state: &mut State,
         address: TermId,
         bytes: u16,
     ) -> Result<TermId, Stuck> {
@@ -492,6 +492,7 @@ impl Executor<'_, '_> {
             return Ok(self.context.arena.concat(high, low));
         }
         match self.locate(place, guard, state, address, bytes, false)? {
+            Spot::World(address) if self.is_volatile(place, address) => Ok(self.volatile_read(state, address, bytes)),
             Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
             Spot::Local(local, address) => Ok(self.context.read(state.locals[local], address, bytes)),
             Spot::World(address) => Ok(self.context.read(state.world, address, bytes)),
@@ -529,6 +530,9 @@ impl Executor<'_, '_> {
                 let value = self.context.canonical_value(value);
                 let value = self.context.outward(self.side, place, value, true)?;
                 self.context.publish(state);
+                if self.is_volatile(place, address) {
+                    self.note_volatile_write(state, address, value);
+                }
                 state.world = self.context.write(state.world, address, value);
             }
         }
@@ -559,6 +563,9 @@ impl Executor<'_, '_> {
         let address = self.known.settle(self.context.arena, address);
         let address = self.widen(address);
         if let Some((offset, rest)) = self.context.frame_offset(address) {
+            if self.context.functions[self.side.index()].volatile.places.contains(&place) {
+                return Err(unsupported(self.side, place, "volatile access to the frame"));
+            }
             if offset.unsigned_abs() > FRAME_REACH {
                 return Err(unsupported(self.side, place, "access far outside the frame"));
             }
@@ -636,7 +643,9 @@ impl Executor<'_, '_> {
         if self.context.region(address, bytes).is_none() {
             self.context.assume(Assumption::global("frame-private"));
         }
-        self.log(guard, address, bytes, write, place);
+        if !self.is_volatile(place, address) {
+            self.log(guard, address, bytes, write, place);
+        }
         Ok(Spot::World(address))
     }
 

@@ -1,7 +1,7 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, LocalContract, Next, Object, Op, Place, Point, PointId, Register, Signature, Undefined, Value,
+    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,8 +26,12 @@ pub struct Function {
     pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Addresses of the instructions that load a `_Bool` from memory, if debug information says so.
     pub truths: BTreeSet<u64>,
+    /// What debug information says about accesses to volatile objects.
+    pub volatile: Volatile,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
+    /// Does debug information say that no optimiser saw the function, and does it begin by setting up a frame pointer?
+    pub unoptimised: bool,
     /// Local variables in the frame, if debug information has them.
     pub locals: Vec<Local>,
     /// Source lines of instruction addresses.
@@ -40,6 +44,22 @@ pub struct Function {
     pub surroundings: Surroundings,
     /// As an original: may it be taken to have no undefined behaviour?
     pub undefined: Undefined,
+}
+
+/// Accesses of a function that must be made exactly as written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Volatile {
+    /// Addresses of the instructions that access memory so, outside the frame.
+    pub places: BTreeSet<u64>,
+    /// An instruction of which nobody can tell, or something else that is not modelled, and what.
+    pub unclear: Option<(u64, String)>,
+}
+
+impl Volatile {
+    /// Is nothing volatile in the function?
+    pub fn is_none(&self) -> bool {
+        self.places.is_empty() && self.unclear.is_none()
+    }
 }
 
 /// What the file around a function tells about it; runs of the function need it, proofs do not.
@@ -132,15 +152,11 @@ impl Function {
         self.points.iter().any(called) || self.objects.values().any(|o| errno(&o.name))
     }
 
-    /// Is this code as no optimiser leaves it: a frame pointer, and every parameter with a home in the frame? Then the
-    /// constant part of a frame address lies in the object that it is about.
+    /// Is this code as no optimiser leaves it: made without one by its debug information, with a frame pointer, and every
+    /// parameter with a home in the frame? Then the constant part of a frame address lies in the object that it is about.
     pub fn is_unoptimised(&self) -> bool {
-        let rbp = Register::RBP.index();
-        let frame_pointer = self.points.first().is_some_and(|entry| {
-            entry.ops.iter().any(|(_, op)| matches!(op, Op::Set { var, .. } if var.index() == rbp))
-        });
         let homed = self.parameters.iter().all(|p| self.locals.iter().any(|l| l.name == p.name));
-        frame_pointer && homed && !self.locals.is_empty()
+        self.unoptimised && homed && !self.locals.is_empty()
     }
 
     /// The first offset from the entry stack pointer behind the incoming stack arguments;

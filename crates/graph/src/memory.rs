@@ -33,6 +33,9 @@ impl Context<'_> {
             let disjoint = distance as u64 >= u64::from(m) && (distance.wrapping_neg()) as u64 >= u64::from(n);
             return if disjoint { Alias::Disjoint } else { Alias::Distance(distance) };
         }
+        if self.is_trace(a) || self.is_trace(b) {
+            return Alias::Disjoint;
+        }
         let given = [a, b].map(|address| self.mentions_thread_address(address));
         if given[0] != given[1] && self.may_assume("errno-private") {
             self.assume(Assumption::global("errno-private"));

@@ -31,13 +31,24 @@ pub struct Object {
     /// Is it a static of this file whose address is never taken, so that no pointer points to it? Who uses it assumes
     /// `unaliased-static`.
     pub unaliased: bool,
+    /// Is it volatile, or a part of it?
+    pub volatile: bool,
     /// What a static of this file holds at the start, if only code of the file can write it, or none does by its name. Who
     /// looks for inputs uses it: other contents may never come up.
     pub start: Option<Content>,
     /// What a static of this file of up to eight bytes holds at the start.
     pub initial: Option<u64>,
+    /// Hash of what a writable object of this file holds at the start; what is a pointer there is left out.
+    pub image: Option<[u8; 16]>,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
+}
+
+impl Object {
+    /// The member of a section that holds an offset.
+    pub fn member_at(&self, offset: u64) -> Option<&Member> {
+        self.members.iter().find(|m| offset >= m.offset && offset - m.offset < m.size.max(1))
+    }
 }
 
 /// Kinds of objects.

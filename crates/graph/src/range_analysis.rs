@@ -313,6 +313,7 @@ impl Analysis<'_> {
         let mut found = Found { exit: None, calls: Vec::new() };
         let mut registers = [ANYTHING; 16];
         registers[Register::RSP.index()] = Held::Frame(0);
+        escapes.everything |= function.volatile.unclear.is_some();
         for (register, range) in &self.known[&function.name].arguments {
             registers[register.index()] = Held::Number(*range);
         }
@@ -504,7 +505,8 @@ impl Analysis<'_> {
                 }
                 None if declared => return Vec::new(),
                 None => {
-                    let row = library::contract(name).filter(|_| !self.defined.contains(name.as_str()));
+                    let own = self.defined.contains(name.as_str()) || function.defined.contains(name);
+                    let row = library::contract(name).filter(|_| !own);
                     if row.is_some_and(|c| c.noreturn) {
                         return Vec::new();
                     }
@@ -513,6 +515,15 @@ impl Analysis<'_> {
         }
         if let Held::Frame(depth) = facts.registers[Register::RSP.index()] {
             facts.forget(i64::MIN / 2, depth);
+            // What was passed on the stack is the callee's.
+            let mut end = depth;
+            while let Some((_, range)) = facts.slots.range(end..end + 8).next() {
+                end += i64::from(range.width / 8).max(8);
+            }
+            let inside = |offset: i64| {
+                function.locals.iter().any(|l| offset >= l.offset && offset < l.offset.saturating_add_unsigned(l.size))
+            };
+            facts.slots.retain(|offset, _| *offset >= end || inside(*offset));
         } else {
             facts.slots.clear();
         }
@@ -587,8 +598,12 @@ impl Found {
 }
 
 impl Escapes {
-    /// The local variable at an offset is no longer private.
+    /// The local variable at an offset is no longer private. An optimiser may have folded a constant of the index into the
+    /// address: then nobody can tell which variable it is.
     fn add(&mut self, function: &Function, offset: i64) {
+        if !function.is_unoptimised() {
+            self.everything = true;
+        }
         let local = function.locals.iter().filter(|l| {
             let end = l.offset.saturating_add_unsigned(l.size);
             offset >= l.offset && offset <= end

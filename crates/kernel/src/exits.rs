@@ -272,7 +272,7 @@ impl Checker<'_, '_> {
 
     /// Can the access be shown to stay inside an object that exists?
     fn proved_inside(&mut self, at: &Point, known: &Known, access: &Access) -> bool {
-        if access.write && !self.is_writable(access) {
+        if access.write && !self.is_writable(access) || self.context.is_volatile_object(access.address) {
             return false;
         }
         let Some(inside) = self.context.bounds(access.address, access.bytes) else { return false };
@@ -296,7 +296,7 @@ impl Checker<'_, '_> {
             return true;
         }
         let Some(region) = self.context.region(access.address, access.bytes) else { return false };
-        if region.assumed || region.claimed {
+        if region.assumed || region.claimed || self.context.is_volatile_object(access.address) {
             return false;
         }
         region.local.is_some() || !access.write || self.is_writable(access)
@@ -385,6 +385,10 @@ impl Checker<'_, '_> {
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.
     fn same_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
         if access.write || !access.bytes.is_power_of_two() || access.bytes < 2 {
+            return None;
+        }
+        // A neighbour may be volatile.
+        if !self.context.functions[0].volatile.is_none() {
             return None;
         }
         let bits = access.bytes.trailing_zeros() as u16;

@@ -202,6 +202,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
         }
+        if let Some((address, what)) = self.context.functions[0].volatile.unclear.clone() {
+            return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
+        }
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
         let condition = self.context.entry_condition();

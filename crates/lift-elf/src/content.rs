@@ -108,6 +108,21 @@ impl Image {
         Some(bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 
+    /// Hash of what an object of writable data holds at the start, apart from its pointers.
+    pub(crate) fn image_of(&self, symbol: u32) -> Option<[u8; 16]> {
+        let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
+        let home = &self.sections[section as usize];
+        let replaceable = self.symbols[symbol as usize].binding == Binding::Weak;
+        if !sized || replaceable || home.is_code() || home.is_thread_local() || home.is_read_only() {
+            return None;
+        }
+        let content = self.bytes_of(section, start, size)?;
+        let mut hash = Sha256::new();
+        hash.update(&content.bytes);
+        content.pointers.iter().for_each(|(at, _)| hash.update(at.to_le_bytes()));
+        hash.finalize()[..16].try_into().ok()
+    }
+
     /// Is it an object of a writable section that nothing writes?
     pub(crate) fn is_constant(&self, base: Base) -> bool {
         matches!(base, Base::Symbol(symbol) if self.is_constant_static(symbol))

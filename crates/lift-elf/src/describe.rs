@@ -39,6 +39,8 @@ impl Image {
             surroundings,
             undefined: Default::default(),
             truths: Default::default(),
+            volatile: Default::default(),
+            unoptimised: described.is_some_and(|d| d.unoptimised && !d.moves_variables) && self.sets_up_rbp(index),
             pointer_calls: BTreeMap::new(),
         }
     }

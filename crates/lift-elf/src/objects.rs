@@ -131,6 +131,8 @@ impl<'a> Objects<'a> {
             initial: None,
             constant_static: false,
             unaliased: false,
+            volatile: self.image.is_volatile(base),
+            image: None,
             members: Vec::new(),
         };
         if let Some((section, start, size, sized)) = self.image.extent_of(base) {
@@ -183,6 +185,7 @@ impl<'a> Objects<'a> {
         };
         object.unaliased = self.image.is_unaliased_static(symbol);
         object.initial = self.image.initial(symbol).filter(|_| object.unaliased);
+        object.image = self.image.image_of(symbol);
         if let Definition::Common(align) = info.definition {
             object.size = (info.size > 0).then_some(info.size);
             object.align = alignment(align.max(1), 0);

@@ -285,6 +285,8 @@ mod tests {
             initial: None,
             constant_static: false,
             unaliased: false,
+            volatile: false,
+            image: None,
             members: vec![],
         };
         let value = |index, bytes| Value {
@@ -310,6 +312,8 @@ mod tests {
             }],
             callees: BTreeMap::from([("puts".to_string(), signature(vec![value(7, 8)], vec![]))]),
             truths: Default::default(),
+            volatile: Default::default(),
+            unoptimised: false,
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],

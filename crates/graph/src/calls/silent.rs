@@ -79,7 +79,7 @@ impl Executor<'_, '_> {
         &mut self,
         place: u64,
         guard: TermId,
-        state: &State,
+        state: &mut State,
         name: &str,
         letter: TermId,
     ) -> Result<TermId, Stuck> {

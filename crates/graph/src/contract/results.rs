@@ -185,7 +185,7 @@ pub(super) fn allocators(
     // Some call others.
     for _ in 0..3 {
         for function in functions {
-            let fresh = |name: &str| match defined.contains(name) {
+            let fresh = |name: &str| match defined.contains(name) || function.defined.contains(name) {
                 true => known.contains(name) && !replaceable.contains(name),
                 false => library::contract(name).is_some_and(library::Contract::returns_fresh),
             };

@@ -56,5 +56,5 @@ pub(super) fn stored_values(arena: &mut Arena, functions: &[Function]) -> BTreeM
 /// Could the object be a static number of which all uses are known?
 fn is_number(object: &Object) -> bool {
     let local = matches!(object.kind, ObjectKind::Named { local: true, defined: true, function: false, .. });
-    local && object.unaliased && object.content.is_none() && !object.read_only
+    local && object.unaliased && !object.volatile && object.content.is_none() && !object.read_only
 }

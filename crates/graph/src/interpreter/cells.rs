@@ -93,9 +93,14 @@ impl Cells {
         for (index, var) in &program.objects {
             let Some(address) = layout.address(*var) else { continue };
             cells.narrow[*index as usize] = address;
-            let section = program.function.objects.get(var).is_none_or(|o| o.kind == crate::ObjectKind::Section);
-            if !section {
-                cells.narrow_shadows[*index as usize].origin = Origin::Object(address);
+            let object = program.function.objects.get(var);
+            let first = object.filter(|_| program.function.is_unoptimised()).and_then(|o| o.member_at(0));
+            let base = match object.is_none_or(|o| o.kind == crate::ObjectKind::Section) {
+                true => first.and_then(|member| layout.address(member.var)),
+                false => Some(address),
+            };
+            if let Some(base) = base {
+                cells.narrow_shadows[*index as usize].origin = Origin::Object(base);
             }
         }
         cells
@@ -191,7 +196,7 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
             cells.set_value(i.to, apply(arena, op, &values));
             return;
         }
-        Kind::FrameBase | Kind::Difference | Kind::Quotient => return,
+        Kind::FrameBase | Kind::ObjectBase | Kind::Difference | Kind::Quotient => return,
         _ => (cells.narrow[i.a as usize], cells.narrow[i.b as usize]),
     };
     let shift = |amount: u64| u32::try_from(amount).ok().filter(|n| *n < u32::from(i.width));
@@ -219,7 +224,7 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
         Kind::Extract => a >> i.c & mask(i.width),
         Kind::Concat => a << i.c | b,
         Kind::Sext => signed(a, i.c as u16) as u64 & mask(i.width),
-        Kind::FrameBase | Kind::Difference | Kind::Quotient | Kind::General(_) => return,
+        Kind::FrameBase | Kind::ObjectBase | Kind::Difference | Kind::Quotient | Kind::General(_) => return,
     };
     if let Cell::Narrow(to) = i.to {
         cells.narrow[to as usize] = value;
@@ -292,6 +297,7 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
             }
             shadow
         }
+        Kind::ObjectBase => Shadow { origin: Origin::Object(cells.narrow[i.a as usize]), ..cells.shadow(i.to) },
         Kind::Difference => Shadow { origin: Origin::Difference, ..cells.shadow(i.to) },
         Kind::Quotient => {
             let (dividend, divisor) = (cells.narrow[i.a as usize] as i64, cells.narrow[i.b as usize] as i64);

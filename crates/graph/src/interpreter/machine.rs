@@ -610,7 +610,10 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         let layout = &self.situation.start.layout;
-        let unknown = |(placed, _): (Placed, u64)| placed.object.read_only && placed.object.content.is_none();
+        let unknown = |(placed, offset): (Placed, u64)| {
+            let behind = placed.object.size.is_some_and(|size| offset.saturating_add(bytes) > size);
+            placed.object.read_only && (placed.object.content.is_none() || behind)
+        };
         if !write && (layout.is_nowhere(at) || layout.object_at(at).is_some_and(unknown)) {
             // A constant that the frontend does not know: any value we made up would be wrong.
             if self.tracking == Tracking::Off {

@@ -43,6 +43,8 @@ pub(super) enum Kind {
     Sext,
     /// The address in `to` is made from the frame register `width` and the constant `a | b << 32`.
     FrameBase,
+    /// The address of the object in cell `a` is what `to` is made from.
+    ObjectBase,
     /// The value in `to` is a difference: of pointers, perhaps.
     Difference,
     /// `a` is divided by `b`; sets nothing.
@@ -472,6 +474,7 @@ impl Compiler<'_, '_> {
         }
         if kind == Kind::Add && width == 64 {
             self.frame_base(term, whole);
+            self.object_base(term, whole);
             let minus = |arg: &TermId| {
                 let node = self.arena.node(*arg);
                 node.op == TermOp::Mul
@@ -496,6 +499,26 @@ impl Compiler<'_, '_> {
             let kind = Kind::FrameBase;
             let to = Cell::Narrow(to);
             self.program.instructions.push(Instruction { kind, width: frame as u16, to, a: low, b: high, c: 0 });
+        }
+    }
+
+    /// Notes which object of a section an address is made from, in code in which that is the one that `section + constant`
+    /// lies in.
+    fn object_base(&mut self, term: TermId, to: u32) {
+        let function = self.program.function;
+        if !function.is_unoptimised() {
+            return;
+        }
+        let linear = Linear::of(self.arena, term);
+        let single = linear.terms.iter().filter(|(_, factor)| factor.to_u64() == Some(1));
+        let section = single.filter_map(|(part, _)| function.objects.get(&self.arena.as_var(*part)?)).next();
+        let member = section.and_then(|section| section.member_at(linear.constant.low()));
+        if let Some(member) = member
+            && let Cell::Narrow(object) = self.variable(member.var)
+        {
+            let to = Cell::Narrow(to);
+            let kind = Kind::ObjectBase;
+            self.program.instructions.push(Instruction { kind, width: 64, to, a: object, b: 0, c: 0 });
         }
     }
 

@@ -13,7 +13,7 @@ mod unit;
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
 use graph::{Local, Parameter, Signature, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
-pub(crate) use structure::{Type, TypeId, TypeTable};
+pub(crate) use structure::{Care, Type, TypeId, TypeTable};
 
 /// What debug information says about a file.
 #[derive(Default)]
@@ -55,6 +55,8 @@ pub(crate) struct Described {
     pub result: Option<TypeId>,
     /// Number of the unit that describes it.
     pub unit: u32,
+    /// Was it compiled without an optimiser?
+    pub unoptimised: bool,
     /// Does a variable change its place? Then a slot of the frame may hold more than its variable.
     pub moves_variables: bool,
     /// Locals whose place in the frame is constant.

@@ -8,7 +8,8 @@ use super::types::Types;
 use gimli::UnitOffset;
 use gimli::constants as c;
 use graph::Signature;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
@@ -42,6 +43,21 @@ pub(crate) enum Type {
 #[derive(Default)]
 pub(crate) struct TypeTable {
     types: Vec<Type>,
+    /// Those that are `volatile` or `_Atomic` as a whole.
+    volatile: FxHashSet<TypeId>,
+    /// Those with a volatile part that is no member here: bit fields, arrays without a length, classes.
+    hidden_volatile: FxHashSet<TypeId>,
+}
+
+/// How code may access an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Care {
+    /// As it likes.
+    Ordinary,
+    /// Exactly as written.
+    Volatile,
+    /// Nobody can tell.
+    Unclear,
 }
 
 impl TypeTable {
@@ -144,6 +160,101 @@ impl TypeTable {
         false
     }
 
+    /// Is anything volatile in the file?
+    pub fn has_volatile(&self) -> bool {
+        !self.volatile.is_empty() || !self.hidden_volatile.is_empty()
+    }
+
+    /// Is an object of the type volatile, or a part of it? In doubt it is.
+    pub fn has_volatile_part(&self, id: TypeId) -> bool {
+        self.has_volatile() && self.holds_volatile(id)
+    }
+
+    /// Is an object of the type volatile, or a part of it?
+    fn holds_volatile(&self, id: TypeId) -> bool {
+        let (mut open, mut seen) = (vec![id], FxHashSet::default());
+        while let Some(id) = open.pop() {
+            if self.volatile.contains(&id) || self.hidden_volatile.contains(&id) {
+                return true;
+            }
+            open.extend(self.parts(id).into_iter().filter(|id| seen.insert(*id)));
+        }
+        false
+    }
+
+    /// Types of the parts of an object.
+    fn parts(&self, id: TypeId) -> Vec<TypeId> {
+        match self.get(id) {
+            Type::Aggregate { members, .. } => members.iter().map(|(_, id)| *id).collect(),
+            Type::Array { element, .. } => vec![*element],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Sizes of the volatile numbers and pointers that values of some types lead to.
+    pub fn volatile_widths(&self, from: Vec<TypeId>) -> BTreeSet<u64> {
+        let mut out = BTreeSet::new();
+        let mut open: Vec<(TypeId, bool)> = from.into_iter().map(|id| (id, false)).collect();
+        let mut seen: FxHashSet<(TypeId, bool)> = open.iter().copied().collect();
+        while let Some((id, inherited)) = open.pop() {
+            let volatile = inherited || self.volatile.contains(&id);
+            if self.hidden_volatile.contains(&id) {
+                out.extend([1, 2, 4, 8, 16]);
+            }
+            let parts = self.parts(id);
+            if volatile && parts.is_empty() {
+                out.insert(self.size(id, MAX_DEPTH));
+            }
+            let behind = match self.get(id) {
+                Type::Pointer(target) => *target,
+                Type::Function { result, .. } => *result,
+                _ => None,
+            };
+            let next = parts.into_iter().map(|id| (id, volatile)).chain(behind.map(|id| (id, false)));
+            open.extend(next.filter(|one| seen.insert(*one)));
+        }
+        out
+    }
+
+    /// How an access of so many bytes at an offset of an object of this type, or of an array of such, is to be made.
+    pub fn care_at(&self, id: TypeId, offset: i64, bytes: u64) -> Care {
+        if !self.has_volatile_part(id) {
+            return Care::Ordinary;
+        }
+        let size = self.size(id, MAX_DEPTH);
+        if size == 0 {
+            return if self.volatile.contains(&id) { Care::Volatile } else { Care::Unclear };
+        }
+        let at = offset.rem_euclid(i64::try_from(size).unwrap_or(i64::MAX)) as u64;
+        self.care_inside(id, at, bytes)
+    }
+
+    fn care_inside(&self, mut id: TypeId, mut at: u64, bytes: u64) -> Care {
+        for _ in 0..MAX_DEPTH {
+            if self.volatile.contains(&id) {
+                return Care::Volatile;
+            }
+            if !self.has_volatile_part(id) {
+                return Care::Ordinary;
+            }
+            match self.get(id) {
+                Type::Aggregate { union: false, members, .. } if !self.hidden_volatile.contains(&id) => {
+                    match self.member(members, at, bytes) {
+                        Some(member) => (id, at) = member,
+                        // Several members at once, or what lies between them.
+                        None => return Care::Unclear,
+                    }
+                }
+                Type::Array { element, .. } => match self.size(*element, MAX_DEPTH) {
+                    0 => return Care::Unclear,
+                    size => (id, at) = (*element, at % size),
+                },
+                _ => return Care::Unclear,
+            }
+        }
+        Care::Unclear
+    }
+
     /// Where an unknown multiple of `step` bytes leads from an offset of a type: to an offset of the same type,
     /// if it is one of an array of its kind, or of the element of an array inside. Only offsets in the first element
     /// count: others may be an array behind it and an index that is never zero.
@@ -170,7 +281,7 @@ impl TypeTable {
 /// Makes a file's types of the entries of one unit.
 #[derive(Default)]
 pub(crate) struct Interner {
-    known: FxHashMap<UnitOffset, TypeId>,
+    known: FxHashMap<(UnitOffset, bool), TypeId>,
     waiting: Vec<(TypeId, UnitOffset)>,
 }
 
@@ -186,13 +297,13 @@ impl Interner {
         let id = self.target(table, types, entry);
         while let Some((id, offset)) = self.waiting.pop() {
             if let Ok(entry) = types.unit.entry(offset) {
-                table.types[id.0 as usize] = self.read(table, types, &entry, signature);
+                table.types[id.0 as usize] = self.read(id, table, types, &entry, signature);
             }
         }
         id
     }
 
-    /// Looks through names and qualifiers.
+    /// Looks through names and qualifiers; `volatile` makes another type.
     fn target<'a, 'b>(
         &mut self,
         table: &mut TypeTable,
@@ -200,37 +311,45 @@ impl Interner {
         entry: &Entry<'a, 'b>,
     ) -> Option<TypeId> {
         let mut offset = types.reference(entry, c::DW_AT_type)?;
+        let mut volatile = false;
         for _ in 0..MAX_DEPTH {
             let entry = types.unit.entry(offset).ok()?;
             match entry.tag() {
-                c::DW_TAG_typedef
-                | c::DW_TAG_const_type
-                | c::DW_TAG_volatile_type
-                | c::DW_TAG_restrict_type
-                | c::DW_TAG_atomic_type => offset = types.reference(&entry, c::DW_AT_type)?,
+                c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => volatile = true,
+                c::DW_TAG_typedef | c::DW_TAG_const_type | c::DW_TAG_restrict_type => {}
                 _ => break,
             }
+            offset = types.reference(&entry, c::DW_AT_type)?;
         }
-        if let Some(id) = self.known.get(&offset) {
+        if let Some(id) = self.known.get(&(offset, volatile)) {
             return Some(*id);
         }
         let id = TypeId(u32::try_from(table.types.len()).ok()?);
         table.types.push(Type::Other { size: 0 });
-        self.known.insert(offset, id);
+        if volatile {
+            table.volatile.insert(id);
+        }
+        self.known.insert((offset, volatile), id);
         self.waiting.push((id, offset));
         Some(id)
     }
 
     fn read<'a, 'b>(
         &mut self,
+        id: TypeId,
         table: &mut TypeTable,
         types: &Types<'a, 'b>,
         entry: &Entry<'a, 'b>,
         signature: &dyn Fn(&Entry<'a, 'b>) -> Option<Signature>,
     ) -> Type {
         let size = types.number(entry, c::DW_AT_byte_size).unwrap_or(0);
+        if hides_volatile(types, entry) {
+            table.hidden_volatile.insert(id);
+        }
         match entry.tag() {
-            c::DW_TAG_pointer_type => Type::Pointer(self.target(table, types, entry)),
+            c::DW_TAG_pointer_type | c::DW_TAG_reference_type | c::DW_TAG_rvalue_reference_type => {
+                Type::Pointer(self.target(table, types, entry))
+            }
             c::DW_TAG_structure_type | c::DW_TAG_union_type if !types.flag(entry, c::DW_AT_declaration) => {
                 let union = entry.tag() == c::DW_TAG_union_type;
                 match self.members(table, types, entry) {
@@ -277,6 +396,31 @@ impl Interner {
             members.push((start, self.target(table, types, child)?));
         }
         Some(members)
+    }
+}
+
+/// Is something volatile in a type that [`Type`] has no place for?
+fn hides_volatile<'a, 'b>(types: &Types<'a, 'b>, entry: &Entry<'a, 'b>) -> bool {
+    match entry.tag() {
+        c::DW_TAG_array_type => {
+            let odd = types.flag(entry, c::DW_AT_GNU_vector) || count(types, entry).is_none();
+            odd && types.is_volatile(entry)
+        }
+        c::DW_TAG_structure_type | c::DW_TAG_class_type | c::DW_TAG_union_type => {
+            let Ok(mut tree) = types.unit.entries_tree(Some(entry.offset())) else { return false };
+            let Ok(root) = tree.root() else { return false };
+            let mut children = root.children();
+            while let Ok(Some(child)) = children.next() {
+                let child = child.entry();
+                let odd = child.tag() != c::DW_TAG_member || matches!(child.attr_value(c::DW_AT_bit_size), Ok(Some(_)));
+                let odd = odd || entry.tag() == c::DW_TAG_class_type;
+                if odd && types.is_volatile(child) {
+                    return true;
+                }
+            }
+            false
+        }
+        _ => false,
     }
 }
 

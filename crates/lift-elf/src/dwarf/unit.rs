@@ -113,6 +113,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         let defined = place.is_some();
         let mut described = Described { name: name.clone(), ..Described::default() };
         (described.unit, described.result) = (self.number, self.type_of(&root, debug));
+        described.unoptimised = self.is_unoptimised(entry) && self.is_unoptimised(&root);
         if let Some(placement) = self.signature(&root, entry, defined) {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;
@@ -127,6 +128,28 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
         let base = self.frame_base(entry);
         Some(Open { depth, place, start, name: source_name, base, described, statics: FxHashMap::default() })
+    }
+
+    /// Was a function compiled without an optimiser? GNU compilers record their switches; others describe all calls of what
+    /// they optimise, from the fourth version on.
+    fn is_unoptimised(&self, entry: &Entry<'a, 'b>) -> bool {
+        let types = &self.types;
+        let mut entries = types.unit.entries();
+        let unit = entries.next_dfs().ok().flatten();
+        let producer = unit.and_then(|(_, unit)| types.text(unit, c::DW_AT_producer)).unwrap_or_default();
+        if producer.starts_with("GNU ") {
+            let switches: Vec<&str> = producer.split(' ').filter(|word| word.starts_with('-')).collect();
+            let level = switches.iter().rfind(|switch| switch.starts_with("-O"));
+            return !switches.is_empty() && level.is_none_or(|level| *level == "-O0");
+        }
+        let describes = [
+            c::DW_AT_call_all_calls,
+            c::DW_AT_call_all_source_calls,
+            c::DW_AT_call_all_tail_calls,
+            c::DW_AT_GNU_all_call_sites,
+            c::DW_AT_GNU_all_tail_call_sites,
+        ];
+        types.unit.header.version() >= 4 && !describes.into_iter().any(|name| types.flag(entry, name))
     }
 
     /// The first instruction of a function.

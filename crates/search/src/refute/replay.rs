@@ -228,6 +228,8 @@ mod tests {
             parameters: Vec::new(),
             callees: BTreeMap::new(),
             truths: Default::default(),
+            volatile: Default::default(),
+            unoptimised: false,
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),

@@ -1,0 +1,148 @@
+//! Accesses to volatile objects, by the declared types of what the addresses are made of.
+//!
+//! Each load and store of a function is ordinary, volatile, or unclear: its address comes from nowhere that a type is known
+//! of. Unclear accesses matter only in functions in whose reach something volatile of that size is: in its parameters and
+//! locals, the objects that it names and the results of its callees, and what these lead to.
+//!
+//! Trust: full, of the original. A volatile access that is taken for an ordinary one may be dropped by the candidate. A
+//! cast to a volatile type that no variable has leaves no trace in the debug information.
+
+use super::{Analysis, Known, State};
+use crate::Image;
+use crate::dwarf::{Care, TypeId, TypedLocal};
+use crate::layout::Base;
+use graph::{Call, Callee, Next, Op, Point, Volatile};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use term::VarId;
+
+/// How a function's instructions access memory.
+pub(super) struct Cares {
+    /// Sizes of what is volatile in reach.
+    pub widths: BTreeSet<u64>,
+    /// What was found, on some way.
+    pub found: RefCell<BTreeSet<(u64, Care)>>,
+}
+
+impl Image {
+    /// Is a named object volatile, or a part of it, as any unit declares it?
+    pub(crate) fn is_volatile(&self, base: Base) -> bool {
+        let Base::Symbol(symbol) = base else { return false };
+        let Some(symbol) = self.symbols.get(symbol as usize) else { return false };
+        let declared = || self.debug.other_variables.iter().filter(|((_, name), _)| *name == symbol.name);
+        let types = &self.debug.types;
+        symbol.place().is_some_and(|place| self.debug.volatile.contains(&place))
+            || types.has_volatile() && declared().any(|(_, id)| types.has_volatile_part(*id))
+    }
+
+    /// Could something at the base be volatile?
+    pub(super) fn may_be_volatile(&self, base: Base) -> bool {
+        match base {
+            Base::Symbol(_) => self.is_volatile(base),
+            Base::Section(section) => self.debug.volatile.iter().any(|place| place.section == section),
+            Base::Literal { .. } | Base::Whole(_) => false,
+            Base::Number => true,
+        }
+    }
+}
+
+impl Analysis<'_> {
+    /// Sizes of the volatile numbers and pointers in reach of the function.
+    pub(super) fn volatile_widths<'t>(
+        &self,
+        points: &[Point],
+        locals: impl Iterator<Item = &'t TypedLocal>,
+    ) -> BTreeSet<u64> {
+        let mut from: Vec<TypeId> = self.objects.values().copied().collect();
+        from.extend(self.described.parameter_types.iter().flatten());
+        from.extend(locals.filter_map(|local| local.type_id));
+        for point in points {
+            if let Next::Call(Call { callee: Callee::Named(name), .. }) = &point.next {
+                from.extend(self.result_of(name));
+            }
+        }
+        self.types.volatile_widths(from)
+    }
+
+    /// Notes how an operation accesses memory.
+    pub(super) fn note_care(&self, place: u64, op: &Op, state: &State, temporaries: &FxHashMap<VarId, Known>) {
+        let Some(cares) = &self.cares else { return };
+        let (address, bytes) = match op {
+            Op::Load { address, bytes, .. } => (*address, u64::from(*bytes)),
+            Op::Store { address, value } => {
+                (*address, u64::from(self.arena.sort(*value).width().unwrap_or(512).div_ceil(8)))
+            }
+            Op::Set { .. } | Op::Unknown { .. } | Op::Fault { .. } => return,
+        };
+        let care = match self.value(state, temporaries, address) {
+            Known::Pointer(type_id, offset) => self.types.care_at(type_id, offset, bytes),
+            Known::Frame(_) => return,
+            // What is volatile is accessed as a whole.
+            Known::Number { .. } if cares.widths.contains(&bytes) => Care::Unclear,
+            Known::Number { .. } | Known::Plain => Care::Ordinary,
+        };
+        cares.found.borrow_mut().insert((place, care));
+    }
+
+    /// What was found about the accesses of the function.
+    pub(super) fn volatile<'t>(&self, mut locals: impl Iterator<Item = &'t TypedLocal>) -> Volatile {
+        let Some(cares) = &self.cares else { return Volatile::default() };
+        let cares = cares.found.borrow();
+        let with = |care: Care| cares.iter().filter(|(_, c)| *c == care).map(|(place, _)| *place).collect();
+        let [ordinary, volatile, unclear]: [BTreeSet<u64>; 3] =
+            [Care::Ordinary, Care::Volatile, Care::Unclear].map(with);
+        let doubtful = unclear.iter().chain(volatile.intersection(&ordinary)).min();
+        let doubt = doubtful.map(|place| (*place, "an access that may be volatile".to_string()));
+        let local = locals.find(|local| local.type_id.is_some_and(|id| self.types.has_volatile_part(id)));
+        let local = local.map(|local| (0, format!("the volatile local `{}`", local.local.name)));
+        Volatile { places: volatile, unclear: local.or(doubt) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{compiled, lifted};
+
+    /// How many instructions of `f` make volatile accesses, and what is unclear.
+    fn found(text: &str, command: &str) -> String {
+        let (_, function) = lifted(&compiled(text, command), "f");
+        let volatile = function.expect("a graph").volatile;
+        let unclear = volatile.unclear.map_or(String::new(), |(_, what)| format!(", {what}"));
+        format!("{}{unclear}", volatile.places.len())
+    }
+
+    fn is_found(text: &str, expected: &str) {
+        for command in ["cc -c -g -O0", "clang-19 -c -g -O0", "clang-19 -c -g -O0 -gdwarf-4"] {
+            assert_eq!(found(text, command), expected, "{command}: {text}");
+        }
+    }
+
+    #[test]
+    fn declared_types_tell_volatile_accesses() {
+        is_found("int f(volatile int *p) { return *p + p[1]; }", "2");
+        is_found("int f(int *volatile *p) { return **p; }", "1");
+        is_found("volatile int x; int f(void) { x = 1; return x; }", "2");
+        is_found("struct s { int a; volatile int b; }; int f(struct s *s) { return s->a + s->b; }", "1");
+        is_found("struct s { int a; int b; }; int f(volatile struct s *s) { return s->a + s->b; }", "2");
+        is_found("struct s { volatile int a[4]; int b; }; int f(struct s *s, int i) { return s[1].a[i] + s->b; }", "1");
+        is_found("_Atomic int x; int f(void) { return x; }", "1");
+    }
+
+    #[test]
+    fn what_is_not_in_reach_does_not_matter() {
+        is_found("volatile int x; int f(int *p, long a) { return *p + *(int *)(a * 3); }", "0");
+        is_found("int f(int *p) { return *p; }", "0");
+    }
+
+    #[test]
+    fn doubt_is_told() {
+        let text = "int f(volatile int *p, long a) { return *p + *(int *)(a * 3); }";
+        is_found(text, "1, an access that may be volatile");
+        is_found("int f(int x) { volatile int y = x; return y; }", "0, the volatile local `y`");
+        let text = "struct s { volatile unsigned a : 3; int b; }; int f(struct s *s) { return s->a; }";
+        is_found(text, "0, an access that may be volatile");
+        let text = "union u { volatile int a; char b; }; int f(union u *u) { return u->b; }";
+        is_found(text, "0, an access that may be volatile");
+    }
+}
