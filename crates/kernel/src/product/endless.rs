@@ -32,8 +32,7 @@ impl Checker<'_, '_> {
             if !body.contains(&head) || !self.loops[0].can_be_left(self.context.functions[0], outer) {
                 continue;
             }
-            let calls = |p: &PointId| matches!(self.context.functions[0].point(*p).next, Next::Call(_));
-            if body.iter().any(calls) {
+            if !self.is_silent(&body) {
                 return false;
             }
             if self.is_never_left(at, &body) {
@@ -44,6 +43,15 @@ impl Checker<'_, '_> {
             }
         }
         false
+    }
+
+    /// Can nothing that the original does at these points be observed while it is there: no call, no volatile access?
+    pub(super) fn is_silent<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> bool {
+        let function = self.context.functions[0];
+        points.into_iter().map(|p| function.point(*p)).all(|point| {
+            let volatile = point.ops.iter().any(|(place, _)| function.volatile.places.contains(place));
+            !volatile && !matches!(point.next, Next::Call(_))
+        })
     }
 
     /// Does no way lead out of the points of a loop, whatever its turns change?

@@ -99,7 +99,9 @@ impl Checker<'_, '_> {
         if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
             return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
         }
-        if !self.context.may_assume("finite-loops") {
+        let around = self.loops[0].heads.iter().rev().map(|head| self.loops[0].body(*head));
+        let body = around.into_iter().find(|body| body.contains(&heads[0])).unwrap_or_default();
+        if !self.context.may_assume("finite-loops") || !self.is_silent(&body) {
             return Err(self.refuse("a loop of the original that may never end", heads, unknown()));
         }
         let address = self.context.functions[0].point(heads[0]).address;
