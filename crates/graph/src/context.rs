@@ -117,6 +117,8 @@ pub struct Context<'a> {
     pub(crate) undefined: FxHashSet<VarId>,
     /// Results of allocation functions, with the clock of their birth.
     pub(crate) allocations: FxHashMap<VarId, u32>,
+    /// What the original accesses by name; made when first needed.
+    pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
@@ -170,6 +172,7 @@ impl<'a> Context<'a> {
             read_memo: FxHashMap::default(),
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
+            named_accesses: None,
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),

@@ -23,6 +23,7 @@ mod frame;
 mod state;
 mod context;
 mod memory;
+mod declared;
 mod known;
 mod widen;
 mod order;

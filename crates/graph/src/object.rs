@@ -36,6 +36,8 @@ pub struct Object {
     pub start: Option<Content>,
     /// What a static of this file of up to eight bytes holds at the start.
     pub initial: Option<u64>,
+    /// Identity of what a writable object of this file holds at the start, if another file could have the same.
+    pub start_identity: Option<String>,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
 }

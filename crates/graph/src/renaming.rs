@@ -46,14 +46,14 @@ impl Context<'_> {
     }
 
     /// What is known about an argument: a number, or a literal string.
-    fn literal(&self, value: TermId) -> Option<Literal> {
+    pub(crate) fn literal(&self, value: TermId) -> Option<Literal> {
         if let Some(number) = self.arena.as_u64(value) {
             return Some(Literal::Number(number));
         }
         let linear = Linear::of(self.arena, value);
         let [(base, one)] = linear.terms[..] else { return None };
         let var = self.arena.as_var(base).filter(|_| one.to_u64() == Some(1))?;
-        let object = self.object(var).filter(|o| o.kind != ObjectKind::Section)?;
+        let object = self.object(var).filter(|o| o.kind != ObjectKind::Section && !o.constant_static)?;
         let content = object.content.as_ref().filter(|c| c.pointers.is_empty())?;
         let text = content.bytes.get(linear.constant.low() as usize..)?;
         let end = text.iter().position(|b| *b == 0)?;

@@ -27,11 +27,21 @@ pub use obligation::Failure;
 pub use product::Rejection;
 pub use proof::{CheckedProof, Counts};
 
-use graph::{Assumption, Binding, Context, Function};
+use graph::{Assumption, Binding, Context, Function, Object};
 use solver::Solver;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use term::Arena;
+
+/// Names of the writable objects that the functions refer to and that their files initialise differently. The proof is
+/// about equal memories at entry, so it says nothing about a first call.
+fn initialised_differently(original: &Function, candidate: &Function) -> Vec<String> {
+    let other = |object: &Object| {
+        let there = candidate.objects.get(&object.var)?.start_identity.as_ref()?;
+        object.start_identity.as_ref().filter(|here| *here != there).map(|_| object.name.clone())
+    };
+    original.objects.values().filter_map(other).collect()
+}
 
 /// Checks a certificate for two functions. The arena must have its registers declared and own the functions' terms.
 pub fn check(
@@ -66,6 +76,9 @@ pub fn check(
     };
     if !context.bindings.is_empty() {
         context.assume(Assumption::global("local-address-opaque"));
+    }
+    for object in initialised_differently(original, candidate) {
+        context.assume(Assumption::about("initial-contents", object));
     }
     if context.arena.used_nan_payload() {
         context.assume(Assumption::global("nan-payload"));

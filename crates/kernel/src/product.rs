@@ -94,8 +94,8 @@ impl Passed {
     }
 }
 
-/// The position of a pair of calls in its segment; every edge of the product goes up.
-type Key = ((u32, usize), (u32, usize), [Passed; 2]);
+/// The position of a pair of calls in its segment, and who is called there in effect; every edge of the product goes up.
+type Key = ((u32, usize), (u32, usize), [Passed; 2], String);
 
 /// Where a segment began and how far both sides have come.
 #[derive(Clone, Default)]

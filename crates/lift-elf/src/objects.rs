@@ -129,6 +129,7 @@ impl<'a> Objects<'a> {
             content: None,
             start: None,
             initial: None,
+            start_identity: None,
             constant_static: false,
             unaliased: false,
             members: Vec::new(),
@@ -160,6 +161,11 @@ impl<'a> Objects<'a> {
         {
             let pointers = start.pointers.iter().map(|(at, target)| (*at, self.term(arena, *target))).collect();
             object.start = Some(Content { bytes: start.bytes, pointers });
+        }
+        if self.found.len() < MAX_OBJECTS
+            && let Base::Symbol(symbol) = base
+        {
+            object.start_identity = self.image.start_identity(symbol, &mut self.budget);
         }
         if self.found.len() < MAX_OBJECTS
             && let Some(constant) = self.image.constant(base)

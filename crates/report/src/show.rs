@@ -283,6 +283,7 @@ mod tests {
             content: Some(content),
             start: None,
             initial: None,
+            start_identity: None,
             constant_static: false,
             unaliased: false,
             members: vec![],

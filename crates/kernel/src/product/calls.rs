@@ -34,7 +34,7 @@ impl<'a> Checker<'_, 'a> {
             return Ok(());
         }
         let [a, b] = [0, 1].map(|i| (segment.passed[i].all, self.rank(i, calls[i])));
-        let pending = self.pending.entry((a, b, segment.passed.clone())).or_insert_with(|| Pending {
+        let pending = self.pending.entry((a, b, segment.passed.clone(), hint.clone())).or_insert_with(|| Pending {
             segment: segment.clone(),
             calls,
             shape: shape.clone(),
