@@ -23,7 +23,7 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 14] = [
+const ABOUT_UNDEFINED: [&str; 15] = [
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",
@@ -38,6 +38,7 @@ const ABOUT_UNDEFINED: [&str; 14] = [
     "errno-private",
     "truth-values",
     "declared-object",
+    "natural-alignment",
 ];
 
 impl Undefined {

@@ -36,6 +36,8 @@ pub struct Shape {
     pub result_range: Option<ValueRange>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
+    /// By side: does the call return where the string at its first argument ends, in place of what the callee returns?
+    pub returns_end: [bool; 2],
 }
 
 impl Shape {
@@ -184,6 +186,7 @@ impl<'a> Context<'a> {
                     fixed,
                     result_range,
                     preserves,
+                    returns_end: [false; 2],
                 }
             }
             None => {
@@ -207,6 +210,7 @@ impl<'a> Context<'a> {
                     fixed,
                     result_range,
                     preserves,
+                    returns_end: [false; 2],
                 }
             }
         }

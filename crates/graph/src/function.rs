@@ -26,6 +26,8 @@ pub struct Function {
     pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Addresses of the instructions that load a `_Bool` from memory, if debug information says so.
     pub truths: BTreeSet<u64>,
+    /// Alignments of what instructions access, by their addresses, if debug information has the type.
+    pub alignments: BTreeMap<u64, u64>,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
     /// Local variables in the frame, if debug information has them.

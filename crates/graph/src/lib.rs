@@ -24,6 +24,7 @@ mod state;
 mod context;
 mod memory;
 mod declared;
+mod block_copies;
 mod known;
 mod widen;
 mod order;
@@ -34,6 +35,7 @@ mod execute;
 mod renaming;
 pub mod interpreter;
 
+pub use block_copies::{BlockCopy, block_copies};
 pub use assumption::{Assumption, Undefined};
 pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};

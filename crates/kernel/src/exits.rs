@@ -19,7 +19,7 @@ pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
         FactKind::Access { address, bytes } => {
             Some(Access { guard: fact.when, address, bytes, write: false, place: 0 })
         }
-        FactKind::Not(_) | FactKind::Apart(_) => None,
+        FactKind::Not(_) | FactKind::Apart(_) | FactKind::Aligned { .. } => None,
     };
     at.facts.iter().filter_map(access).collect()
 }

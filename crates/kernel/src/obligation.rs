@@ -10,7 +10,7 @@ use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
 use solver::{Answer, Query};
-use term::eval::Model;
+use term::eval::{Evaluator, Model};
 use term::{Arena, FloatOp, Func, Op, Sort, TermId, VarId};
 
 /// Why an obligation could not be discharged.
@@ -55,9 +55,13 @@ pub(crate) enum FactKind {
     Access { address: TermId, bytes: u16 },
     /// The condition does not hold: blocks that the original gives to `memcpy` would partly overlap.
     Apart(TermId),
+    /// The original accesses something there through a pointer to a type with this alignment.
+    Aligned { address: TermId, align: u64 },
 }
 
 const RELEVANT_FACTS: usize = 48;
+/// Questions that are asked again with the alignments that a model violates.
+const ALIGNED_ROUNDS: u32 = 3;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
 /// Pairs of operands that are compared one by one.
@@ -116,13 +120,48 @@ impl Checker<'_, '_> {
         if self.context.arena.as_bool(goal) == Some(true) {
             return Ok(());
         }
-        let hypotheses = self.hypotheses(at, known, goal);
-        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
-            Answer::Proved => return Ok(()),
-            Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
-            Answer::Unknown(why) => Failure::Unknown(why.to_string()),
-        };
-        Err(refuted)
+        let mut hypotheses = self.hypotheses(at, known, goal);
+        let mut aligned = false;
+        for _ in 0..=ALIGNED_ROUNDS {
+            let model = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
+                Answer::Proved => {
+                    if aligned {
+                        self.context.assume(Assumption::global("natural-alignment"));
+                    }
+                    return Ok(());
+                }
+                Answer::Refuted(model) => model,
+                Answer::Unknown(why) => return Err(Failure::Unknown(why.to_string())),
+            };
+            let violated = self.misaligned(at, known, &model);
+            if violated.is_empty() {
+                return Err(Failure::Refuted(Box::new(model)));
+            }
+            aligned = true;
+            hypotheses.extend(violated);
+        }
+        Err(Failure::Unknown("addresses that are not aligned".to_string()))
+    }
+
+    /// What the types of the original's accesses say about addresses, as far as it does not hold in a model.
+    fn misaligned(&mut self, at: &Point, known: &Known, model: &Model) -> Vec<TermId> {
+        let mut out = Vec::new();
+        if !self.context.may_assume("natural-alignment") {
+            return out;
+        }
+        for fact in at.facts.iter().rev() {
+            let FactKind::Aligned { address, align } = fact.kind else { continue };
+            let arena = &mut *self.context.arena;
+            let low = arena.truncate(address, align.trailing_zeros() as u16);
+            let zero = arena.bv(align.trailing_zeros() as u16, 0);
+            let holds = arena.eq(low, zero);
+            let when = known.simplify(arena, fact.when);
+            let fact = arena.implies(when, holds);
+            if out.len() < RELEVANT_FACTS && !out.contains(&fact) && !Evaluator::new(arena, model).bool(fact) {
+                out.push(fact);
+            }
+        }
+        out
     }
 
     /// The path condition and the facts that share a variable with it or with the goal.
@@ -150,6 +189,7 @@ impl Checker<'_, '_> {
                 FactKind::Access { address, .. } => address,
                 FactKind::Apart(_) if paths_only || !self.context.may_assume("copies-apart") => continue,
                 FactKind::Apart(condition) => condition,
+                FactKind::Aligned { .. } => continue,
             };
             if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
                 continue;
@@ -164,6 +204,7 @@ impl Checker<'_, '_> {
                     self.context.assume(Assumption::global("copies-apart"));
                     self.context.arena.bool_not(condition)
                 }
+                FactKind::Aligned { .. } => continue,
             };
             let when = known.simplify(self.context.arena, fact.when);
             let fact = self.context.arena.implies(when, holds);

@@ -39,6 +39,7 @@ impl Image {
             surroundings,
             undefined: Default::default(),
             truths: Default::default(),
+            alignments: Default::default(),
             pointer_calls: BTreeMap::new(),
         }
     }

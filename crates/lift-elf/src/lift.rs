@@ -63,6 +63,7 @@ impl Image {
         let typed = self.typed(index, &points, &bases, arena);
         let mut function = self.describe(index, &code, points, objects);
         (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
+        function.alignments = typed.alignments;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }

@@ -88,6 +88,8 @@ struct Analysis<'a> {
     exposed: Cell<bool>,
     /// Instructions that load a `_Bool`, and those that load a byte of another type on some way.
     truths: RefCell<[BTreeSet<u64>; 2]>,
+    /// Alignments of what instructions access, by their addresses.
+    alignments: RefCell<BTreeMap<u64, u64>>,
 }
 
 /// What declared types say about a function's code.
@@ -97,15 +99,14 @@ pub(crate) struct Typed {
     pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Addresses of the instructions that load a `_Bool` from memory.
     pub truths: BTreeSet<u64>,
+    /// Alignments, above 1, of what instructions access through typed pointers, by their addresses.
+    pub alignments: BTreeMap<u64, u64>,
 }
 
 impl Image {
     /// What declared types say about the function's calls and loads.
     pub(crate) fn typed(&self, index: usize, points: &[Point], bases: &FxHashMap<VarId, Base>, arena: &Arena) -> Typed {
-        let calls = points.iter().any(|p| matches!(&p.next, Next::Call(c) if matches!(c.callee, Callee::Pointer(_))));
-        let byte = |op: &Op| matches!(op, Op::Load { bytes: 1, .. });
-        let bytes = || points.iter().flat_map(|p| &p.ops).any(|(_, op)| byte(op)) && self.debug.types.has_booleans();
-        let Some(described) = self.described(index).filter(|_| calls || bytes()) else { return Typed::default() };
+        let Some(described) = self.described(index) else { return Typed::default() };
         let slot = |typed: &crate::dwarf::TypedLocal| Slot {
             offset: typed.local.offset,
             size: typed.local.size,
@@ -122,6 +123,7 @@ impl Image {
             objects: bases.iter().filter_map(variable).collect(),
             exposed: Cell::new(false),
             truths: RefCell::default(),
+            alignments: RefCell::default(),
         };
         let entry = analysis.entry(self.is_called(index, &described.name));
         loop {
@@ -129,9 +131,13 @@ impl Image {
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
                 let [truths, others] = analysis.truths.into_inner();
-                return Typed { pointer_calls: found, truths: truths.difference(&others).copied().collect() };
+                let mut alignments = analysis.alignments.into_inner();
+                alignments.retain(|_, align| *align > 1);
+                let truths = truths.difference(&others).copied().collect();
+                return Typed { pointer_calls: found, truths, alignments };
             }
             analysis.truths.take();
+            analysis.alignments.take();
         }
     }
 
@@ -185,8 +191,12 @@ impl Analysis<'_> {
             let mut state = state.clone();
             let mut temporaries = FxHashMap::default();
             for (number, (place, op)) in point.ops.iter().enumerate() {
-                if let Op::Load { address, bytes: 1, .. } = op {
-                    self.note_byte(*place, self.value(&state, &temporaries, *address));
+                if let Op::Load { address, .. } | Op::Store { address, .. } = op {
+                    let known = self.value(&state, &temporaries, *address);
+                    self.note_alignment(*place, known);
+                    if let Op::Load { bytes: 1, .. } = op {
+                        self.note_byte(*place, known);
+                    }
                 }
                 self.op(number as u32, op, &mut state, &mut temporaries);
             }
@@ -228,6 +238,19 @@ impl Analysis<'_> {
             }
         }
         found
+    }
+
+    /// Notes how the bytes at an address are aligned.
+    fn note_alignment(&self, place: u64, address: Known) {
+        let align = match address {
+            Known::Pointer(type_id, offset) => self.types.alignment_at(type_id, offset),
+            // The own frame is another matter.
+            Known::Frame(_) => return,
+            Known::Number { .. } => 1,
+        };
+        let mut alignments = self.alignments.borrow_mut();
+        let least = alignments.entry(place).or_insert(align);
+        *least = align.min(*least);
     }
 
     /// Notes the type of a byte that is loaded.

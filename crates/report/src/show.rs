@@ -311,6 +311,7 @@ mod tests {
             }],
             callees: BTreeMap::from([("puts".to_string(), signature(vec![value(7, 8)], vec![]))]),
             truths: Default::default(),
+            alignments: Default::default(),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],

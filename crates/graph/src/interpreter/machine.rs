@@ -611,7 +611,8 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         let layout = &self.situation.start.layout;
         let unknown = |(placed, _): (Placed, u64)| placed.object.read_only && placed.object.content.is_none();
-        if !write && (layout.is_nowhere(at) || layout.object_at(at).is_some_and(unknown)) {
+        let nowhere = !layout.free && layout.is_nowhere(at);
+        if !write && (nowhere || layout.object_at(at).is_some_and(unknown)) {
             // A constant that the frontend does not know: any value we made up would be wrong.
             if self.tracking == Tracking::Off {
                 return Err(End::Unsupported);

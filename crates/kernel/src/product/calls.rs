@@ -98,6 +98,7 @@ impl<'a> Checker<'_, 'a> {
             // Nobody looks at it: that is when a call may be renamed so.
             shape.results.clear();
         }
+        shape.returns_end = [0, 1].map(|i| renamed[i].as_ref().is_some_and(|r| r.returns_end));
         self.context.assume(Assumption::about("signature", hint.clone()));
         let arguments = self.call_arguments(at, &shape, places)?;
         if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
@@ -254,6 +255,10 @@ impl<'a> Checker<'_, 'a> {
                 returned[0] = known;
             }
             let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
+            if let (true, Some(start)) = (shape.returns_end[i], returned.first().copied()) {
+                let place = self.address(side, calls[i]);
+                returned[0] = self.context.end_of_string(side, place, start, world)?;
+            }
             self.context.after_call(side, &mut point.states[i], &shape, &returned, world);
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {

@@ -228,6 +228,7 @@ mod tests {
             parameters: Vec::new(),
             callees: BTreeMap::new(),
             truths: Default::default(),
+            alignments: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),
