@@ -12,6 +12,7 @@ mod promised;
 mod location;
 mod expression;
 mod filled;
+mod aligned;
 mod claims;
 mod eliminate;
 mod obligation;

@@ -10,7 +10,7 @@ use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
 use rustc_hash::FxHashSet;
 use solver::{Answer, Query};
-use term::eval::{Evaluator, Model};
+use term::eval::Model;
 use term::{Arena, FloatOp, Func, Op, Sort, TermId, VarId};
 
 /// Why an obligation could not be discharged.
@@ -60,8 +60,6 @@ pub(crate) enum FactKind {
 }
 
 const RELEVANT_FACTS: usize = 48;
-/// Questions that are asked again with the alignments that a model violates.
-const ALIGNED_ROUNDS: u32 = 3;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
 /// Pairs of operands that are compared one by one.
@@ -120,48 +118,23 @@ impl Checker<'_, '_> {
         if self.context.arena.as_bool(goal) == Some(true) {
             return Ok(());
         }
-        let mut hypotheses = self.hypotheses(at, known, goal);
-        let mut aligned = false;
-        for _ in 0..=ALIGNED_ROUNDS {
-            let model = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
+        let hypotheses = self.hypotheses(at, known, goal);
+        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
+            Answer::Proved => return Ok(()),
+            Answer::Refuted(model) => model,
+            Answer::Unknown(why) => return Err(Failure::Unknown(why.to_string())),
+        };
+        if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), &refuted) {
+            match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
                 Answer::Proved => {
-                    if aligned {
-                        self.context.assume(Assumption::global("natural-alignment"));
-                    }
+                    self.context.assume(Assumption::global("natural-alignment"));
                     return Ok(());
                 }
-                Answer::Refuted(model) => model,
-                Answer::Unknown(why) => return Err(Failure::Unknown(why.to_string())),
-            };
-            let violated = self.misaligned(at, known, &model);
-            if violated.is_empty() {
-                return Err(Failure::Refuted(Box::new(model)));
-            }
-            aligned = true;
-            hypotheses.extend(violated);
-        }
-        Err(Failure::Unknown("addresses that are not aligned".to_string()))
-    }
-
-    /// What the types of the original's accesses say about addresses, as far as it does not hold in a model.
-    fn misaligned(&mut self, at: &Point, known: &Known, model: &Model) -> Vec<TermId> {
-        let mut out = Vec::new();
-        if !self.context.may_assume("natural-alignment") {
-            return out;
-        }
-        for fact in at.facts.iter().rev() {
-            let FactKind::Aligned { address, align } = fact.kind else { continue };
-            let arena = &mut *self.context.arena;
-            let low = arena.truncate(address, align.trailing_zeros() as u16);
-            let zero = arena.bv(align.trailing_zeros() as u16, 0);
-            let holds = arena.eq(low, zero);
-            let when = known.simplify(arena, fact.when);
-            let fact = arena.implies(when, holds);
-            if out.len() < RELEVANT_FACTS && !out.contains(&fact) && !Evaluator::new(arena, model).bool(fact) {
-                out.push(fact);
+                Answer::Refuted(model) => return Err(Failure::Refuted(Box::new(model))),
+                Answer::Unknown(_) => {}
             }
         }
-        out
+        Err(Failure::Refuted(Box::new(refuted)))
     }
 
     /// The path condition and the facts that share a variable with it or with the goal.
@@ -397,6 +370,21 @@ impl Checker<'_, '_> {
                     self.context.assume(Assumption::about("in-bounds", "freed memory"));
                 }
                 inside
+            }
+        }
+    }
+
+    /// What was freed holds whatever the allocator leaves there, the same on both sides.
+    pub(crate) fn forget_freed(&mut self, at: &mut Point, freed: Ignored) {
+        let worlds = [0, 1].map(|i| at.states[i].world);
+        let Ok(written) = self.written(worlds[0], worlds[1]) else { return };
+        for (base, offset, bytes) in written {
+            let address = self.context.arena.add_const(base, offset);
+            if self.is_ignored(address, bytes, freed) {
+                let left = self.context.fresh("freed", Sort::Bv(8 * bytes));
+                for state in &mut at.states {
+                    state.world = self.context.write(state.world, address, left);
+                }
             }
         }
     }

@@ -123,6 +123,9 @@ impl<'a> Checker<'_, 'a> {
             Ignored::Nothing
         };
         self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
+        if let Ignored::Freed(_) = ignored {
+            self.forget_freed(at, ignored);
+        }
         let depths = [0, 1].map(|i| at.states[i].stack_depth(self.context));
         let aligned = |depth: Option<i64>| depth.is_some_and(|d| d.rem_euclid(16) == 8);
         let tail = Side::BOTH.map(|side| self.call(side, calls[side.index()]).tail);
