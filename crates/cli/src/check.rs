@@ -81,7 +81,9 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         certificates::save(directory, &mut functions)?;
     }
     for object in initialised_differently(&functions) {
-        complain(&format!("note: `{object}` starts with other contents in the candidate, which no function's verdict covers"));
+        complain(&format!(
+            "note: `{object}` starts with other contents in the candidate, which no function's verdict covers"
+        ));
     }
 
     Ok(present(arguments, functions, start.elapsed(), None))

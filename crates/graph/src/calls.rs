@@ -5,10 +5,10 @@ mod entry;
 mod set_up;
 mod silent;
 
+use self::set_up::Reader;
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
 use crate::promotion::Loaded;
-use self::set_up::Reader;
 use crate::{Assumption, Callee, Context, Place, PointId, Register, Side, Signature, State, Stuck, Value, ValueRange};
 use std::collections::BTreeMap;
 use term::{Op as TermOp, Sort, TermId, VarId};

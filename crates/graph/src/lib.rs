@@ -35,8 +35,8 @@ mod execute;
 mod renaming;
 pub mod interpreter;
 
-pub use block_copies::{BlockCopy, block_copies};
 pub use assumption::{Assumption, Undefined};
+pub use block_copies::{BlockCopy, block_copies};
 pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use contract::{Contracts, LocalContract};

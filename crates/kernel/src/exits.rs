@@ -106,8 +106,10 @@ impl Checker<'_, '_> {
             let never = self.context.arena.bool(false);
             let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
             let goal = known.simplify(self.context.arena, goal);
-            let declared = |checker: &mut Self| !access.write && checker.context.is_declared(access.address, access.bytes);
-            if self.context.arena.as_bool(goal) == Some(true) || self.proved_inside(at, known, access) || declared(self) {
+            let declared =
+                |checker: &mut Self| !access.write && checker.context.is_declared(access.address, access.bytes);
+            if self.context.arena.as_bool(goal) == Some(true) || self.proved_inside(at, known, access) || declared(self)
+            {
                 continue;
             }
             let what = if access.write { "the candidate writes" } else { UNMADE_READ };

@@ -94,7 +94,8 @@ impl Context<'_> {
             match op {
                 Op::Set { var, value } => {
                     let copied = copied_register(self.arena, *value);
-                    let same = copied.filter(|_| Register::of_var(*var).is_some_and(|r| Register::ARGUMENTS.contains(&r)));
+                    let same =
+                        copied.filter(|_| Register::of_var(*var).is_some_and(|r| Register::ARGUMENTS.contains(&r)));
                     if same.is_none_or(|from| !self.is_fixed(state.get(from))) {
                         read(self, *value, &mut out);
                     }

@@ -521,9 +521,7 @@ mod tests {
 
     #[test]
     fn a_lost_result_must_not_be_used() {
-        for call in
-            [r#"printf("x\n")"#, r#"puts("x")"#, r#"fputs("ab", _)"#, r#"fwrite("ab", 1, 2, _)"#]
-        {
+        for call in [r#"printf("x\n")"#, r#"puts("x")"#, r#"fputs("ab", _)"#, r#"fwrite("ab", 1, 2, _)"#] {
             assert_eq!(form(call, ResultUse::Used), "-", "{call}");
             assert_ne!(form(call, ResultUse::Unused), "-", "{call}");
         }

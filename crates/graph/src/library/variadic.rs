@@ -140,7 +140,10 @@ mod tests {
         assert_eq!(format("printf", "plain %%").as_deref(), Some("rdi:8"));
         assert_eq!(format("fprintf", "%d %-5ld %s\n").as_deref(), Some("rdi:8 rsi:8 rdx:4 rcx:8 r8:8"));
         assert_eq!(format("snprintf", "%.*s%g%m").as_deref(), Some("rdi:8 rsi:8 rdx:8 rcx:4 r8:8 xmm0:8"));
-        assert_eq!(format("printf", "%d%d%d%d%d%d%c").as_deref(), Some("rdi:8 rsi:4 rdx:4 rcx:4 r8:4 r9:4 stack+0:4 stack+8:4"));
+        assert_eq!(
+            format("printf", "%d%d%d%d%d%d%c").as_deref(),
+            Some("rdi:8 rsi:4 rdx:4 rcx:4 r8:4 r9:4 stack+0:4 stack+8:4")
+        );
         assert_eq!(format("sscanf", "%*d %[]x] %lf%n%%").as_deref(), Some("rdi:8 rsi:8 rdx:8 rcx:8 r8:8"));
     }
 
