@@ -10,6 +10,7 @@ use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
 use graph::{Contracts, Side, Undefined};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -36,7 +37,13 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let start = Instant::now();
     let original = Arc::new(Program::read(&arguments.original)?);
     let candidate = Arc::new(Program::read(&arguments.candidate)?);
-    let Pairing { pairs, extras } = pair_functions(&original.names(), &candidate.names(), &arguments.functions)?;
+    let data_only = [&original, &candidate].into_iter().all(|program| !program.has_code());
+    let Pairing { pairs, extras } = if data_only && arguments.functions.is_empty() {
+        complain("note: neither file has code");
+        Pairing { pairs: Vec::new(), extras: Vec::new() }
+    } else {
+        pair_functions(&original.names(), &candidate.names(), &arguments.functions)?
+    };
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
@@ -73,7 +80,6 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(directory) = &arguments.certificates {
         certificates::save(directory, &mut functions)?;
     }
-
     Ok(present(arguments, functions, start.elapsed(), None))
 }
 
@@ -180,7 +186,7 @@ fn compare(
     let mut ours = original.lift(pair.original, Side::Original, &mut arena)?;
     ours.contracts = Arc::clone(contracts);
     ours.undefined = undefined;
-    let theirs = candidate.lift(counterpart, Side::Candidate, &mut arena)?;
+    let theirs = candidate.lift(counterpart, candidate.naming(original), &mut arena)?;
     ours.adopt_declarations(&theirs);
     for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
         for name in test.unknown_names(&ours) {

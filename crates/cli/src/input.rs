@@ -26,6 +26,11 @@ impl Program {
         Ok(Program { image, functions })
     }
 
+    /// Is there any code, with or without names?
+    pub fn has_code(&self) -> bool {
+        self.image.has_code()
+    }
+
     /// Names of the functions, in address order.
     pub fn names(&self) -> Vec<Names<'_>> {
         let names = |index: &usize| {
@@ -58,6 +63,11 @@ impl Program {
         entries.flat_map(|entry| std::iter::once(&entry.name).chain(&entry.aliases)).cloned().collect()
     }
 
+    /// Whose names the places of the candidate get that have none of their own: of the same file twice they are the same.
+    pub fn naming(&self, original: &Program) -> Side {
+        if self.image.is_copy_of(&original.image) { Side::Original } else { Side::Candidate }
+    }
+
     /// All functions in one arena, and whether none is missing.
     fn lift_all(&self, side: Side, arena: &mut Arena) -> (Vec<Function>, bool) {
         let all: Vec<Option<Function>> =
@@ -80,7 +90,7 @@ pub fn contracts(original: &Program, candidate: &Program, undefined: Undefined) 
     let (first, second) = (original.private(), candidate.private());
     let mut arenas = [new_arena(), new_arena()];
     let (ours, complete) = original.lift_all(Side::Original, &mut arenas[0]);
-    let (theirs, all) = candidate.lift_all(Side::Candidate, &mut arenas[1]);
+    let (theirs, all) = candidate.lift_all(candidate.naming(original), &mut arenas[1]);
     let [a, b] = &mut arenas;
     let (ours_replaceable, theirs_replaceable) = (original.replaceable(), candidate.replaceable());
     let mut before =

@@ -51,8 +51,9 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
         let mut ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
         ours.contracts = contracts(&original, &candidate, undefined).into();
         ours.undefined = undefined;
-        let theirs =
-            candidate.lift(theirs, Side::Candidate, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        let theirs = candidate
+            .lift(theirs, candidate.naming(&original), &mut arena)
+            .map_err(|reason| Failure(reason.to_string()))?;
         ours.adopt_declarations(&theirs);
         Ok(check(&mut arena, &ours, &theirs, &certificate))
     };

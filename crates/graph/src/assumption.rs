@@ -23,7 +23,7 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 13] = [
+const ABOUT_UNDEFINED: [&str; 15] = [
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",
@@ -37,6 +37,8 @@ const ABOUT_UNDEFINED: [&str; 13] = [
     "stored-values",
     "errno-private",
     "truth-values",
+    "declared-object",
+    "natural-alignment",
 ];
 
 impl Undefined {

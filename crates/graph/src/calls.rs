@@ -1,9 +1,11 @@
-//! Calls: where arguments and results live; `entry` has the call that a function was entered by, `silent` those that are
-//! no events.
+//! Calls: where arguments and results live; `set_up` finds arguments that no declaration names, `entry` has the call
+//! that a function was entered by, `silent` those that are no events.
 
 mod entry;
+mod set_up;
 mod silent;
 
+use self::set_up::Reader;
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
 use crate::promotion::Loaded;
@@ -34,6 +36,8 @@ pub struct Shape {
     pub result_range: Option<ValueRange>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
+    /// By side: does the call return where the string at its first argument ends, in place of what the callee returns?
+    pub returns_end: [bool; 2],
 }
 
 impl Shape {
@@ -161,9 +165,15 @@ impl<'a> Context<'a> {
             Some(signature) => {
                 let mut arguments = signature.arguments.clone();
                 if signature.variadic {
-                    let set_up = self.set_up(state);
-                    arguments
-                        .extend(set_up.into_iter().filter(|v| !signature.arguments.iter().any(|a| a.place == v.place)));
+                    arguments = match contract.and_then(|c| self.asked_for(c, state)) {
+                        Some(exact) => exact,
+                        None => {
+                            let further = self.set_up(call, state, Reader::Variadic);
+                            let named = |v: &Value| signature.arguments.iter().any(|a| a.place == v.place);
+                            arguments.extend(further.into_iter().filter(|v| !named(v)));
+                            arguments
+                        }
+                    };
                 }
                 Shape {
                     arguments,
@@ -176,10 +186,11 @@ impl<'a> Context<'a> {
                     fixed,
                     result_range,
                     preserves,
+                    returns_end: [false; 2],
                 }
             }
             None => {
-                let arguments = self.set_up(state);
+                let arguments = self.set_up(call, state, Reader::Unknown);
                 let result =
                     |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
                 let results = vec![
@@ -199,72 +210,10 @@ impl<'a> Context<'a> {
                     fixed,
                     result_range,
                     preserves,
+                    returns_end: [false; 2],
                 }
             }
         }
-    }
-
-    /// Every argument register that the original wrote since the last call, as a prefix of the convention's
-    /// order, and the outgoing stack words if all general argument registers are in use.
-    fn set_up(&mut self, state: &State) -> Vec<Value> {
-        let mut out = Vec::new();
-        let value = |register: Register, bytes: u16| Value {
-            place: Place::Register(register),
-            bytes,
-            boolean: false,
-            narrow: None,
-        };
-        let (mut all, mut all_vectors) = (true, true);
-        // Unoptimised code loads every argument, even one that is still where it arrived.
-        let loads = self.functions[0].is_unoptimised();
-        for register in Register::ARGUMENTS {
-            let held = state.get(register);
-            if self.is_undefined(held) || loads && !state.is_written(register) {
-                all = false;
-                break;
-            }
-            out.push(value(register, self.defined_bytes(held)));
-        }
-        for i in 0..8 {
-            let register = Register::Vector(i);
-            if self.is_undefined(state.get(register)) || loads && !state.is_written(register) {
-                all_vectors = false;
-                break;
-            }
-            out.push(value(register, 8));
-        }
-        if all || all_vectors {
-            out.extend(self.outgoing_words(state));
-        }
-        out
-    }
-
-    /// Bytes of a register that its value defines: less than eight if nobody defined what is above.
-    pub fn defined_bytes(&self, held: TermId) -> u16 {
-        let high = self.arena.args(held).first().copied();
-        let undefined = high.filter(|t| self.arena.op(held) == TermOp::Concat && self.is_undefined(*t));
-        undefined.map_or(8, |t| 8 - self.arena.width(t) / 8)
-    }
-
-    /// Stack words just above `rsp`, up to the first one that holds nothing.
-    fn outgoing_words(&self, state: &State) -> Vec<Value> {
-        let Some(depth) = state.stack_depth(self) else { return Vec::new() };
-        let mut out = Vec::new();
-        let first = depth + if state.tail { 8 } else { 0 };
-        for word in 0..32i64 {
-            let at = first + 8 * word;
-            let cell = state
-                .frame
-                .cells()
-                .find(|(offset, value)| *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at);
-            let Some((offset, cell)) = cell else { break };
-            if at >= 0 {
-                break;
-            }
-            let bytes = (offset + i64::from(self.arena.width(cell) / 8) - at).min(8) as u16;
-            out.push(Value { place: Place::Stack(8 * word as u32), bytes, boolean: false, narrow: None });
-        }
-        out
     }
 
     /// The values that a call passes, as the world sees them.

@@ -117,6 +117,8 @@ pub struct Context<'a> {
     pub(crate) undefined: FxHashSet<VarId>,
     /// Results of allocation functions, with the clock of their birth.
     pub(crate) allocations: FxHashMap<VarId, u32>,
+    /// What the original accesses by name; made when first needed.
+    pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
@@ -174,6 +176,7 @@ impl<'a> Context<'a> {
             read_memo: FxHashMap::default(),
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
+            named_accesses: None,
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
@@ -397,7 +400,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             if let Some((offset, rest)) = self.frame_offset(top) {
-                let Some(local) = self.local_at(side, offset).or_else(|| self.local_ending_at(side, offset)) else {
+                let Some(local) = self.local_at(side, offset) else {
                     let index = rest.first().map(|(t, _)| *t);
                     return Err(Stuck::Unbound { side, address, offset, escapes, index });
                 };
@@ -487,11 +490,6 @@ impl<'a> Context<'a> {
     pub fn merge(&mut self, condition: TermId, mut then: State, mut other: State) -> State {
         self.align_escapes(&mut then, &mut other);
         State::merge(self.arena, condition, &then, &other)
-    }
-
-    /// A local whose end is this offset, so that one-past-the-end pointers have a home when nothing else does.
-    fn local_ending_at(&self, side: Side, offset: i64) -> Option<usize> {
-        self.bindings.iter().position(|b| b.interval(side).is_some_and(|i| i.offset + i.size as i64 == offset))
     }
 
     /// Notes that every local object whose address occurs in the term has left the function.

@@ -28,6 +28,8 @@ pub struct Function {
     pub truths: BTreeSet<u64>,
     /// What debug information says about accesses to volatile objects.
     pub volatile: Volatile,
+    /// Alignments of what instructions access, by their addresses, if debug information has the type.
+    pub alignments: BTreeMap<u64, u64>,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
     /// Does debug information say that no optimiser saw the function, and does it begin by setting up a frame pointer?

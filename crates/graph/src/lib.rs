@@ -23,6 +23,8 @@ mod frame;
 mod state;
 mod context;
 mod memory;
+mod declared;
+mod block_copies;
 mod known;
 mod widen;
 mod order;
@@ -35,6 +37,7 @@ mod renaming;
 pub mod interpreter;
 
 pub use assumption::{Assumption, Undefined};
+pub use block_copies::{BlockCopy, block_copies};
 pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use contract::{Contracts, LocalContract};

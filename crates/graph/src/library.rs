@@ -32,9 +32,11 @@ mod stdlib;
 mod strings;
 mod system;
 mod threads;
+mod variadic;
 
 pub use evaluate::eval_pure;
 pub use rename::{Action, Argument, Known, Meaning, Renaming, ResultUse, rename};
+pub use variadic::variadic_arguments;
 
 /// What the table knows about one function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

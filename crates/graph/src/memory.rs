@@ -23,7 +23,7 @@ const WALK_LIMIT: usize = 400;
 /// Bytes of the largest store in a canonical chain.
 const LARGEST_STORE: i64 = 8;
 /// Tables of at most this many elements are read as a choice.
-const LARGEST_TABLE: u64 = 40;
+const LARGEST_TABLE: u64 = 64;
 
 impl Context<'_> {
     /// How an access of `n` bytes at `a` relates to one of `m` bytes at `b`.
@@ -55,6 +55,19 @@ impl Context<'_> {
             }
             return Alias::May;
         }
+        for (region, (other, bytes)) in [(ra, (b, m)), (rb, (a, n))] {
+            let named = region.filter(|r| r.local.is_none() && !self.allocations.contains_key(&r.var));
+            if let Some(named) = named.filter(|_| self.is_in_claimed_arguments(other, bytes))
+                && self.may_assume("disjoint-objects")
+            {
+                self.assume(Assumption::global("disjoint-objects"));
+                if named.assumed {
+                    let name = self.object_name(named.var);
+                    self.assume(Assumption::about("in-bounds", name));
+                }
+                return Alias::Disjoint;
+            }
+        }
         for (region, other) in [(ra, b), (rb, a)] {
             let Some(region) = region else { continue };
             let apart = match region.local {
@@ -84,6 +97,16 @@ impl Context<'_> {
             }
         }
         Alias::May
+    }
+
+    /// Are these bytes on the stack, among those claimed of what a variadic function was given? Who owns them is not known:
+    /// the caller may have given less.
+    fn is_in_claimed_arguments(&self, address: TermId, bytes: u16) -> bool {
+        let Some((_, Some(local))) = self.base_object(address) else { return false };
+        let linear = Linear::of(self.arena, address);
+        let size = self.bindings[local].original.map_or(0, |i| i.size);
+        let offset = linear.constant.low();
+        self.is_incoming(local) && linear.terms.len() == 1 && offset <= size && size - offset >= u64::from(bytes)
     }
 
     /// Is an address made of one that the library gives for the thread, as that of `errno`? What is loaded from there is

@@ -38,8 +38,8 @@ pub struct Object {
     pub start: Option<Content>,
     /// What a static of this file of up to eight bytes holds at the start.
     pub initial: Option<u64>,
-    /// Hash of what a writable object of this file holds at the start; what is a pointer there is left out.
-    pub image: Option<[u8; 16]>,
+    /// Identity of what a writable object of this file holds at the start, if another file could have the same.
+    pub start_identity: Option<String>,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
 }

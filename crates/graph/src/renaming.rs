@@ -14,8 +14,10 @@ pub struct RenamedCall {
     pub callee: &'static str,
     /// Its arguments, 64 bits each.
     pub arguments: Vec<TermId>,
-    /// Is the result of the written call that of this one?
+    /// Is the result of the written call that of this one, or follows from it?
     pub keeps_result: bool,
+    /// Does the written call return where the string at its first argument ends?
+    pub returns_end: bool,
 }
 
 /// What became of a call.
@@ -46,18 +48,27 @@ impl Context<'_> {
     }
 
     /// What is known about an argument: a number, or a literal string.
-    fn literal(&self, value: TermId) -> Option<Literal> {
+    pub(crate) fn literal(&self, value: TermId) -> Option<Literal> {
         if let Some(number) = self.arena.as_u64(value) {
             return Some(Literal::Number(number));
         }
         let linear = Linear::of(self.arena, value);
         let [(base, one)] = linear.terms[..] else { return None };
         let var = self.arena.as_var(base).filter(|_| one.to_u64() == Some(1))?;
-        let object = self.object(var).filter(|o| o.kind != ObjectKind::Section)?;
+        let object = self.object(var).filter(|o| o.kind != ObjectKind::Section && !o.constant_static)?;
         let content = object.content.as_ref().filter(|c| c.pointers.is_empty())?;
         let text = content.bytes.get(linear.constant.low() as usize..)?;
         let end = text.iter().position(|b| *b == 0)?;
         Some(Literal::Text(text[..end].to_vec()))
+    }
+}
+
+impl Context<'_> {
+    /// Where the string at an address ends.
+    pub fn end_of_string(&mut self, side: Side, place: u64, start: TermId, world: TermId) -> Result<TermId, Stuck> {
+        let string = self.outward(side, place, start, true)?;
+        let length = self.arena.apply("strlen", Sort::Bv(64), &[string, world]);
+        Ok(self.arena.add(start, length))
     }
 }
 
@@ -110,11 +121,12 @@ impl Executor<'_, '_> {
             self.finish(place, guard, state, &given, &result, Some(returned))?;
             return Ok(Outcome::Done);
         }
-        let keeps_result = result == Meaning::Same;
+        let returns_end = result == Meaning::EndOfFirst;
+        let keeps_result = result == Meaning::Same || returns_end;
         if !keeps_result && usage == ResultUse::Used {
             return Ok(Outcome::AsWritten);
         }
-        Ok(Outcome::Event(RenamedCall { callee, arguments, keeps_result }))
+        Ok(Outcome::Event(RenamedCall { callee, arguments, keeps_result, returns_end }))
     }
 
     /// The state after a call without an event.
@@ -136,7 +148,7 @@ impl Executor<'_, '_> {
                 let b = self.argument(place, guard, state, given, b)?;
                 Some(self.context.arena.add(a, b))
             }
-            Meaning::ZeroTest | Meaning::Lost => None,
+            Meaning::ZeroTest | Meaning::EndOfFirst | Meaning::Lost => None,
         };
         let nothing = crate::Shape::default();
         let world = state.world;

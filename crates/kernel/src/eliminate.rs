@@ -119,7 +119,7 @@ impl Checker<'_, '_> {
             FactKind::Access { address, .. } => {
                 Linear::of(arena, address).terms.iter().any(|(t, f)| *t == variable && f.to_u64() == Some(1))
             }
-            FactKind::Not(_) | FactKind::Apart(_) => false,
+            FactKind::Not(_) | FactKind::Apart(_) | FactKind::Aligned { .. } => false,
         };
         let object = arena.as_var(variable).is_some_and(|var| self.context.object(var).is_some());
         !object && !framed && !at.facts.iter().any(pointer)
@@ -140,7 +140,7 @@ impl Checker<'_, '_> {
             fact.when = put(fact.when);
             match &mut fact.kind {
                 FactKind::Not(condition) | FactKind::Apart(condition) => *condition = put(*condition),
-                FactKind::Access { address, .. } => *address = put(*address),
+                FactKind::Access { address, .. } | FactKind::Aligned { address, .. } => *address = put(*address),
             }
         }
         for state in &mut at.states {

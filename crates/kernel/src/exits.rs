@@ -19,7 +19,7 @@ pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
         FactKind::Access { address, bytes } => {
             Some(Access { guard: fact.when, address, bytes, write: false, place: 0 })
         }
-        FactKind::Not(_) | FactKind::Apart(_) => None,
+        FactKind::Not(_) | FactKind::Apart(_) | FactKind::Aligned { .. } => None,
     };
     at.facts.iter().filter_map(access).collect()
 }
@@ -106,7 +106,10 @@ impl Checker<'_, '_> {
             let never = self.context.arena.bool(false);
             let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
             let goal = known.simplify(self.context.arena, goal);
-            if self.context.arena.as_bool(goal) == Some(true) || self.proved_inside(at, known, access) {
+            let declared =
+                |checker: &mut Self| !access.write && checker.context.is_declared(access.address, access.bytes);
+            if self.context.arena.as_bool(goal) == Some(true) || self.proved_inside(at, known, access) || declared(self)
+            {
                 continue;
             }
             let what = if access.write { "the candidate writes" } else { UNMADE_READ };

@@ -12,6 +12,7 @@ mod promised;
 mod location;
 mod expression;
 mod filled;
+mod aligned;
 mod claims;
 mod eliminate;
 mod obligation;
@@ -84,8 +85,8 @@ pub fn check(
 fn check_data(original: &Function, candidate: &Function) -> Result<(), Rejection> {
     for (var, object) in &original.objects {
         let Some(other) = candidate.objects.get(var) else { continue };
-        let known = object.image.is_some() && other.image.is_some() && object.size == other.size;
-        if known && object.image != other.image {
+        let known = object.start_identity.is_some() && other.start_identity.is_some();
+        if known && object.start_identity != other.start_identity {
             let failure = Failure::Unknown("not shown".to_string());
             let what = format!("the initial content of `{}` is another", object.name);
             return Err(Rejection::Obligation { what, places: [0, 0], failure });

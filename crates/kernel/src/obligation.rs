@@ -56,6 +56,8 @@ pub(crate) enum FactKind {
     Access { address: TermId, bytes: u16 },
     /// The condition does not hold: blocks that the original gives to `memcpy` would partly overlap.
     Apart(TermId),
+    /// The original accesses something there through a pointer to a type with this alignment.
+    Aligned { address: TermId, align: u64 },
 }
 
 const RELEVANT_FACTS: usize = 48;
@@ -126,12 +128,22 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, known, goal);
-        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
+        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
             Answer::Proved => return Ok(()),
-            Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
-            Answer::Unknown(why) => Failure::Unknown(why.to_string()),
+            Answer::Refuted(model) => model,
+            Answer::Unknown(why) => return Err(Failure::Unknown(why.to_string())),
         };
-        Err(refuted)
+        if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), &refuted) {
+            match self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
+                Answer::Proved => {
+                    self.context.assume(Assumption::global("natural-alignment"));
+                    return Ok(());
+                }
+                Answer::Refuted(model) => return Err(Failure::Refuted(Box::new(model))),
+                Answer::Unknown(_) => {}
+            }
+        }
+        Err(Failure::Refuted(Box::new(refuted)))
     }
 
     /// The path condition and the facts that share a variable with it or with the goal.
@@ -159,6 +171,7 @@ impl Checker<'_, '_> {
                 FactKind::Access { address, .. } => address,
                 FactKind::Apart(_) if paths_only || !self.context.may_assume("copies-apart") => continue,
                 FactKind::Apart(condition) => condition,
+                FactKind::Aligned { .. } => continue,
             };
             if !self.context.arena.free_vars(about).iter().any(|v| vars.contains(v)) {
                 continue;
@@ -173,6 +186,7 @@ impl Checker<'_, '_> {
                     self.context.assume(Assumption::global("copies-apart"));
                     self.context.arena.bool_not(condition)
                 }
+                FactKind::Aligned { .. } => continue,
             };
             let when = known.simplify(self.context.arena, fact.when);
             let fact = self.context.arena.implies(when, holds);
@@ -365,6 +379,21 @@ impl Checker<'_, '_> {
                     self.context.assume(Assumption::about("in-bounds", "freed memory"));
                 }
                 inside
+            }
+        }
+    }
+
+    /// What was freed holds whatever the allocator leaves there, the same on both sides.
+    pub(crate) fn forget_freed(&mut self, at: &mut Point, freed: Ignored) {
+        let worlds = [0, 1].map(|i| at.states[i].world);
+        let Ok(written) = self.written(worlds[0], worlds[1]) else { return };
+        for (base, offset, bytes) in written {
+            let address = self.context.arena.add_const(base, offset);
+            if self.is_ignored(address, bytes, freed) {
+                let left = self.context.fresh("freed", Sort::Bv(8 * bytes));
+                for state in &mut at.states {
+                    state.world = self.context.write(state.world, address, left);
+                }
             }
         }
     }

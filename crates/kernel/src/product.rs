@@ -30,7 +30,7 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{Access, Arrival, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
+use graph::{Access, Arrival, BlockCopy, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +72,8 @@ pub(crate) struct Checker<'c, 'a> {
     /// Edges that lead to points not yet entered.
     incoming: Vec<Vec<Point>>,
     certificate: &'c Certificate,
+    /// Structures that the original copies piece by piece.
+    copies: Vec<BlockCopy>,
     pending: BTreeMap<Key, Pending>,
     loops: [Loops; 2],
     heads: [FxHashSet<PointId>; 2],
@@ -95,8 +97,8 @@ impl Passed {
     }
 }
 
-/// The position of a pair of calls in its segment; every edge of the product goes up.
-type Key = ((u32, usize), (u32, usize), [Passed; 2]);
+/// The position of a pair of calls in its segment, and who is called there in effect; every edge of the product goes up.
+type Key = ((u32, usize), (u32, usize), [Passed; 2], String);
 
 /// Where a segment began and how far both sides have come.
 #[derive(Clone, Default)]
@@ -162,6 +164,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         context.widens = heads.iter().any(|h| !h.is_empty());
         let incoming = points.iter().map(|_| Vec::new()).collect();
+        let copies = graph::block_copies(context.arena, context.functions[0]);
         Ok(Checker {
             context,
             solver,
@@ -182,6 +185,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             failed: BTreeSet::new(),
             incoming,
             certificate,
+            copies,
             pending: BTreeMap::new(),
             loops,
             heads,
@@ -341,7 +345,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let not = self.context.arena.bool_not(*holds);
             facts.push(self.fact(when, FactKind::Not(not)));
         }
-        for copy in &run.exclusive {
+        let structures = self.copied_structures(run);
+        for copy in run.exclusive.iter().chain(&structures) {
             let overlap = self.partly_overlaps(copy);
             if self.context.arena.as_bool(overlap) != Some(false) {
                 let when = self.context.arena.bool_and(condition, copy.guard);
@@ -352,8 +357,25 @@ impl<'c, 'a> Checker<'c, 'a> {
             if seen.insert((access.guard, access.address)) {
                 let when = self.context.arena.bool_and(condition, access.guard);
                 facts.push(self.fact(when, FactKind::Access { address: access.address, bytes: access.bytes }));
+                if let Some(align) = self.context.functions[0].alignments.get(&access.place).copied() {
+                    facts.push(self.fact(when, FactKind::Aligned { address: access.address, align }));
+                }
             }
         }
+    }
+
+    /// The structures that the original has copied piece by piece.
+    fn copied_structures(&mut self, run: &Run) -> Vec<Exclusive> {
+        let mut out = Vec::new();
+        for copy in &self.copies {
+            let at = |place, write| run.accesses.iter().filter(move |a: &&Access| a.place == place && a.write == write);
+            for (from, to) in at(copy.load, false).zip(at(copy.store, true)) {
+                let length = self.context.arena.bv(64, copy.bytes);
+                let (guard, place) = (to.guard, to.place);
+                out.push(Exclusive { guard, to: to.address, from: from.address, length, place });
+            }
+        }
+        out
     }
 
     /// Source and destination of a copy are neither the same nor apart.

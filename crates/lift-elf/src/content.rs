@@ -108,21 +108,6 @@ impl Image {
         Some(bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 
-    /// Hash of what an object of writable data holds at the start, apart from its pointers.
-    pub(crate) fn image_of(&self, symbol: u32) -> Option<[u8; 16]> {
-        let (section, start, size, sized) = self.extent_of(Base::Symbol(symbol))?;
-        let home = &self.sections[section as usize];
-        let replaceable = self.symbols[symbol as usize].binding == Binding::Weak;
-        if !sized || replaceable || home.is_code() || home.is_thread_local() || home.is_read_only() {
-            return None;
-        }
-        let content = self.bytes_of(section, start, size)?;
-        let mut hash = Sha256::new();
-        hash.update(&content.bytes);
-        content.pointers.iter().for_each(|(at, _)| hash.update(at.to_le_bytes()));
-        hash.finalize()[..16].try_into().ok()
-    }
-
     /// Is it an object of a writable section that nothing writes?
     pub(crate) fn is_constant(&self, base: Base) -> bool {
         matches!(base, Base::Symbol(symbol) if self.is_constant_static(symbol))
@@ -170,6 +155,26 @@ impl Image {
     /// Identity by content as 32 hexadecimal digits; `None` if the content is not known. Takes the bytes that it reads
     /// from the budget; without budget the identity is one that no other file shares.
     pub(crate) fn identity(&self, base: Base, budget: &mut usize) -> Option<String> {
+        let content = self.constant(base)?;
+        Some(self.identity_with(base, content, budget).0)
+    }
+
+    /// Identity of what a writable object of this file holds at the start, if another file could have the same.
+    pub(crate) fn start_identity(&self, symbol: u32, budget: &mut usize) -> Option<String> {
+        let base = Base::Symbol(symbol);
+        let (section, start, size, sized) = self.extent_of(base)?;
+        let home = &self.sections[section as usize];
+        let strong = self.symbols[symbol as usize].binding != Binding::Weak;
+        let writable = sized && strong && !home.is_code() && !home.is_read_only() && !self.is_constant(base);
+        let content = self.bytes_of(section, start, size).filter(|_| writable)?;
+        let (identity, shared) = self.identity_with(base, content, budget);
+        shared.then_some(identity)
+    }
+
+    /// Identity of an object with this content, and whether another file could have the same.
+    fn identity_with(&self, base: Base, content: Constant, budget: &mut usize) -> (String, bool) {
+        let mut shared = true;
+        let mut content = Some(content);
         let mut numbers: FxHashMap<Base, u64> = FxHashMap::default();
         let mut order = vec![base];
         numbers.insert(base, 0);
@@ -177,10 +182,7 @@ impl Image {
         let mut next = 0;
         while let Some(base) = order.get(next).copied() {
             next += 1;
-            let Some(constant) = self.constant(base) else {
-                if next == 1 {
-                    return None;
-                }
+            let Some(constant) = content.take().or_else(|| self.constant(base)) else {
                 hash.update([0]);
                 update_text(&mut hash, &self.plain_name(base));
                 if let Some(identity) = self.opaque_identity(base, budget) {
@@ -190,6 +192,7 @@ impl Image {
                 if matches!(base, Base::Section(_) | Base::Literal { .. }) {
                     // Known by its place in this file only.
                     hash.update(self.file_digest());
+                    shared = false;
                 }
                 continue;
             };
@@ -197,6 +200,7 @@ impl Image {
             if next > MAX_REACHABLE || *budget < cost {
                 *budget = 0;
                 hash.update([2]);
+                shared = false;
                 hash.update(self.file_digest());
                 hash.update(format!("{base:?}"));
                 break;
@@ -217,7 +221,7 @@ impl Image {
                 }
             }
         }
-        Some(hex(&hash.finalize()[..16]))
+        (hex(&hash.finalize()[..16]), shared)
     }
 
     /// Identity of a read-only object whose content is too large or has fields that we do not follow: two files mean the

@@ -41,6 +41,7 @@ impl Image {
             truths: Default::default(),
             volatile: Default::default(),
             unoptimised: described.is_some_and(|d| d.unoptimised && !d.moves_variables) && self.sets_up_rbp(index),
+            alignments: Default::default(),
             pointer_calls: BTreeMap::new(),
         }
     }

@@ -107,6 +107,16 @@ impl Image {
         &self.symbols
     }
 
+    /// Is there any code?
+    pub fn has_code(&self) -> bool {
+        self.sections.iter().any(|section| section.is_code() && section.size > 0)
+    }
+
+    /// Is it the same file, byte for byte?
+    pub fn is_copy_of(&self, other: &Image) -> bool {
+        self.bytes == other.bytes
+    }
+
     /// Functions in address order. Those with a parent are its pieces and not compared by themselves.
     pub fn functions(&self) -> &[FunctionEntry] {
         &self.functions

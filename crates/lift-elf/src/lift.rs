@@ -64,6 +64,7 @@ impl Image {
         let mut function = self.describe(index, &code, points, objects);
         (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
         function.volatile = typed.volatile;
+        function.alignments = typed.alignments;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }

@@ -129,10 +129,10 @@ impl<'a> Objects<'a> {
             content: None,
             start: None,
             initial: None,
+            start_identity: None,
             constant_static: false,
             unaliased: false,
             volatile: self.image.is_volatile(base),
-            image: None,
             members: Vec::new(),
         };
         if let Some((section, start, size, sized)) = self.image.extent_of(base) {
@@ -164,6 +164,11 @@ impl<'a> Objects<'a> {
             object.start = Some(Content { bytes: start.bytes, pointers });
         }
         if self.found.len() < MAX_OBJECTS
+            && let Base::Symbol(symbol) = base
+        {
+            object.start_identity = self.image.start_identity(symbol, &mut self.budget);
+        }
+        if self.found.len() < MAX_OBJECTS
             && let Some(constant) = self.image.constant(base)
         {
             let pointers = constant.pointers.iter().map(|(at, target)| (*at, self.term(arena, *target))).collect();
@@ -185,7 +190,6 @@ impl<'a> Objects<'a> {
         };
         object.unaliased = self.image.is_unaliased_static(symbol);
         object.initial = self.image.initial(symbol).filter(|_| object.unaliased);
-        object.image = self.image.image_of(symbol);
         if let Definition::Common(align) = info.definition {
             object.size = (info.size > 0).then_some(info.size);
             object.align = alignment(align.max(1), 0);

@@ -97,6 +97,8 @@ struct Analysis<'a> {
     truths: RefCell<[BTreeSet<u64>; 2]>,
     /// How instructions access memory, on some way; nothing if nothing volatile is in reach.
     cares: Option<Cares>,
+    /// Alignments of what instructions access, by their addresses.
+    alignments: RefCell<BTreeMap<u64, u64>>,
 }
 
 /// What declared types say about a function's code.
@@ -108,17 +110,15 @@ pub(crate) struct Typed {
     pub truths: BTreeSet<u64>,
     /// Instructions that access what is volatile.
     pub volatile: Volatile,
+    /// Alignments, above 1, of what instructions access through typed pointers, by their addresses.
+    pub alignments: BTreeMap<u64, u64>,
 }
 
 impl Image {
     /// What declared types say about the function's calls and loads.
     pub(crate) fn typed(&self, index: usize, points: &[Point], bases: &FxHashMap<VarId, Base>, arena: &Arena) -> Typed {
-        let calls = points.iter().any(|p| matches!(&p.next, Next::Call(c) if matches!(c.callee, Callee::Pointer(_))));
-        let byte = |op: &Op| matches!(op, Op::Load { bytes: 1, .. });
-        let bytes = || points.iter().flat_map(|p| &p.ops).any(|(_, op)| byte(op)) && self.debug.types.has_booleans();
         let volatile = self.debug.types.has_volatile();
-        let described = self.described(index).filter(|_| calls || volatile || bytes());
-        let Some(described) = described else { return Typed::default() };
+        let Some(described) = self.described(index) else { return Typed::default() };
         let slot = |typed: &crate::dwarf::TypedLocal| Slot {
             offset: typed.local.offset,
             size: typed.local.size,
@@ -137,6 +137,7 @@ impl Image {
             exposed: Cell::new(false),
             truths: RefCell::default(),
             cares: None,
+            alignments: RefCell::default(),
         };
         if volatile {
             let widths = analysis.volatile_widths(points, self.typed_locals(index, described));
@@ -151,10 +152,13 @@ impl Image {
             if exposed == analysis.exposed.get() {
                 let volatile = analysis.volatile(self.typed_locals(index, described));
                 let [truths, others] = analysis.truths.into_inner();
+                let mut alignments = analysis.alignments.into_inner();
+                alignments.retain(|_, align| *align > 1);
                 let truths = truths.difference(&others).copied().collect();
-                return Typed { pointer_calls: found, truths, volatile };
+                return Typed { pointer_calls: found, truths, volatile, alignments };
             }
             analysis.truths.take();
+            analysis.alignments.take();
             analysis.cares.iter().for_each(|cares| cares.found.borrow_mut().clear());
         }
     }
@@ -209,8 +213,12 @@ impl Analysis<'_> {
             let mut state = state.clone();
             let mut temporaries = FxHashMap::default();
             for (number, (place, op)) in point.ops.iter().enumerate() {
-                if let Op::Load { address, bytes: 1, .. } = op {
-                    self.note_byte(*place, self.value(&state, &temporaries, *address));
+                if let Op::Load { address, .. } | Op::Store { address, .. } = op {
+                    let known = self.value(&state, &temporaries, *address);
+                    self.note_alignment(*place, known);
+                    if let Op::Load { bytes: 1, .. } = op {
+                        self.note_byte(*place, known);
+                    }
                 }
                 self.note_care(*place, op, &state, &temporaries);
                 self.op(number as u32, op, &mut state, &mut temporaries);
@@ -253,6 +261,19 @@ impl Analysis<'_> {
             }
         }
         found
+    }
+
+    /// Notes how the bytes at an address are aligned.
+    fn note_alignment(&self, place: u64, address: Known) {
+        let align = match address {
+            Known::Pointer(type_id, offset) => self.types.alignment_at(type_id, offset),
+            // The own frame is another matter.
+            Known::Frame(_) => return,
+            Known::Number { .. } | Known::Plain => 1,
+        };
+        let mut alignments = self.alignments.borrow_mut();
+        let least = alignments.entry(place).or_insert(align);
+        *least = align.min(*least);
     }
 
     /// Notes the type of a byte that is loaded.

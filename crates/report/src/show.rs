@@ -283,10 +283,10 @@ mod tests {
             content: Some(content),
             start: None,
             initial: None,
+            start_identity: None,
             constant_static: false,
             unaliased: false,
             volatile: false,
-            image: None,
             members: vec![],
         };
         let value = |index, bytes| Value {
@@ -314,6 +314,7 @@ mod tests {
             truths: Default::default(),
             volatile: Default::default(),
             unoptimised: false,
+            alignments: Default::default(),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],

@@ -202,6 +202,9 @@ impl Session {
     fn find_evidence(&self, arena: &Arena, runner: &mut Runner, deadline: Instant) -> Result<(), String> {
         let mut round = FIRST_ROUNDS;
         while runner.evidence == 0 && round < SECOND_ROUNDS && Instant::now() < deadline {
+            if round > SECOND_ROUNDS / 4 {
+                runner.layout.free = true;
+            }
             runner.random(arena, self.options.seed, round..round + 50, SECOND_STEPS, deadline);
             round += 50;
         }

@@ -348,7 +348,7 @@ impl<'a> Machine<'_, '_, 'a> {
     fn seeded_writes(&mut self, info: &CalleeInfo<'a>, number: usize, key: u64) -> Vec<Write> {
         let preserves = info.local.is_some_and(|l| l.effect <= LocalEffect::Preserves);
         // What a compiler sees of a function it may know not to write.
-        if preserves || info.defined {
+        if preserves || info.defined && !self.situation.start.layout.free {
             return Vec::new();
         }
         let seed = self.situation.start.seed.split(key).split(0xeffec7);

@@ -19,6 +19,9 @@ pub struct Layout<'a> {
     pointers: FxHashMap<u64, u64>,
     /// Statics that hold one of a few numbers: address, size, numbers.
     numbers: Vec<(u64, u64, Vec<u64>)>,
+    /// Is any defined run wanted, rather than one that no compiler can rule out? Then statics hold anything that the
+    /// assumptions allow, and functions of the file write where they could.
+    pub free: bool,
 }
 
 /// An object and its place.
@@ -155,8 +158,7 @@ impl<'a> Layout<'a> {
     /// Is one of these eight bytes in such a static, or in one that no code writes by its name?
     pub fn has_start(&self, address: u64) -> bool {
         let unwritten = |at: u64| self.object_at(at).is_some_and(|(placed, _)| placed.object.start.is_some());
-        unwritten(address)
-            || unwritten(address.wrapping_add(7))
+        !self.free && (unwritten(address) || unwritten(address.wrapping_add(7)))
             || self.numbers.iter().any(|(start, size, _)| address < start + size && *start < address.saturating_add(8))
     }
 
@@ -168,7 +170,7 @@ impl<'a> Layout<'a> {
 
     /// A byte at the start of a static that no code writes by its name.
     pub fn start_byte(&self, address: u64) -> Option<u8> {
-        let (placed, offset) = self.object_at(address)?;
+        let (placed, offset) = self.object_at(address).filter(|_| !self.free)?;
         self.byte_of(placed, placed.object.start.as_ref()?, offset)
     }
 

@@ -218,7 +218,7 @@ impl<'a> Machine<'_, '_, 'a> {
                 (Some(a), Some(b)) => general(a.wrapping_add(b), 8),
                 _ => [None; 4],
             },
-            Meaning::Same | Meaning::Low(_) | Meaning::ZeroTest | Meaning::Lost => [None; 4],
+            Meaning::Same | Meaning::Low(_) | Meaning::ZeroTest | Meaning::EndOfFirst | Meaning::Lost => [None; 4],
         }
     }
 

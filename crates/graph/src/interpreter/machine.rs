@@ -614,7 +614,7 @@ impl<'a> Machine<'_, '_, 'a> {
             let behind = placed.object.size.is_some_and(|size| offset.saturating_add(bytes) > size);
             placed.object.read_only && (placed.object.content.is_none() || behind)
         };
-        if !write && (layout.is_nowhere(at) || layout.object_at(at).is_some_and(unknown)) {
+        if !write && ((!layout.free && layout.is_nowhere(at)) || layout.object_at(at).is_some_and(unknown)) {
             // A constant that the frontend does not know: any value we made up would be wrong.
             if self.tracking == Tracking::Off {
                 return Err(End::Unsupported);

@@ -12,7 +12,8 @@
 //! | `fprintf(f, "%s", s)`, `printf("%s", s)` | `fputs(s, f)` | lost |
 //! | the same with nothing to write | no call | 0 or lost |
 //! | `sprintf(d, T)`, `snprintf(d, k, T)` | `memcpy(d, T, n)` | length |
-//! | `sprintf(d, "%s", s)`, `stpcpy(d, s)` | `strcpy(d, s)` | lost |
+//! | `sprintf(d, "%s", s)` | `strcpy(d, s)` | lost |
+//! | `stpcpy(d, s)` | `strcpy(d, s)` | `d + strlen(d)` afterwards |
 //! | `strcpy(d, T)`, `strncpy(d, T, k)`, `stpcpy(d, T)`, `mempcpy` | `memcpy(d, T, n)` | `d`, end of `d` |
 //! | `strcat(d, T)`, `strncat(d, T, k)` | `memcpy(d + strlen(d), T, n)` | `d` |
 //! | `bzero`, `bcopy` | `memset`, `memmove` | none |
@@ -110,6 +111,8 @@ pub enum Meaning {
     Value(Argument),
     /// The sum of these values.
     Sum(Argument, Argument),
+    /// Where the string ends that the first argument points to when the call is done.
+    EndOfFirst,
     /// Not known: the form does not say what the written call returns.
     Lost,
 }
@@ -232,7 +235,7 @@ impl Written<'_> {
                     let end = Meaning::Sum(Given(0), Number(text.len() as u64));
                     Some(copy_text(Given(0), terminated(text), end))
                 }
-                None => Some(call("strcpy", vec![Given(0), Given(1)], Meaning::Lost)),
+                None => Some(call("strcpy", vec![Given(0), Given(1)], Meaning::EndOfFirst)),
             },
             "strncpy" => {
                 let (mut text, length) = (self.text(1)?, self.number(2)?);
@@ -469,6 +472,7 @@ mod tests {
             Meaning::ZeroTest => format!("{action} -> zero test"),
             Meaning::Value(value) => format!("{action} -> {}", show(value)),
             Meaning::Sum(a, b) => format!("{action} -> {} + {}", show(a), show(b)),
+            Meaning::EndOfFirst => format!("{action} -> end of $0"),
             Meaning::Lost => action,
         }
     }
@@ -517,9 +521,7 @@ mod tests {
 
     #[test]
     fn a_lost_result_must_not_be_used() {
-        for call in
-            [r#"printf("x\n")"#, r#"puts("x")"#, r#"fputs("ab", _)"#, r#"fwrite("ab", 1, 2, _)"#, "stpcpy(_, _)"]
-        {
+        for call in [r#"printf("x\n")"#, r#"puts("x")"#, r#"fputs("ab", _)"#, r#"fwrite("ab", 1, 2, _)"#] {
             assert_eq!(form(call, ResultUse::Used), "-", "{call}");
             assert_ne!(form(call, ResultUse::Unused), "-", "{call}");
         }
@@ -544,7 +546,7 @@ mod tests {
         all_become(r#"memcpy($0, "a\0\0\0", 4) -> same"#, &[r#"strncpy(_, "a", 4)"#]);
         all_become(r#"memcpy($0, "ab\0", 3) -> $0 + 2"#, &[r#"stpcpy(_, "ab")"#]);
         all_become(r#"memcpy(end($0), "ab\0", 3) -> $0"#, &[r#"strcat(_, "ab")"#, r#"strncat(_, "abc", 2)"#]);
-        all_become("strcpy($0, $1)", &["stpcpy(_, _)", "__stpcpy_chk(_, _, -1)"]);
+        all_become("strcpy($0, $1) -> end of $0", &["stpcpy(_, _)", "__stpcpy_chk(_, _, -1)"]);
         all_become("strcpy($0, $2)", &[r#"sprintf(_, "%s", _)"#]);
         all_become("nothing -> $0", &[r#"strcat(_, "")"#, r#"strncpy(_, "a", 0)"#]);
         all_become(

@@ -34,7 +34,7 @@ impl<'a> Checker<'_, 'a> {
             return Ok(());
         }
         let [a, b] = [0, 1].map(|i| (segment.passed[i].all, self.rank(i, calls[i])));
-        let pending = self.pending.entry((a, b, segment.passed.clone())).or_insert_with(|| Pending {
+        let pending = self.pending.entry((a, b, segment.passed.clone(), hint.clone())).or_insert_with(|| Pending {
             segment: segment.clone(),
             calls,
             shape: shape.clone(),
@@ -98,6 +98,7 @@ impl<'a> Checker<'_, 'a> {
             // Nobody looks at it: that is when a call may be renamed so.
             shape.results.clear();
         }
+        shape.returns_end = [0, 1].map(|i| renamed[i].as_ref().is_some_and(|r| r.returns_end));
         self.context.assume(Assumption::about("signature", hint.clone()));
         let arguments = self.call_arguments(at, &shape, places)?;
         if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
@@ -122,6 +123,9 @@ impl<'a> Checker<'_, 'a> {
             Ignored::Nothing
         };
         self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
+        if let Ignored::Freed(_) = ignored {
+            self.forget_freed(at, ignored);
+        }
         let depths = [0, 1].map(|i| at.states[i].stack_depth(self.context));
         let aligned = |depth: Option<i64>| depth.is_some_and(|d| d.rem_euclid(16) == 8);
         let tail = Side::BOTH.map(|side| self.call(side, calls[side.index()]).tail);
@@ -254,6 +258,10 @@ impl<'a> Checker<'_, 'a> {
                 returned[0] = known;
             }
             let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
+            if let (true, Some(start)) = (shape.returns_end[i], returned.first().copied()) {
+                let place = self.address(side, calls[i]);
+                returned[0] = self.context.end_of_string(side, place, start, world)?;
+            }
             self.context.after_call(side, &mut point.states[i], &shape, &returned, world);
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {

@@ -188,3 +188,22 @@ fn claims_do_not_cut_what_debug_information_describes() {
     assert_eq!(cut(a.offset + 4, a.size - 4), "malformed: a local object cuts the original's `a`");
     assert!(!cut(a.offset, a.size).starts_with("malformed"));
 }
+
+#[test]
+fn the_end_of_an_object_is_not_where_the_next_one_is_compared() {
+    // What lies behind a claimed object may be another one: its content counts.
+    let header = "prototype: void f(int a)\ncalls: void g(int *p, int *q);";
+    let text = |second: &str| {
+        format!(
+            "sub rsp, 24\nmov dword ptr [rsp + 8], edi\nmov dword ptr [rsp + 12], {second}\nlea rdi, [rsp + 8]
+             lea rsi, [rsp + 12]\ncall g\nadd rsp, 24\nret"
+        )
+    };
+    let escaping = |offset, size| LocalClaim { escapes: true, ..claim(offset, offset, size) };
+    let wrong = Programs::assembly(header, &text("edi"), &text("eax"));
+    assert_eq!(wrong.verdict(&[escaping(-16, 4)]), "unbound: -12 and -12");
+    assert!(wrong.verdict(&[escaping(-16, 4), escaping(-12, 4)]).starts_with("obligation: memory"));
+    let right = Programs::assembly(header, &text("edi"), &text("edi"));
+    assert_eq!(right.verdict(&[escaping(-16, 4)]), "unbound: -12 and -12");
+    assert_eq!(right.verdict(&[escaping(-16, 4), escaping(-12, 4)]), "accepted");
+}

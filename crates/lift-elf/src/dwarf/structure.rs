@@ -35,6 +35,8 @@ pub(crate) enum Type {
     Function { signature: Option<Signature>, result: Option<TypeId> },
     /// `_Bool`.
     Boolean,
+    /// Another number, or an enumeration.
+    Scalar { size: u64 },
     /// Anything else.
     Other { size: u64 },
 }
@@ -47,6 +49,8 @@ pub(crate) struct TypeTable {
     volatile: FxHashSet<TypeId>,
     /// Those with a volatile part that is no member here: bit fields, arrays without a length, classes.
     hidden_volatile: FxHashSet<TypeId>,
+    /// Does a name stand for a type with less alignment than its own?
+    relaxed: bool,
 }
 
 /// How code may access an object.
@@ -70,7 +74,7 @@ impl TypeTable {
         match self.get(id) {
             Type::Pointer(_) => 8,
             Type::Boolean => 1,
-            Type::Aggregate { size, .. } | Type::Other { size } => *size,
+            Type::Aggregate { size, .. } | Type::Scalar { size } | Type::Other { size } => *size,
             Type::Array { element, count } if depth > 0 => self.size(*element, depth - 1).saturating_mul(*count),
             Type::Array { .. } | Type::Function { .. } => 0,
         }
@@ -128,13 +132,8 @@ impl TypeTable {
                 }
                 self.find_pointer(*element, at % size, depth, work)
             }
-            Type::Function { .. } | Type::Boolean | Type::Other { .. } => None,
+            Type::Function { .. } | Type::Boolean | Type::Scalar { .. } | Type::Other { .. } => None,
         }
-    }
-
-    /// Is there any `_Bool`?
-    pub fn has_booleans(&self) -> bool {
-        self.types.contains(&Type::Boolean)
     }
 
     /// Does a `_Bool` lie at this offset of a type?
@@ -255,6 +254,38 @@ impl TypeTable {
         Care::Unclear
     }
 
+    /// Alignment of what lies at this offset of a type, in bytes: what the language demands of an address of the type. A
+    /// structure with a member out of place is packed, and says nothing.
+    pub fn alignment_at(&self, id: TypeId, offset: i64) -> u64 {
+        if self.relaxed {
+            return 1;
+        }
+        let whole = self.alignment(id, MAX_DEPTH, &mut { MAX_WORK });
+        if offset == 0 { whole } else { whole.min(1 << offset.trailing_zeros().min(6)) }
+    }
+
+    fn alignment(&self, id: TypeId, depth: u32, work: &mut u32) -> u64 {
+        let (Some(depth), Some(left)) = (depth.checked_sub(1), work.checked_sub(1)) else { return 1 };
+        *work = left;
+        match self.get(id) {
+            Type::Pointer(_) => 8,
+            Type::Scalar { size } if matches!(size, 2 | 4 | 8) => *size,
+            Type::Array { element, .. } => self.alignment(*element, depth, work),
+            Type::Aggregate { size, members, .. } => {
+                let mut whole = 1;
+                for (start, member) in members {
+                    let align = self.alignment(*member, depth, work);
+                    if !start.is_multiple_of(align) {
+                        return 1;
+                    }
+                    whole = whole.max(align);
+                }
+                if size.is_multiple_of(whole) { whole } else { 1 }
+            }
+            Type::Function { .. } | Type::Boolean | Type::Scalar { .. } | Type::Other { .. } => 1,
+        }
+    }
+
     /// Where an unknown multiple of `step` bytes leads from an offset of a type: to an offset of the same type,
     /// if it is one of an array of its kind, or of the element of an array inside. Only offsets in the first element
     /// count: others may be an array behind it and an index that is never zero.
@@ -314,6 +345,7 @@ impl Interner {
         let mut volatile = false;
         for _ in 0..MAX_DEPTH {
             let entry = types.unit.entry(offset).ok()?;
+            table.relaxed |= types.number(&entry, c::DW_AT_alignment).is_some_and(|align| align < 8);
             match entry.tag() {
                 c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => volatile = true,
                 c::DW_TAG_typedef | c::DW_TAG_const_type | c::DW_TAG_restrict_type => {}
@@ -367,6 +399,7 @@ impl Interner {
                 Type::Function { signature: signature(entry), result: self.target(table, types, entry) }
             }
             c::DW_TAG_base_type if size == 1 && types.encoding(entry) == Some(c::DW_ATE_boolean) => Type::Boolean,
+            c::DW_TAG_base_type | c::DW_TAG_enumeration_type => Type::Scalar { size },
             _ => Type::Other { size },
         }
     }

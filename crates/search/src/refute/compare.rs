@@ -145,6 +145,8 @@ impl<'a> Comparison<'_, 'a> {
     /// Addresses in the two frames, or of the same literal, cannot be told apart.
     fn same_address(&self, a: u64, b: u64) -> bool {
         (is_stack(a) && is_stack(b))
+            || self.layout.is_nowhere(self.layout.translate(a))
+            || self.layout.is_nowhere(self.layout.translate(b))
             || self.layout.translate(a) == self.layout.translate(b)
             || self.layout.same_literal(a, b)
     }
@@ -368,6 +370,8 @@ impl<'a> Comparison<'_, 'a> {
     pub(super) fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
         if x == y
             || self.is_private(address)
+            // What has no name in one program may be anything of the other.
+            || self.layout.is_nowhere(address)
             || self.same_address(x, y)
             || self.both_nan(Bits::new(64, x), Bits::new(64, y))
         {

@@ -230,6 +230,7 @@ mod tests {
             truths: Default::default(),
             volatile: Default::default(),
             unoptimised: false,
+            alignments: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),

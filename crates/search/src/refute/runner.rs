@@ -300,7 +300,9 @@ impl<'a> Runner<'a> {
 
     fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
         if input.places != self.places {
+            let free = self.layout.free;
             self.layout = Layout::new(arena, self.functions, &input.places);
+            self.layout.free = free;
             self.cells = [0, 1].map(|i| Cells::new(&self.programs[i], &self.layout));
             self.places = input.places.clone();
         }
