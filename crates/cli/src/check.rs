@@ -10,7 +10,6 @@ use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
 use graph::{Contracts, Side, Undefined};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
-use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
