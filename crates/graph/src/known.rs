@@ -2,6 +2,7 @@
 //! terms compared with constants.
 
 use crate::Context;
+use crate::apart::Distances;
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Bits, Op, Sort, TermId};
 
@@ -13,6 +14,8 @@ pub struct Known {
     pub(crate) orders: Vec<crate::widen::Order>,
     /// `x`, `y` and a lower bound of `y − x`, signed.
     pub(crate) gaps: Vec<(TermId, TermId, i128)>,
+    /// How far pointers are from each other.
+    pub(crate) distances: Distances,
 }
 
 /// Bounds of a term of up to 64 bits, inclusive.
@@ -144,6 +147,7 @@ impl Known {
                     }
                     self.learn_range(arena, inner, false);
                     self.learn_order(arena, inner, false);
+                    self.distances.learn(arena, inner, false);
                     let no = arena.bool(false);
                     self.literals.insert(inner, no);
                 }
@@ -154,6 +158,7 @@ impl Known {
                     }
                     self.learn_range(arena, term, true);
                     self.learn_order(arena, term, true);
+                    self.distances.learn(arena, term, true);
                     let yes = arena.bool(true);
                     self.literals.insert(term, yes);
                 }

@@ -23,6 +23,7 @@ mod frame;
 mod state;
 mod context;
 mod memory;
+mod apart;
 mod known;
 mod widen;
 mod order;
@@ -33,6 +34,7 @@ mod execute;
 mod renaming;
 pub mod interpreter;
 
+pub use apart::Viewpoint;
 pub use assumption::{Assumption, Undefined};
 pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};

@@ -33,6 +33,9 @@ impl Context<'_> {
             let disjoint = distance as u64 >= u64::from(m) && (distance.wrapping_neg()) as u64 >= u64::from(n);
             return if disjoint { Alias::Disjoint } else { Alias::Distance(distance) };
         }
+        if self.kept_apart((a, n), (b, m)) {
+            return Alias::Disjoint;
+        }
         let given = [a, b].map(|address| self.mentions_thread_address(address));
         if given[0] != given[1] && self.may_assume("errno-private") {
             self.assume(Assumption::global("errno-private"));
@@ -124,11 +127,11 @@ impl Context<'_> {
     }
 
     fn read_chain(&mut self, memory: TermId, address: TermId, bytes: u16) -> TermId {
-        if let Some(value) = self.read_memo.get(&(memory, address, bytes)) {
-            return *value;
+        if let Some(value) = self.remembered(memory, address, bytes) {
+            return value;
         }
         let value = self.read_uncached(memory, address, bytes);
-        self.read_memo.insert((memory, address, bytes), value);
+        self.remember(memory, address, bytes, value);
         value
     }
 

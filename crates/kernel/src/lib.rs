@@ -13,6 +13,7 @@ mod location;
 mod expression;
 mod filled;
 mod claims;
+mod aligned;
 mod eliminate;
 mod obligation;
 mod exits;

@@ -140,6 +140,16 @@ impl Checker<'_, '_> {
                 out.push(range);
             }
         }
+        if !paths_only && known.compares_distances() {
+            for (var, bytes) in self.aligned(at, known).into_iter().filter(|(var, _)| vars.contains(var)) {
+                let bits = bytes.trailing_zeros() as u16;
+                let pointer = self.context.arena.var_term(var);
+                let rest = self.context.arena.extract(pointer, bits - 1, 0);
+                let zero = self.context.arena.bv(bits, 0);
+                let whole = self.context.arena.eq(rest, zero);
+                out.push(whole);
+            }
+        }
         for fact in at.facts.iter().rev() {
             if out.len() > RELEVANT_FACTS {
                 break;

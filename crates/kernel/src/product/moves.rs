@@ -53,7 +53,7 @@ impl Checker<'_, '_> {
         onward: Onward,
         segment: Segment,
     ) -> Result<(), Rejection> {
-        let known = Known::from_condition(self.context.arena, at.condition);
+        let known = self.known(&at);
         let mut candidate = self.run(Side::Candidate, onward, &at.states[1], &known, Joins::Merge)?;
         let arrivals = std::mem::take(&mut candidate.arrivals);
         let is_head = |event: Event| matches!(event, Event::Head(_));
@@ -291,7 +291,7 @@ impl Checker<'_, '_> {
 
     /// One side passes its loop head.
     fn pass(&mut self, pair: Pair, side: Side, open: &mut Vec<Pair>) -> Result<(), Rejection> {
-        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let known = self.known(&pair.at);
         let i = side.index();
         let from = Onward::At(pair.events[i].point());
         let mut run = self.run(side, from, &pair.at.states[i], &known, Joins::Merge)?;
