@@ -4,8 +4,12 @@
 //! Trust: full. A read resolved with such a distance is what memory holds only where the condition that says so is true;
 //! all terms of a path are used under its condition alone.
 
+mod integers;
+
 use crate::{Context, Known};
+use integers::Integers;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 use term::{Arena, Bits, Linear, Op, Sort, TermId, VarId};
 
 /// A sum without its constant, and the interval that it lies in; from `low` up to `high`, perhaps through zero.
@@ -17,22 +21,44 @@ pub(crate) struct Distance {
 }
 
 /// What is known about distances and about alignment, for [`Context::alias`].
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Distances {
     known: Vec<Distance>,
     /// Sums without their constants, and a value that each does not have.
     other: Vec<(TermId, u64)>,
-    /// Variables that are multiples of a power of two.
-    aligned: Vec<(VarId, u16)>,
+    /// Is there an order of two sums that could be addresses?
+    ordered: bool,
+    /// Of these conditions, one at least holds.
+    clauses: Vec<Vec<TermId>>,
+    /// Variables that are addresses of the program and multiples of a power of two.
+    pointers: Vec<(VarId, u16)>,
 }
 
 /// More comparisons of one condition are not looked at.
 const MOST_DISTANCES: usize = 16;
+/// Conditions of which one holds: so many at most, and so many of them.
+const MOST_ALTERNATIVES: usize = 4;
+const MOST_CLAUSES: usize = 4;
 
 impl Distances {
     /// Are there distances at all?
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.known.is_empty() && !self.ordered && self.clauses.is_empty()
+    }
+
+    /// Notes conditions of which one holds, if they compare what could be addresses.
+    pub fn learn_clause(&mut self, arena: &Arena, alternatives: &[TermId]) {
+        let compares = |term: &TermId| {
+            let literals = if arena.op(*term) == Op::And { arena.args(*term).to_vec() } else { vec![*term] };
+            literals.into_iter().any(|literal| {
+                let inner = if arena.op(literal) == Op::Not { arena.arg(literal, 0) } else { literal };
+                arena.op(inner) == Op::Ult && compares_sums(arena, inner)
+            })
+        };
+        let few = alternatives.len() <= MOST_ALTERNATIVES && self.clauses.len() < MOST_CLAUSES;
+        if few && alternatives.iter().all(compares) {
+            self.clauses.push(alternatives.to_vec());
+        }
     }
 
     /// Learns from a comparison, or from its negation.
@@ -59,7 +85,10 @@ impl Distances {
             (None, Some(c), false) => (a, c, u64::MAX),
             (Some(c), None, true) => (b, c + 1, u64::MAX),
             (Some(c), None, false) => (b, 0, c),
-            _ => return,
+            _ => {
+                self.ordered |= compares_sums(arena, term);
+                return;
+            }
         };
         let linear = Linear::of(arena, sum);
         if linear.terms.len() < 2 {
@@ -73,11 +102,11 @@ impl Distances {
         }
     }
 
-    /// Notes that a variable is a multiple of a power of two.
-    pub fn note_aligned(&mut self, var: VarId, bytes: u16) {
-        if bytes.is_power_of_two() && !self.aligned.contains(&(var, bytes)) {
-            self.aligned.push((var, bytes));
-            self.aligned.sort_unstable();
+    /// Notes that a variable is an address of the program and a multiple of a power of two.
+    pub fn note_pointer(&mut self, var: VarId, bytes: u16) {
+        if bytes.is_power_of_two() && !self.pointers.contains(&(var, bytes)) {
+            self.pointers.push((var, bytes));
+            self.pointers.sort_unstable();
         }
     }
 
@@ -114,7 +143,7 @@ impl Distances {
     /// A power of two that the sum without its constant is a multiple of.
     fn stride(&self, arena: &Arena, sum: &Linear) -> u64 {
         let each = sum.terms.iter().map(|(term, factor)| {
-            let of_term = arena.as_var(*term).and_then(|v| self.aligned.iter().find(|(a, _)| *a == v));
+            let of_term = arena.as_var(*term).and_then(|v| self.pointers.iter().find(|(a, _)| *a == v));
             let zeros = factor.low().trailing_zeros() + of_term.map_or(0, |(_, bytes)| bytes.trailing_zeros());
             1u64 << zeros.min(12)
         });
@@ -134,45 +163,82 @@ fn on_grid(low: u64, high: u64, stride: u64) -> Option<(u64, u64)> {
     (up.checked_add(down)? <= length).then(|| (low.wrapping_add(up), high - down))
 }
 
+/// Are the two sides of a comparison sums of addresses' width that are no constants?
+fn compares_sums(arena: &Arena, comparison: TermId) -> bool {
+    let sides = [0, 1].map(|i| arena.arg(comparison, i));
+    arena.sort(sides[0]) == Sort::Bv(64) && sides.iter().all(|side| arena.as_const(*side).is_none())
+}
+
 impl Known {
-    /// Has the condition compared distances?
+    /// Has the condition compared distances of what could be addresses?
     pub fn compares_distances(&self) -> bool {
         !self.distances.is_empty()
     }
 
-    /// Notes that a variable is a multiple of a power of two.
-    pub fn note_aligned(&mut self, var: VarId, bytes: u16) {
-        self.distances.note_aligned(var, bytes);
+    /// Notes that a variable is an address of the program and a multiple of a power of two.
+    pub fn note_pointer(&mut self, var: VarId, bytes: u16) {
+        self.distances.note_pointer(var, bytes);
     }
 }
 
-/// What reads were resolved to, for each set of distances.
+/// What one condition says about distances.
+struct View {
+    distances: Distances,
+    integers: Integers,
+    /// The same for each case of conditions of which one holds.
+    cases: Vec<Vec<Integers>>,
+}
+
+impl View {
+    fn new(arena: &mut Arena, known: &Known) -> View {
+        let distances = known.distances.clone();
+        let pointers: Vec<VarId> = distances.pointers.iter().map(|(var, _)| *var).collect();
+        let case = |arena: &mut Arena, holds: &TermId| {
+            let mut known = known.clone();
+            known.learn(arena, *holds);
+            Integers::new(arena, known, pointers.clone())
+        };
+        let cases: Vec<Vec<Integers>> =
+            distances.clauses.iter().map(|clause| clause.iter().map(|holds| case(arena, holds)).collect()).collect();
+        View { integers: Integers::new(arena, known.clone(), pointers.clone()), cases, distances }
+    }
+
+    fn keep_apart(&self, arena: &mut Arena, a: (TermId, u16), b: (TermId, u16)) -> bool {
+        self.distances.keep_apart(arena, a, b)
+            || self.integers.keep_apart(arena, a, b)
+            || self.cases.iter().any(|cases| cases.iter().all(|case| case.keep_apart(arena, a, b)))
+    }
+}
+
+/// What was known, and which variables are pointers.
+type ViewKey = (Vec<TermId>, Vec<(VarId, u16)>);
+
+/// What reads were resolved to, for each condition that says something about distances.
 #[derive(Default)]
 pub(crate) struct ReadMemo {
-    sets: Vec<Distances>,
+    views: Vec<Rc<View>>,
+    numbers: FxHashMap<ViewKey, usize>,
     values: FxHashMap<(usize, TermId, TermId, u16), TermId>,
-}
-
-impl ReadMemo {
-    fn number(&mut self, set: &Distances) -> usize {
-        // Without distances alignment says nothing.
-        if set.is_empty() {
-            return 0;
-        }
-        match self.sets.iter().position(|s| s == set) {
-            Some(at) => at + 1,
-            None => {
-                self.sets.push(set.clone());
-                self.sets.len()
-            }
-        }
-    }
+    apart: FxHashMap<(usize, TermId, u16, TermId, u16), bool>,
 }
 
 impl Context<'_> {
     /// From now on, what is known here decides which accesses overlap. Returns what did so before.
     pub fn look_from(&mut self, known: &Known) -> Viewpoint {
-        let number = self.read_memo.number(&known.distances);
+        if !self.widens || known.distances.is_empty() {
+            return self.stand(Viewpoint::default());
+        }
+        let key = (known.conditions.clone(), known.distances.pointers.clone());
+        let number = match self.read_memo.numbers.get(&key) {
+            Some(number) => *number,
+            None => {
+                let view = View::new(self.arena, known);
+                self.read_memo.views.push(Rc::new(view));
+                let number = self.read_memo.views.len();
+                self.read_memo.numbers.insert(key, number);
+                number
+            }
+        };
         self.stand(Viewpoint(number))
     }
 
@@ -181,9 +247,33 @@ impl Context<'_> {
         std::mem::replace(&mut self.viewpoint, at)
     }
 
+    /// A term with its reads resolved by what is known here.
+    pub fn resolve(&mut self, term: TermId, memo: &mut FxHashMap<TermId, TermId>) -> TermId {
+        for next in self.arena.topological_where(&[term], |t| !memo.contains_key(&t)) {
+            let node = self.arena.node(next).clone();
+            let args: Vec<TermId> = node.args.iter().map(|a| memo[a]).collect();
+            let out = match node.op {
+                Op::Load(bytes) if matches!(self.arena.op(args[0]), Op::Store(_) | Op::Ite) => {
+                    self.read(args[0], args[1], bytes)
+                }
+                _ if args[..] == node.args[..] => next,
+                op => self.arena.make(op, &args),
+            };
+            memo.insert(next, out);
+        }
+        memo[&term]
+    }
+
     pub(crate) fn kept_apart(&mut self, a: (TermId, u16), b: (TermId, u16)) -> bool {
-        let Some(set) = self.viewpoint.0.checked_sub(1) else { return false };
-        self.read_memo.sets[set].keep_apart(self.arena, a, b)
+        let Some(index) = self.viewpoint.0.checked_sub(1) else { return false };
+        let question = (index, a.0, a.1, b.0, b.1);
+        if let Some(answer) = self.read_memo.apart.get(&question) {
+            return *answer;
+        }
+        let view = self.read_memo.views[index].clone();
+        let answer = view.keep_apart(self.arena, a, b);
+        self.read_memo.apart.insert(question, answer);
+        answer
     }
 
     pub(crate) fn remembered(&self, memory: TermId, address: TermId, bytes: u16) -> Option<TermId> {
@@ -235,7 +325,7 @@ mod tests {
             for (term, value) in [(x, p), (y, q)] {
                 let var = arena.as_var(term).expect("a variable");
                 let value = value / u64::from(align) * u64::from(align);
-                set.note_aligned(var, align);
+                set.note_pointer(var, align);
                 model.set_bits(var, Bits::new(64, 4096 + value));
             }
             let [a, b] = [(x, distances[0]), (y, distances[1])].map(|(t, d)| arena.add_const(t, d));
@@ -266,7 +356,7 @@ mod tests {
         assert!(!next(&mut arena, &set, 1), "a could be three bytes behind b");
         for var in [a, b] {
             let var = arena.as_var(var).expect("a variable");
-            set.note_aligned(var, 4);
+            set.note_pointer(var, 4);
         }
         assert_eq!([0, 1, 2, 3, 4].map(|k| next(&mut arena, &set, k)), [false, true, true, true, false]);
     }

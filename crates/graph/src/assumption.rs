@@ -24,7 +24,7 @@ pub enum Undefined {
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
 const ABOUT_UNDEFINED: [&str; 14] = [
-    "aligned",
+    "pointer",
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",

@@ -13,7 +13,7 @@ mod location;
 mod expression;
 mod filled;
 mod claims;
-mod aligned;
+mod pointers;
 mod eliminate;
 mod obligation;
 mod exits;

@@ -95,7 +95,7 @@ const MOST_PLANS: usize = 12;
 /// What one question may cost: there are many, and some are about guesses that are wrong. Resources end most of them in
 /// half a second; the time is for what they do not count, and long enough for a busy machine.
 const QUESTION_RESOURCES: u64 = 1_500_000;
-const QUESTION_TIME: Duration = Duration::from_secs(4);
+const QUESTION_TIME: Duration = Duration::from_secs(8);
 /// Counterexamples that are used to get to loops that no run has seen.
 const MOST_MODELS: usize = 4;
 /// Share of the time for making runs.
