@@ -23,7 +23,8 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 15] = [
+const ABOUT_UNDEFINED: [&str; 16] = [
+    "pointer",
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",

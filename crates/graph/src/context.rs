@@ -1,6 +1,7 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
+use crate::apart::{ReadMemo, Viewpoint};
 use crate::{Assumption, Function, LocalContract, Object, ObjectKind, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -112,7 +113,9 @@ pub struct Context<'a> {
     ambiguous_addresses: FxHashSet<TermId>,
     /// Addresses of the candidate that must be proved to stay inside their object.
     claimed_addresses: FxHashSet<TermId>,
-    pub(crate) read_memo: FxHashMap<(TermId, TermId, u16), TermId>,
+    pub(crate) read_memo: ReadMemo,
+    /// What decides which accesses overlap, besides their addresses.
+    pub(crate) viewpoint: Viewpoint,
     /// Variables that stand for values nobody defined: clobbered registers after calls and at entry.
     pub(crate) undefined: FxHashSet<VarId>,
     /// Results of allocation functions, with the clock of their birth.
@@ -173,7 +176,8 @@ impl<'a> Context<'a> {
             original_addresses: FxHashSet::default(),
             claimed_addresses: FxHashSet::default(),
             ambiguous_addresses: FxHashSet::default(),
-            read_memo: FxHashMap::default(),
+            read_memo: ReadMemo::default(),
+            viewpoint: Viewpoint::default(),
             undefined: FxHashSet::default(),
             allocations: FxHashMap::default(),
             named_accesses: None,

@@ -197,8 +197,10 @@ impl<'a> Context<'a> {
         joins: Joins,
     ) -> Result<Run, Stuck> {
         let mut executor = Executor { context: self, side, known, here: None, run: Run::default() };
-        executor.piece(from, state, heads, joins)?;
-        Ok(executor.run)
+        let before = executor.context.look_from(known);
+        let result = executor.piece(from, state, heads, joins);
+        executor.context.stand(before);
+        result.map(|()| executor.run)
     }
 }
 
@@ -324,6 +326,7 @@ impl Executor<'_, '_> {
             here.learn(self.context.arena, guard);
             self.here = Some(here);
         }
+        self.context.look_from(self.here.as_ref().unwrap_or(self.known));
         let mut temporaries: FxHashMap<VarId, TermId> = FxHashMap::default();
         for (place, op) in &point.ops {
             self.op(*place, op, guard, &mut state, &mut temporaries)?;

@@ -88,6 +88,8 @@ pub struct Parameter {
     pub pointer: bool,
     /// Is it a `restrict` pointer?
     pub restrict: bool,
+    /// The size of the numbers or pointers that it points to, if their addresses are multiples of it; else 1.
+    pub element: u16,
     /// The register in which it is at the first instruction, if debug information says so. Nothing may be believed
     /// because of it: optimisers lose track.
     pub arrives: Option<Register>,

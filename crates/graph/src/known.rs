@@ -2,6 +2,7 @@
 //! terms compared with constants.
 
 use crate::Context;
+use crate::apart::Distances;
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Bits, Op, Sort, TermId};
 
@@ -13,6 +14,10 @@ pub struct Known {
     pub(crate) orders: Vec<crate::widen::Order>,
     /// `x`, `y` and a lower bound of `y − x`, signed.
     pub(crate) gaps: Vec<(TermId, TermId, i128)>,
+    /// How far pointers are from each other.
+    pub(crate) distances: Distances,
+    /// The conditions that were learned.
+    pub(crate) conditions: Vec<TermId>,
 }
 
 /// Bounds of a term of up to 64 bits, inclusive.
@@ -131,6 +136,7 @@ impl Known {
     /// Adds the conjuncts of a condition.
     pub fn learn(&mut self, arena: &mut Arena, condition: TermId) {
         let mut stack = vec![condition];
+        self.conditions.push(condition);
         while let Some(term) = stack.pop() {
             match arena.op(term) {
                 Op::And => stack.extend_from_slice(arena.args(term)),
@@ -142,8 +148,14 @@ impl Known {
                             stack.push(negated);
                         }
                     }
+                    if arena.op(inner) == Op::And {
+                        let parts = arena.args(inner).to_vec();
+                        let parts: Vec<TermId> = parts.into_iter().map(|part| arena.bool_not(part)).collect();
+                        self.distances.learn_clause(arena, &parts);
+                    }
                     self.learn_range(arena, inner, false);
                     self.learn_order(arena, inner, false);
+                    self.distances.learn(arena, inner, false);
                     let no = arena.bool(false);
                     self.literals.insert(inner, no);
                 }
@@ -152,8 +164,12 @@ impl Known {
                     if arena.op(term) == Op::Eq {
                         self.learn_equality(arena, term);
                     }
+                    if arena.op(term) == Op::Or {
+                        self.distances.learn_clause(arena, arena.args(term));
+                    }
                     self.learn_range(arena, term, true);
                     self.learn_order(arena, term, true);
+                    self.distances.learn(arena, term, true);
                     let yes = arena.bool(true);
                     self.literals.insert(term, yes);
                 }
@@ -251,9 +267,27 @@ impl Known {
         impossible.then_some(false)
     }
 
+    /// The upper bits of a number tell its range.
+    fn learn_upper_bits(&mut self, arena: &Arena, part: TermId, value: TermId) {
+        let (Op::Extract { hi, lo }, Some(value)) = (arena.op(part), arena.as_const(value)) else { return };
+        let inner = arena.arg(part, 0);
+        let top = hi + 1 == arena.width(inner);
+        let whole = if top { Some(inner) } else { arena.lookup(Op::Extract { hi, lo: 0 }, &[inner]) };
+        let Some(whole) = whole.filter(|w| lo > 0 && arena.width(*w) <= 64) else { return };
+        let low = number(value, false) << lo;
+        let (least, most) = (low, low + (1i128 << lo) - 1);
+        let full = Range::full(arena.width(whole));
+        let range = self.ranges.entry(whole).or_insert(full);
+        range.unsigned = (range.unsigned.0.max(least), range.unsigned.1.min(most));
+        if most <= full.signed.1 {
+            range.signed = (range.signed.0.max(least), range.signed.1.min(most));
+        }
+    }
+
     /// `x = constant` lets `x` be replaced.
     fn learn_equality(&mut self, arena: &Arena, term: TermId) {
         let (a, b) = (arena.arg(term, 0), arena.arg(term, 1));
+        self.learn_upper_bits(arena, a, b);
         if arena.as_const(b).is_some() && arena.as_const(a).is_none() {
             self.literals.insert(a, b);
         } else {

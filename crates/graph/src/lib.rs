@@ -25,6 +25,7 @@ mod context;
 mod memory;
 mod declared;
 mod block_copies;
+mod apart;
 mod known;
 mod widen;
 mod order;
@@ -36,6 +37,7 @@ mod volatile;
 mod renaming;
 pub mod interpreter;
 
+pub use apart::Viewpoint;
 pub use assumption::{Assumption, Undefined};
 pub use block_copies::{BlockCopy, block_copies};
 pub use calls::Shape;

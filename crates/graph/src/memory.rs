@@ -33,7 +33,7 @@ impl Context<'_> {
             let disjoint = distance as u64 >= u64::from(m) && (distance.wrapping_neg()) as u64 >= u64::from(n);
             return if disjoint { Alias::Disjoint } else { Alias::Distance(distance) };
         }
-        if self.is_trace(a) || self.is_trace(b) {
+        if self.is_trace(a) || self.is_trace(b) || self.kept_apart((a, n), (b, m)) {
             return Alias::Disjoint;
         }
         let given = [a, b].map(|address| self.mentions_thread_address(address));
@@ -150,11 +150,11 @@ impl Context<'_> {
     }
 
     fn read_chain(&mut self, memory: TermId, address: TermId, bytes: u16) -> TermId {
-        if let Some(value) = self.read_memo.get(&(memory, address, bytes)) {
-            return *value;
+        if let Some(value) = self.remembered(memory, address, bytes) {
+            return value;
         }
         let value = self.read_uncached(memory, address, bytes);
-        self.read_memo.insert((memory, address, bytes), value);
+        self.remember(memory, address, bytes, value);
         value
     }
 

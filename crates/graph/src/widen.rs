@@ -11,13 +11,13 @@ use term::{Arena, Bits, Linear, Op, TermId};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     /// The smaller side without its constant, and the constant.
-    base: TermId,
-    offset: i128,
+    pub base: TermId,
+    pub offset: i128,
     /// The larger side without its constant, and the constant.
-    above: TermId,
-    above_offset: i128,
-    strict: bool,
-    signed: bool,
+    pub above: TermId,
+    pub above_offset: i128,
+    pub strict: bool,
+    pub signed: bool,
 }
 
 /// Deeper terms are not looked into.
@@ -86,12 +86,12 @@ impl Known {
     }
 
     /// Largest and smallest value of the width.
-    fn limits(width: u16, signed: bool) -> (i128, i128) {
+    pub(crate) fn limits(width: u16, signed: bool) -> (i128, i128) {
         let half = 1i128 << (width - 1);
         if signed { (-half, half - 1) } else { (0, 2 * half - 1) }
     }
 
-    fn range(&self, arena: &Arena, term: TermId, signed: bool) -> (i128, i128) {
+    pub(crate) fn range(&self, arena: &Arena, term: TermId, signed: bool) -> (i128, i128) {
         let width = arena.width(term);
         let full = Known::limits(width, signed);
         if let Some(constant) = arena.as_const(term) {
@@ -120,7 +120,10 @@ impl Known {
             _ => full,
         };
         let (low, high) = self.bounds_of(term, signed).unwrap_or(full);
-        (inner.0.max(low), inner.1.min(high))
+        // Of numbers without a sign, both readings have the same bounds.
+        let (others, end) = (self.bounds_of(term, !signed), Known::limits(width, true).1);
+        let (least, most) = others.filter(|(a, b)| *a >= 0 && *b <= end).unwrap_or(full);
+        (inner.0.max(low).max(least), inner.1.min(high).min(most))
     }
 
     /// The interval of `base`, from comparisons with constants and with other terms.

@@ -101,6 +101,14 @@ pub struct EdgeClaim {
     pub original: u32,
     /// The candidate stops when it reaches its head this many times.
     pub candidate: u32,
+    /// The original may go round up to this many times more, as many as the path asks for: turns that the candidate has
+    /// taken before its loop if their number is odd.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A [`Binding`] as written in a certificate.
@@ -183,6 +191,11 @@ impl Certificate {
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let edge = self.edges.iter().find(|e| e.from == from && e.to == to);
         edge.map_or([1, 1], |e| [e.original.max(1), e.candidate.max(1)])
+    }
+
+    /// How many turns more the original may take on an edge.
+    pub fn more(&self, from: Option<usize>, to: usize) -> u32 {
+        self.edges.iter().find(|e| e.from == from && e.to == to).map_or(0, |e| e.more)
     }
 
     /// Text form.

@@ -301,6 +301,22 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
+    /// Is there a definition of the point that certainly does not hold? A wrong answer costs a proof, nothing else.
+    pub(crate) fn is_refuted(&mut self, index: usize, at: &Point) -> bool {
+        let known = Known::from_condition(self.context.arena, at.condition);
+        let states = self.defined_over(index, &at.states);
+        self.points[index].define.clone().into_iter().any(|(target, expression)| {
+            let Ok(wanted) = expression.term(self.context, &states) else { return false };
+            let value = target.read(self.context.arena, &at.states[target.side.index()]);
+            if self.context.arena.sort(wanted) != self.context.arena.sort(value) {
+                return false;
+            }
+            let same = self.equality(&known, value, wanted);
+            let same = known.simplify(self.context.arena, same);
+            self.context.arena.as_bool(same) == Some(false)
+        })
+    }
+
     /// What the original is said to have accessed when both sides are at a point.
     fn seen(&mut self, index: usize, at: &Point) -> Result<Vec<Access>, Rejection> {
         let mut out = Vec::new();

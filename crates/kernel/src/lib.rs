@@ -14,6 +14,7 @@ mod expression;
 mod filled;
 mod aligned;
 mod claims;
+mod pointers;
 mod eliminate;
 mod obligation;
 mod exits;

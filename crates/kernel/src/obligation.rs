@@ -8,11 +8,11 @@
 use crate::filled::Filled;
 use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use solver::{Answer, Query};
 use std::time::Instant;
 use term::eval::Model;
-use term::{Arena, FloatOp, Func, Op, Sort, TermId, VarId};
+use term::{Arena, FloatOp, Func, Linear, Op, Sort, TermId, VarId};
 
 /// Why an obligation could not be discharged.
 #[derive(Clone, Debug)]
@@ -61,6 +61,8 @@ pub(crate) enum FactKind {
 }
 
 const RELEVANT_FACTS: usize = 48;
+/// Conditions with fewer conjuncts are taken as they are.
+const MANY_CONJUNCTS: usize = 8;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
 /// Time for all of them, in times of what one question may take.
@@ -148,7 +150,7 @@ impl Checker<'_, '_> {
 
     /// The path condition and the facts that share a variable with it or with the goal.
     fn hypotheses(&mut self, at: &Point, known: &Known, goal: TermId) -> Vec<TermId> {
-        let mut out = vec![at.condition];
+        let mut out = weakened(self.context.arena, at.condition);
         // Where addresses lie rarely matters to the question whether a path is possible.
         let paths_only = self.context.widens && self.context.arena.as_bool(goal) == Some(false);
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
@@ -161,7 +163,19 @@ impl Checker<'_, '_> {
                 out.push(range);
             }
         }
-        for fact in at.facts.iter().rev() {
+        if !paths_only && known.compares_distances() {
+            let pointers = self.pointers(at, known);
+            for (var, bytes) in pointers.into_iter().filter(|(var, bytes)| *bytes > 1 && vars.contains(var)) {
+                let bits = bytes.trailing_zeros() as u16;
+                let pointer = self.context.arena.var_term(var);
+                let rest = self.context.arena.extract(pointer, bits - 1, 0);
+                let zero = self.context.arena.bv(bits, 0);
+                let whole = self.context.arena.eq(rest, zero);
+                out.push(whole);
+            }
+        }
+        let between = if paths_only { FxHashSet::default() } else { self.accesses_between(at, known) };
+        for fact in at.facts.iter().rev().filter(|f| !between.contains(&f.number)) {
             if out.len() > RELEVANT_FACTS {
                 break;
             }
@@ -193,6 +207,28 @@ impl Checker<'_, '_> {
             if !out.contains(&fact) {
                 out.push(fact);
             }
+        }
+        out
+    }
+
+    /// Accesses that lie between others of one row: that these are user addresses says that they are.
+    fn accesses_between(&mut self, at: &Point, known: &Known) -> FxHashSet<u32> {
+        let mut rows: FxHashMap<TermId, Vec<(i64, u32)>> = FxHashMap::default();
+        for fact in &at.facts {
+            let FactKind::Access { address, .. } = fact.kind else { continue };
+            let when = known.simplify(self.context.arena, fact.when);
+            if self.context.arena.as_bool(when) == Some(true) {
+                let sum = Linear::of(self.context.arena, address);
+                let offset = sum.constant.low() as i64;
+                let base = self.context.arena.add_const(address, offset.wrapping_neg());
+                rows.entry(base).or_default().push((offset, fact.number));
+            }
+        }
+        let mut out = FxHashSet::default();
+        for row in rows.values() {
+            let (least, most) = (row.iter().min().map(|r| r.0), row.iter().max().map(|r| r.0));
+            let inside = row.iter().filter(|(offset, _)| Some(*offset) != least && Some(*offset) != most);
+            out.extend(inside.map(|(_, number)| *number));
         }
         out
     }
@@ -458,6 +494,33 @@ impl Checker<'_, '_> {
         }
         Some(all)
     }
+}
+
+/// The conjuncts of a condition; of those that say `x + k < y` for one x and one y, only those with the least and the
+/// largest k. Where many turns are taken at once, all others follow.
+fn weakened(arena: &mut Arena, condition: TermId) -> Vec<TermId> {
+    if arena.op(condition) != Op::And || arena.args(condition).len() < MANY_CONJUNCTS {
+        return vec![condition];
+    }
+    let conjuncts = arena.args(condition).to_vec();
+    let mut rows: FxHashMap<(bool, TermId, TermId), Vec<(i64, TermId)>> = FxHashMap::default();
+    for conjunct in &conjuncts {
+        let signed = match arena.op(*conjunct) {
+            Op::Slt => true,
+            Op::Ult => false,
+            _ => continue,
+        };
+        let (a, b) = (arena.arg(*conjunct, 0), arena.arg(*conjunct, 1));
+        let offset = Linear::of(arena, a).constant.to_i64().unwrap_or(0);
+        let base = arena.add_const(a, offset.wrapping_neg());
+        rows.entry((signed, base, b)).or_default().push((offset, *conjunct));
+    }
+    let mut between: FxHashSet<TermId> = FxHashSet::default();
+    for row in rows.values() {
+        let (least, most) = (row.iter().min().map(|r| r.0), row.iter().max().map(|r| r.0));
+        between.extend(row.iter().filter(|r| Some(r.0) != least && Some(r.0) != most).map(|r| r.1));
+    }
+    conjuncts.into_iter().filter(|c| !between.contains(c)).collect()
 }
 
 /// May operands be exchanged? True if a NaN's payload could tell.

@@ -288,7 +288,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Follows the original from a product point to its next events, and the candidate under each.
     fn advance(&mut self, start: Point, onward: [Onward; 2], segment: Segment) -> Result<(), Rejection> {
-        let known = Known::from_condition(self.context.arena, start.condition);
+        let known = self.known(&start);
         let unrolled = self.certificate.edges.iter().any(|e| e.from == segment.from && e.original > 1);
         let joins = if unrolled { Joins::Merge } else { Joins::Split };
         let mut original = self.run(Side::Original, onward[0], &start.states[0], &known, joins)?;

@@ -24,6 +24,8 @@ struct Way {
     from: Option<usize>,
     to: usize,
     passes: [u32; 2],
+    /// Turns more that the original may take.
+    more: u32,
     /// Is the candidate there already, and waits?
     waits: bool,
 }
@@ -236,7 +238,8 @@ impl<'c> CertificateView<'c> {
                     None => self.certificate.edges.iter().any(|e| e.from == from && e.to == to) || from == Some(to),
                 };
                 if there {
-                    out.push(Way { from, to, passes: self.certificate.passes(from, to), waits: target.waits });
+                    let (passes, more) = (self.certificate.passes(from, to), self.certificate.more(from, to));
+                    out.push(Way { from, to, passes, more, waits: target.waits });
                 }
             }
         }
@@ -291,7 +294,8 @@ fn render_ways(ways: &[Way], from: Option<usize>) -> String {
         } else {
             format!("o reaches its head {}, c {}", times(a), times(b))
         };
-        format!("→ point {}: {turns}", way.to + 1)
+        let more = if way.more > 0 { format!("; o up to {} more", times(way.more)) } else { String::new() };
+        format!("→ point {}: {turns}{more}", way.to + 1)
     };
     let lines: Vec<String> = ways.iter().filter(|way| way.from == from).map(line).collect();
     row("  edges", &lines)
@@ -362,7 +366,7 @@ mod tests {
             locals: vec![LocalClaim { original: Some(-64), candidate: None, size: 16, escapes: true }],
             cuts: [vec![1], vec![1, 2, 3]],
             points: vec![point(1, "(add (mul #64:4 (sext 64 o[-12,4])) &&a)"), point(2, "(zext 64 o[-12,4])")],
-            edges: vec![EdgeClaim { from: Some(0), to: 0, original: 2, candidate: 1 }],
+            edges: vec![EdgeClaim { from: Some(0), to: 0, original: 2, candidate: 1, more: 0 }],
         }
     }
 

@@ -303,6 +303,7 @@ mod tests {
             objects: BTreeMap::from([(var, object)]),
             signature: Some(signature(vec![value(7, 8)], vec![value(0, 4)])),
             parameters: vec![Parameter {
+                element: 1,
                 name: "p".to_string(),
                 values: vec![value(7, 8)],
                 pointer: true,

@@ -123,7 +123,7 @@ const MOST_PLANS: usize = 12;
 const EFFORTS: [Patience; 3] = [
     Patience { resources: 300_000, time: Duration::from_millis(500), more: None, guards: false },
     Patience { resources: 300_000, time: Duration::from_millis(500), more: None, guards: true },
-    Patience { resources: 1_500_000, time: Duration::from_secs(4), more: Some(5), guards: true },
+    Patience { resources: 1_500_000, time: Duration::from_secs(8), more: Some(5), guards: true },
 ];
 /// Counterexamples that are used to get to loops that no run has seen.
 const MOST_MODELS: usize = 4;

@@ -259,7 +259,7 @@ impl Session {
         loop {
             let mut certificate = bindings.certificate(original, candidate);
             if turns > 0 {
-                certificate.edges.push(EdgeClaim { from: None, to: 0, original: turns, candidate: turns });
+                certificate.edges.push(EdgeClaim { from: None, to: 0, original: turns, candidate: turns, more: 0 });
             }
             let result = kernel::check(arena, original, candidate, &certificate, solver, Some(deadline));
             rounds += 1;

@@ -54,8 +54,9 @@ impl Checker<'_, '_> {
         onward: Onward,
         segment: Segment,
     ) -> Result<(), Rejection> {
-        let known = Known::from_condition(self.context.arena, at.condition);
-        let mut candidate = self.run(Side::Candidate, onward, &at.states[1], &known, Joins::Merge)?;
+        let known = self.known(&at);
+        let joins = self.joins(&segment);
+        let mut candidate = self.run(Side::Candidate, onward, &at.states[1], &known, joins)?;
         let arrivals = std::mem::take(&mut candidate.arrivals);
         let is_head = |event: Event| matches!(event, Event::Head(_));
         let logs = if is_head(event) || arrivals.iter().any(|a| is_head(a.event)) {
@@ -180,7 +181,8 @@ impl Checker<'_, '_> {
             return Err(Stuck::OutOfBudget.into());
         }
         let points = pair.events.map(Event::point);
-        let result = match self.next_move(&pair) {
+        let out_of_step = self.out_of_step(&pair);
+        let result = match self.next_move(&pair, &out_of_step) {
             // Claims that do not hold are found at loop heads; only if all hold do returns matter. Without claims a difference
             // is looked for, and returns tell.
             Move::Stop if !self.points.is_empty() && !self.returning && is_return(&pair) => {
@@ -200,7 +202,13 @@ impl Checker<'_, '_> {
                 if (again || late) && self.is_impossible(&pair) {
                     return Ok(());
                 }
-                let turns = self.certificate.edges.iter().map(|e| e.original.max(e.candidate)).max().unwrap_or(1);
+                let turns = self
+                    .certificate
+                    .edges
+                    .iter()
+                    .map(|e| e.original.saturating_add(e.more).max(e.candidate))
+                    .max()
+                    .unwrap_or(1);
                 let turns = turns.min(MOST_PASSES);
                 let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
                 let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns
@@ -248,7 +256,7 @@ impl Checker<'_, '_> {
     }
 
     /// Who goes on, by what the certificate says about the edges of the segment.
-    fn next_move(&self, pair: &Pair) -> Move {
+    fn next_move(&self, pair: &Pair, out_of_step: &[usize]) -> Move {
         let (a, b) = match pair.events {
             [Event::Head(a), Event::Head(b)] => (a, b),
             [Event::Head(_), _] => return self.may_pass(pair, Side::Original),
@@ -261,8 +269,15 @@ impl Checker<'_, '_> {
         for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
             let passes = self.certificate.passes(pair.segment.from, index);
             if point.heads == [a, b] {
-                if times == passes {
-                    return Move::Point(index);
+                let more = self.certificate.more(pair.segment.from, index).min(MOST_PASSES);
+                let enough = (passes[0]..=passes[0].saturating_add(more)).contains(&times[0]);
+                if enough && times[1] == passes[1] {
+                    let last = times[0] == passes[0].saturating_add(more);
+                    return if last || !out_of_step.contains(&index) {
+                        Move::Point(index)
+                    } else {
+                        self.may_pass(pair, Side::Original)
+                    };
                 }
                 if times[0] < passes[0] {
                     return self.may_pass(pair, Side::Original);
@@ -291,6 +306,20 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Points where both sides are, with definitions that do not hold here: the original has turns to take before they meet.
+    fn out_of_step(&mut self, pair: &Pair) -> Vec<usize> {
+        let heads = pair.events.map(Event::point);
+        let may_be = |i: &usize| self.points[*i].heads == heads && self.certificate.more(pair.segment.from, *i) > 0;
+        let open: Vec<usize> = (0..self.points.len()).filter(may_be).collect();
+        open.into_iter().filter(|index| self.is_refuted(*index, &pair.at)).collect()
+    }
+
+    /// Does the path take turns that are to be told from others?
+    fn joins(&self, segment: &Segment) -> Joins {
+        let varies = self.certificate.edges.iter().any(|e| e.from == segment.from && e.more > 0);
+        if varies { Joins::Split } else { Joins::Merge }
+    }
+
     /// Does a point come before another, loops apart?
     fn is_before(&self, side: usize, point: PointId, other: PointId) -> bool {
         self.rank(side, point) < self.rank(side, other)
@@ -315,10 +344,11 @@ impl Checker<'_, '_> {
 
     /// One side passes its loop head.
     fn pass(&mut self, pair: Pair, side: Side, open: &mut Vec<Pair>) -> Result<(), Rejection> {
-        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let known = self.known(&pair.at);
         let i = side.index();
         let from = Onward::At(pair.events[i].point());
-        let mut run = self.run(side, from, &pair.at.states[i], &known, Joins::Merge)?;
+        let joins = if side == Side::Candidate { self.joins(&pair.segment) } else { Joins::Merge };
+        let mut run = self.run(side, from, &pair.at.states[i], &known, joins)?;
         let arrivals = std::mem::take(&mut run.arrivals);
         let mut next = pair;
         if side == Side::Original {
@@ -380,6 +410,7 @@ impl Checker<'_, '_> {
             result?;
         }
         let mut at = pair.at.clone();
+        self.settle_reads(&mut at);
         let before = self.failed.clone();
         self.check_arrival(index, &mut at)?;
         if self.failed != before && self.is_impossible(pair) {
@@ -395,6 +426,7 @@ impl Checker<'_, '_> {
     /// Both sides at calls or returns.
     fn arrive(&mut self, pair: &Pair) -> Result<(), Rejection> {
         let mut pair = pair.clone();
+        self.settle_reads(&mut pair.at);
         if self.unrolls() && !self.points.is_empty() && is_return(&pair) {
             if !pair.decided {
                 // What is asked most is asked first: most pairs of returns never happen.

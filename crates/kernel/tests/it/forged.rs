@@ -34,7 +34,7 @@ impl Forgery {
     }
 
     fn edge(mut self, from: Option<usize>, to: usize, original: u32, candidate: u32) -> Forgery {
-        self.certificate.edges.push(EdgeClaim { from, to, original, candidate });
+        self.certificate.edges.push(EdgeClaim { from, to, original, candidate, more: 0 });
         self
     }
 

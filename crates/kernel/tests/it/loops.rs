@@ -59,7 +59,7 @@ fn no_point_is_left_out() {
     let wrong = COUNT.replace("inc ecx", "cmp ecx, 1\njl 3f\nadd eax, 1\n3: inc ecx");
     let programs = Programs::assembly("prototype: int f(int n)", COUNT, &wrong);
     let claim = point(heads(&programs), &[], &[], &[]);
-    let edge = |from, to, times| EdgeClaim { from, to, original: times, candidate: times };
+    let edge = |from, to, times| EdgeClaim { from, to, original: times, candidate: times, more: 0 };
     let certificate = Certificate {
         edges: vec![edge(None, 0, 99), edge(None, 1, 1), edge(Some(1), 0, 1), edge(Some(1), 1, 99)],
         ..claimed(&programs, vec![claim.clone(), claim])
@@ -230,7 +230,13 @@ fn mutate(certificate: &mut Certificate, random: &mut impl FnMut(usize) -> usize
             let numbers = [0, 1, 2, 3, 7, 700, u32::MAX];
             let from = [None, Some(0), Some(1), Some(9)][random(4)];
             let (original, candidate) = (numbers[random(7)], numbers[random(7)]);
-            certificate.edges.push(EdgeClaim { from, to: [0, 1, 2, usize::MAX][random(4)], original, candidate });
+            certificate.edges.push(EdgeClaim {
+                from,
+                to: [0, 1, 2, usize::MAX][random(4)],
+                original,
+                candidate,
+                more: random(3) as u32,
+            });
         }
     }
 }

@@ -73,7 +73,8 @@ impl Placement {
         }
         self.signature.arguments.extend(&values);
         let (pointer, restrict) = (shape.pointer || shape.by_reference, shape.restrict);
-        self.parameters.push(Parameter { name, values, pointer, restrict, arrives: None, located: false });
+        let element = if shape.pointer { shape.element } else { 1 };
+        self.parameters.push(Parameter { name, values, pointer, restrict, element, arrives: None, located: false });
     }
 
     fn place(&mut self, shape: &Shape) -> Vec<Value> {

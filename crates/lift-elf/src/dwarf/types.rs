@@ -34,6 +34,8 @@ pub(crate) struct Shape {
     pub aggregate: bool,
     pub pointer: bool,
     pub restrict: bool,
+    /// The size of the scalars that a pointer points to, if they lie at multiples of it; else 1.
+    pub element: u16,
     /// Passed by reference whatever its size (C++ objects that are not trivially copied).
     pub by_reference: bool,
     /// Is its size or content unknown to us?
@@ -50,6 +52,7 @@ impl Shape {
             aggregate: false,
             pointer: false,
             restrict: false,
+            element: 1,
             by_reference: false,
             unknown: None,
         }
@@ -152,6 +155,7 @@ impl<'a, 'b> Types<'a, 'b> {
             c::DW_TAG_pointer_type | c::DW_TAG_reference_type | c::DW_TAG_rvalue_reference_type => {
                 let mut shape = Shape::scalar(8, Scalar::Integer { boolean: false, signed: false });
                 shape.pointer = true;
+                shape.element = self.element(&entry).unwrap_or(1);
                 shape
             }
             c::DW_TAG_ptr_to_member_type | c::DW_TAG_unspecified_type if size.is_none_or(|s| s == 8) => {
@@ -177,6 +181,31 @@ impl<'a, 'b> Types<'a, 'b> {
             c::DW_TAG_array_type => self.array(&entry, offset, size, depth),
             tag => Shape::unknown(format!("a type of kind {tag}")),
         })
+    }
+
+    /// The size of the scalars behind a pointer, if nothing says that they lie elsewhere than at multiples of it.
+    fn element(&self, pointer: &Entry<'a, 'b>) -> Option<u16> {
+        let mut at = self.reference(pointer, c::DW_AT_type)?;
+        for _ in 0..MAX_DEPTH {
+            let entry = self.unit.entry(at).ok()?;
+            let size = match entry.tag() {
+                _ if entry.attr_value(c::DW_AT_alignment).ok()?.is_some() => return None,
+                c::DW_TAG_base_type if self.encoding(&entry) == Some(c::DW_ATE_complex_float) => return None,
+                c::DW_TAG_base_type | c::DW_TAG_enumeration_type => self.number(&entry, c::DW_AT_byte_size)?,
+                c::DW_TAG_pointer_type => 8,
+                c::DW_TAG_typedef
+                | c::DW_TAG_const_type
+                | c::DW_TAG_volatile_type
+                | c::DW_TAG_restrict_type
+                | c::DW_TAG_array_type => {
+                    at = self.reference(&entry, c::DW_AT_type)?;
+                    continue;
+                }
+                _ => return None,
+            };
+            return u16::try_from(size).ok().filter(|s| matches!(s, 2 | 4 | 8));
+        }
+        None
     }
 
     fn base(&self, entry: &Entry<'a, 'b>, size: u64) -> Shape {

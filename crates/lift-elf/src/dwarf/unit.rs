@@ -479,6 +479,20 @@ mod tests {
     }
 
     #[test]
+    fn pointers_tell_where_their_elements_lie() {
+        let text = "
+            typedef int loose __attribute__((aligned(1))); typedef loose alias; typedef double plain;
+            struct packed { char c; int i; } __attribute__((packed)); enum e { A };
+            void f(int *a, const plain *b, short (*c)[8], char **d, enum e *e, unsigned char *g, loose *h, const alias *i,
+                loose (*j)[4], struct packed *k, void *l, _Complex float *m, int n) {}
+        ";
+        let image = compiled(text, "cc -c -g -O0 -w");
+        let (_, function) = lifted(&image, "f");
+        let elements: Vec<u16> = function.expect("a graph").parameters.iter().map(|p| p.element).collect();
+        assert_eq!(elements, [4, 8, 2, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1]);
+    }
+
+    #[test]
     fn signatures_follow_the_calling_convention() {
         let text = "
             struct two { int a; double b; }; struct big { long x[4]; }; struct mix { float f, g; int i; };

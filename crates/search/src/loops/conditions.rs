@@ -80,9 +80,22 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
                 }
             }
             order(x, y, near, &mut hold);
+            if near.is_none() && x.forgotten && !y.forgotten {
+                room_for_turns(x, y, period, &mut hold);
+            }
         }
     }
     out.hold.extend(hold);
+}
+
+/// As many turns as are taken at once are still to be made: less than runs have seen, but what the code makes sure of.
+fn room_for_turns(x: &Column, y: &Column, period: u32, hold: &mut Vec<String>) {
+    let width = x.location.width;
+    let least = x.signed().iter().zip(y.signed()).map(|(a, b)| i128::from(b) - i128::from(*a)).min();
+    let claim = format!("(<=s #{width}:{period} (add {} (mul #{width}:-1 {})))", y.name(), x.name());
+    if period > 1 && least.is_some_and(|least| least >= i128::from(period)) && !hold.contains(&claim) {
+        hold.push(claim);
+    }
 }
 
 /// A variable that the code compares with constants, none of which it ever was.

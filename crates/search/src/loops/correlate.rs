@@ -29,6 +29,8 @@ pub(crate) struct Meeting {
     pub turns: [u32; 2],
     /// Turns of the original before the first meeting.
     pub peeled: u32,
+    /// Turns more that the original may take before the first meeting, depending on the path.
+    pub slack: u32,
     /// Does the candidate wait at its point while the original goes round alone?
     pub waits: bool,
 }
@@ -47,14 +49,20 @@ impl Plan {
         }
     }
 
+    /// Turns more that the original may take on the way from another point.
+    pub fn slack(&self, from: Option<usize>, to: usize) -> u32 {
+        if from == Some(to) { 0 } else { self.points[to].slack }
+    }
+
     /// The edges whose heads are not reached just once.
     pub fn edges(&self) -> Vec<EdgeClaim> {
         let mut out = Vec::new();
         for to in 0..self.points.len() {
             for from in [None].into_iter().chain((0..self.points.len()).map(Some)) {
                 let [original, candidate] = self.passes(from, to);
-                if [original, candidate] != [1, 1] {
-                    out.push(EdgeClaim { from, to, original, candidate });
+                let more = self.slack(from, to);
+                if [original, candidate] != [1, 1] || more > 0 {
+                    out.push(EdgeClaim { from, to, original, candidate, more });
                 }
             }
         }
@@ -74,9 +82,16 @@ pub(crate) struct Alignment<'r> {
 
 /// Follows the plan through the runs.
 pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
-    let mut out = Alignment { rows: vec![Vec::new(); plan.points.len()], misfits: 0, left_over: 0 };
+    let empty = || Alignment { rows: vec![Vec::new(); plan.points.len()], misfits: 0, left_over: 0 };
+    let mut out = empty();
+    let mut rests = Rests::new(plan.points.len());
+    if plan.points.iter().any(|p| p.slack > 0) {
+        let complete = runs.iter().enumerate().filter(|(_, run)| run.complete);
+        complete.for_each(|(number, run)| align_run(plan, run, number, &mut empty(), &mut rests));
+        rests.learning = false;
+    }
     for (number, run) in runs.iter().enumerate() {
-        align_run(plan, run, number, &mut out);
+        align_run(plan, run, number, &mut out, &mut rests);
         for (index, point) in plan.points.iter().enumerate().filter(|(_, p)| p.waits) {
             wait_in(point, run, number, &mut out.rows[index]);
         }
@@ -98,7 +113,44 @@ fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<
     }
 }
 
-fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'r>) {
+/// How many turns of the original are left when the candidate has gone round for the last time, by point: where it is
+/// open how many turns came before the first meeting and memory does not tell, that does.
+struct Rests {
+    seen: Vec<Vec<i64>>,
+    learning: bool,
+}
+
+impl Rests {
+    fn new(points: usize) -> Rests {
+        Rests { seen: vec![Vec::new(); points], learning: true }
+    }
+
+    /// The number that was seen most.
+    fn usual(&self, point: usize) -> Option<i64> {
+        let seen = &self.seen[point];
+        let count = |rest: &i64| seen.iter().filter(|r| *r == rest).count();
+        seen.iter().copied().max_by_key(|rest| (count(rest), std::cmp::Reverse(*rest)))
+    }
+
+    /// Which of several visits of the original is the meeting: a visit, and what would be left behind it.
+    fn choose(&mut self, point: usize, options: &[(usize, i64)]) -> Option<usize> {
+        match options {
+            [(visit, rest)] => {
+                if self.learning {
+                    self.seen[point].push(*rest);
+                }
+                Some(*visit)
+            }
+            _ if self.learning => None,
+            _ => {
+                let usual = self.usual(point);
+                options.iter().find(|(_, rest)| Some(*rest) == usual).or(options.first()).map(|(visit, _)| *visit)
+            }
+        }
+    }
+}
+
+fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'r>, rests: &mut Rests) {
     let [ours, theirs] = &run.visits;
     let (mut a, mut b) = (0, 0);
     let mut from: Option<usize> = None;
@@ -107,13 +159,31 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
     while let Some((head, to)) = theirs[b..].iter().find_map(|v| Some((v.point, met(v)?))) {
         let [turns, their_turns] = plan.passes(from, to);
         let Some(other) = nth(&theirs[b..], head, their_turns) else { break };
-        let Some(mine) = nth(&ours[a..], plan.points[to].heads[0], turns) else {
+        b += other + 1;
+        let y = &theirs[b - 1];
+        let reached = |n: u32| nth(&ours[a..], plan.points[to].heads[0], n);
+        let same = |i: &usize| ours[a + i].world == y.world && ours[a + i].calls == y.calls;
+        // Where the number of turns is open, memory tells.
+        let slack = plan.slack(from, to);
+        let found = if slack > 0 {
+            let [own, other] = plan.points[to].heads;
+            let later = theirs[b..].iter().filter(|v| v.point == other).count() as i64;
+            let rest = |i: usize| {
+                let left = ours[a + i + 1..].iter().filter(|v| v.point == own).count() as i64;
+                left - later * i64::from(plan.points[to].turns[0])
+            };
+            let options = (turns..=turns + slack).filter_map(|n| reached(n).filter(same));
+            let options: Vec<(usize, i64)> = options.map(|i| (i, rest(i))).collect();
+            rests.choose(to, &options)
+        } else {
+            None
+        };
+        let Some(mine) = found.or_else(|| reached(turns)) else {
             out.misfits += usize::from(run.complete);
             return;
         };
         a += mine + 1;
-        b += other + 1;
-        let (x, y) = (&ours[a - 1], &theirs[b - 1]);
+        let x = &ours[a - 1];
         if x.calls != y.calls || (x.world != y.world && !plan.loose) {
             out.misfits += 1;
             return;
@@ -136,11 +206,14 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
 }
 
 /// Partners that are considered for one head.
-const MOST_PARTNERS: usize = 5;
+const MOST_PARTNERS: usize = 6;
 /// Combinations that waiting is tried with.
 const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
 const MOST_COMBINATIONS: usize = 400;
+
+/// Turns that a candidate takes before a loop that does several at once.
+const MOST_SLACK: u32 = 7;
 
 /// What an unlikely shape weighs, in turns that are left over.
 const UNLIKELY: usize = 100;
@@ -189,7 +262,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
                     let alternatives = loops[0].alternatives(functions[0], *head);
                     let cut = if behind { *alternatives.last().expect("the head") } else { *head };
                     if let Some(place) = waiting_place(runs, cut, last) {
-                        longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, waits: true });
+                        longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, slack: 0, waits: true });
                     }
                 }
                 if longer.len() > points.len() && !waiting.contains(&longer) {
@@ -216,7 +289,8 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let strange = |n: u32| n > 2 && !n.is_power_of_two();
         let uneven = plan.points.iter().filter(|p| p.turns.iter().any(|n| strange(*n))).count();
         let folded = folded(functions[0], loops, &plan.points);
-        let disorder = disorder + UNLIKELY * (odd + uneven + folded);
+        let open = plan.points.iter().filter(|p| p.slack > 0).count();
+        let disorder = disorder + UNLIKELY * (odd + uneven + folded) + open;
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);
@@ -307,7 +381,7 @@ fn partners(
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
                 out.push((
                     2000 + 100 * apart,
-                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false },
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false },
                 ));
             }
             // A turn of the original may pass one of several heads: which, its path tells.
@@ -322,7 +396,7 @@ fn partners(
                 (1000 * excess / (all + 1)) as u64
             };
             if let Some(excess) = theirs.iter().filter(|h| **h != head).map(both).min().filter(|_| !counts.is_empty()) {
-                out.push((excess, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false }));
+                out.push((excess, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false }));
             }
             for turns in turns(&counts, unroll) {
                 // The candidate may have peeled a turn.
@@ -333,7 +407,7 @@ fn partners(
                         .map(|(a, b)| (a * i64::from(turns[1]) - b * i64::from(turns[0])).unsigned_abs())
                         .sum();
                     let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                    let meeting = Meeting { heads: [point, head], turns, peeled, waits: false };
+                    let meeting = Meeting { heads: [point, head], turns, peeled, slack: 0, waits: false };
                     out.push((1000 * excess / (all + 1), meeting));
                 }
             }
@@ -349,7 +423,13 @@ fn partners(
     }
     ranked.sort_by_key(|(key, _)| *key);
     tracing::trace!(?head, ?ranked, "partners");
-    ranked.into_iter().map(|(_, meeting)| meeting).take(MOST_PARTNERS + 1).collect()
+    let mut meetings: Vec<Meeting> = ranked.into_iter().map(|(_, meeting)| meeting).collect();
+    // Before a loop that does two turns at once there may be one if their number is odd.
+    let several = |m: &&Meeting| m.turns[1] == 1 && (2..=MOST_SLACK + 1).contains(&m.turns[0]) && m.peeled == 0;
+    let odd = meetings.iter().find(several).map(|m| Meeting { slack: m.turns[0] - 1, ..*m });
+    meetings.truncate(MOST_PARTNERS + 1);
+    meetings.extend(odd);
+    meetings
 }
 
 /// Does some run contradict a meeting, whatever the other heads do?

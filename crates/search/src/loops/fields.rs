@@ -65,12 +65,19 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
     found.into_iter().take(MOST_FIELDS).map(|(text, watched)| Field { watched, text }).collect()
 }
 
-/// What the candidate's loops read at constant distances from its registers.
+/// What the candidate's loops read and write at constant distances from its registers.
 pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops) -> Vec<Field> {
     let mut found: BTreeMap<String, WatchedLoad> = BTreeMap::new();
     for point in loops.heads.iter().flat_map(|head| loops.body(*head)) {
         for (_, op) in &function.point(point).ops {
-            let Op::Load { address, bytes: bytes @ (1 | 2 | 4 | 8), .. } = op else { continue };
+            let (address, bytes) = match op {
+                Op::Load { address, bytes, .. } => (address, *bytes),
+                Op::Store { address, value } => (address, arena.width(*value) / 8),
+                _ => continue,
+            };
+            if !matches!(bytes, 1 | 2 | 4 | 8) {
+                continue;
+            }
             let linear = Linear::of(arena, *address);
             let [(term, factor)] = &linear.terms[..] else { continue };
             let register = arena.as_var(*term).and_then(Register::of_var);
@@ -80,7 +87,7 @@ pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops
             {
                 let offset = linear.constant.low() as i64;
                 let text = format!("(peek {bytes} (add c.{} #64:{offset}))", register.name());
-                found.insert(text, WatchedLoad { base: WatchBase::Register(number), offset, bytes: *bytes });
+                found.insert(text, WatchedLoad { base: WatchBase::Register(number), offset, bytes });
             }
         }
     }

@@ -177,6 +177,7 @@ pub(crate) fn guess(
         define(names, &rows, place, &basis, dropped, &mut open, &mut out);
     }
     relate(names, &mut open, &basis, dropped, &mut out);
+    carried(names, &rows, memory.len(), dropped, &mut open, &mut out);
     out.define.iter().for_each(|(_, text)| note_places(text, &mut used));
     // A variable of the original that the candidate has not read yet.
     for column in basis.iter().filter(|c| c.forgotten && c.text.is_none()) {
@@ -302,6 +303,34 @@ fn relate(names: &Names, open: &mut Vec<Column>, basis: &[Column], dropped: &BTr
         }
     }
     *open = left;
+}
+
+/// Places of the candidate that hold what it has written or read at the end of the turn before, and what memory still
+/// holds there.
+fn carried(
+    names: &Names,
+    rows: &[Row],
+    fields: usize,
+    dropped: &BTreeSet<String>,
+    open: &mut Vec<Column>,
+    out: &mut Guesses,
+) {
+    open.retain(|column| {
+        let varies = column.values.iter().any(|v| *v != column.values[0]);
+        let held = names.behind.iter().enumerate().find(|(i, field)| {
+            let read = |r: &Row| r.candidate.loads.get(fields + i).copied();
+            let new = !dropped.contains(&format!("{} := {}", column.location, field.text));
+            let fits = 8 * field.watched.bytes == column.location.width;
+            fits && new && rows.iter().zip(&column.values).all(|(r, v)| read(r) == Some(*v))
+        });
+        match held.filter(|_| varies) {
+            Some((_, field)) => {
+                out.define.push((column.location, field.text.clone()));
+                false
+            }
+            None => true,
+        }
+    });
 }
 
 /// Blocks that a loop of the original may be filling: from a pointer that stays, as far as an index has come; or up to a

@@ -1,0 +1,86 @@
+//! Parameters that are pointers because the original follows them (`pointer`).
+//!
+//! A parameter that debug information declares as a pointer is itself an address of the program, if the original accesses
+//! memory at some distance from it: both are inside one object. It is a multiple of the size of the numbers that it is
+//! declared to point to, if the original accesses such a number. Where compilers ask how far two pointers are from each
+//! other, they count in whole elements, and no end of an array wraps.
+//!
+//! Trust: full. Without an access the pointer may be anything.
+
+use crate::obligation::{Fact, FactKind};
+use crate::product::{Checker, Point};
+use graph::{Assumption, Known, Parameter, Place};
+use rustc_hash::FxHashMap;
+use term::{Arena, Linear, TermId, VarId};
+
+impl Checker<'_, '_> {
+    /// What holds at a point: its condition, and which parameters are pointers.
+    pub(crate) fn known(&mut self, at: &Point) -> Known {
+        let mut known = Known::from_condition(self.context.arena, at.condition);
+        if known.compares_distances() {
+            for (var, bytes) in self.pointers(at, &known) {
+                known.note_pointer(var, bytes);
+            }
+        }
+        known
+    }
+
+    /// Resolves the reads of both sides again: on the way one of them may not have known yet what was apart.
+    pub(crate) fn settle_reads(&mut self, at: &mut Point) {
+        let known = self.known(at);
+        if !known.compares_distances() {
+            return;
+        }
+        let before = self.context.look_from(&known);
+        let mut memo = FxHashMap::default();
+        for state in &mut at.states {
+            state.map(&mut |term| self.context.resolve(term, &mut memo));
+        }
+        self.context.stand(before);
+    }
+
+    /// The pointers that the original has followed on the way to a point, and what they are multiples of.
+    pub(crate) fn pointers(&mut self, at: &Point, known: &Known) -> Vec<(VarId, u16)> {
+        let mut out = Vec::new();
+        if !self.context.may_assume("pointer") {
+            return out;
+        }
+        let mut declared: Vec<(TermId, &Parameter)> = Vec::new();
+        for parameter in self.context.functions[0].parameters.iter().filter(|p| p.pointer) {
+            let [value] = parameter.values[..] else { continue };
+            let Place::Register(register) = value.place else { continue };
+            if let Some(var) = self.context.arena.find_var(&register.name()) {
+                declared.push((self.context.arena.var_term(var), parameter));
+            }
+        }
+        for (variable, parameter) in &declared {
+            let Some(var) = self.context.arena.as_var(*variable) else { continue };
+            let others: Vec<TermId> = declared.iter().map(|(t, _)| *t).filter(|t| t != variable).collect();
+            let arena = &*self.context.arena;
+            let followed = at.facts.iter().rev().filter(|f| follows(arena, f, *variable, parameter.element, &others));
+            let followed: Vec<TermId> = followed.map(|f| f.when).collect();
+            let certain = followed.into_iter().any(|when| {
+                let when = known.simplify(self.context.arena, when);
+                self.context.arena.as_bool(when) == Some(true)
+            });
+            if certain {
+                self.context.assume(Assumption::about("pointer", parameter.name.clone()));
+                out.push((var, parameter.element));
+            }
+        }
+        out
+    }
+}
+
+/// Is it an access to an element behind the pointer?
+fn follows(arena: &Arena, fact: &Fact, pointer: TermId, element: u16, others: &[TermId]) -> bool {
+    let FactKind::Access { address, bytes } = fact.kind else { return false };
+    let sum = Linear::of(arena, address);
+    let whole = |n: u64| n % u64::from(element) == 0;
+    let one = |(term, factor): &(TermId, term::Bits)| *term == pointer && factor.to_u64() == Some(1);
+    (bytes == element || element == 1)
+        && sum.terms.iter().any(one)
+        && !sum.terms.iter().any(|(term, _)| others.contains(term))
+        && sum.terms.iter().filter(|part| !one(part)).all(|(_, factor)| whole(factor.low()))
+        && whole(sum.constant.low())
+}
