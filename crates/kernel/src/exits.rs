@@ -121,6 +121,9 @@ impl Checker<'_, '_> {
                 _ => self.prove(at, known, goal).map_err(refuse),
             };
             let Err(rejection) = result else { continue };
+            if self.lies_in_block(at, known, access, original) {
+                continue;
+            }
             if !self.delays || access.write || !self.made_elsewhere(at, known, access) {
                 return Err(rejection);
             }
@@ -132,17 +135,17 @@ impl Checker<'_, '_> {
                     .map(|(a, b)| if a == b { self.context.arena.bool(true) } else { self.equality(known, a, b) });
                 guards.push(self.context.arena.bool_and_all(&[other.guard, same[0], same[1]]));
             }
-            if let Some(filled) = self.filled_by_now(at, known, &original.accesses) {
-                let same = [(filled.address, block.address), (filled.length, block.length)]
-                    .map(|(a, b)| self.equality(known, a, b));
-                guards.push(self.context.arena.bool_and(same[0], same[1]));
-            }
             let width = self.context.arena.width(block.length);
             let zero = self.context.arena.bv(width, 0);
             guards.push(self.context.arena.eq(block.length, zero));
             let any = self.context.arena.bool_or_all(&guards);
             let goal = self.context.arena.implies(block.guard, any);
-            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+            let result =
+                self.prove(at, known, goal).or_else(|failure| match self.covers_block(at, known, block, original) {
+                    Ok(()) => Ok(()),
+                    Err(_) => Err(failure),
+                });
+            result.map_err(|failure| Rejection::Obligation {
                 what: "the candidate accesses a block that the original does not".to_string(),
                 places: [place, block.place],
                 failure,

@@ -11,7 +11,7 @@ mod product;
 mod promised;
 mod location;
 mod expression;
-mod filled;
+mod changes;
 mod claims;
 mod eliminate;
 mod obligation;
@@ -19,7 +19,9 @@ mod exits;
 pub mod regalloc;
 pub mod updates;
 
-pub use certificate::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION};
+pub use certificate::{
+    BlockClaim, Certificate, Change, ChangeClaim, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION,
+};
 pub use claims::FailedClaim;
 pub use expression::Expression;
 pub use location::{Location, Spot};

@@ -23,13 +23,12 @@ pub(crate) use rejection::{UNMADE_READ, unknown};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim};
-use crate::filled::Filled;
 use crate::location::Location;
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{Access, Arrival, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
+use graph::{Access, Arrival, Block, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,11 +53,11 @@ pub(crate) struct Checker<'c, 'a> {
     /// Is there a loop on the way, or was there?
     pub delays: bool,
     /// Forgotten places of points that hold frame addresses on some edge.
-    pub frames: BTreeSet<(usize, Location)>,
+    pub frames: BTreeSet<((usize, Option<Event>), Location)>,
     /// Was one of them found after its point had been entered?
     pub late: bool,
-    /// What the original had filled where the segment under way began.
-    pub filled: Option<Filled>,
+    /// What the original had accessed where the segment under way began.
+    pub touched: Vec<Block>,
     /// Pairs of returns of the segment under way, which are looked at last, and whether that is being done.
     returns: Vec<moves::Pair>,
     returning: bool,
@@ -102,6 +101,8 @@ type Key = ((u32, usize), (u32, usize), [Passed; 2]);
 struct Segment {
     from: Option<usize>,
     passed: [Passed; 2],
+    /// Has the original moved since then?
+    moved: bool,
 }
 
 /// Where both sides are, when, and what is known there.
@@ -151,10 +152,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Err(Rejection::Malformed("a cycle is not cut".to_string()));
         }
         let mut points = Vec::new();
-        for claim in &certificate.points {
-            let point = Abstraction::read(claim).map_err(Rejection::Malformed)?;
+        for (number, claim) in certificate.points.iter().enumerate() {
+            let point = Abstraction::read(number, claim).map_err(Rejection::Malformed)?;
             let exists = point.heads[1].index() < context.functions[1].points.len();
-            if !heads[0].contains(&point.heads[0]) || !(heads[1].contains(&point.heads[1]) || (point.waits && exists)) {
+            let found = [0, 1].map(|i| heads[i].contains(&point.heads[i]));
+            if !(found[0] || point.alone.is_some()) || !(found[1] || point.waits && exists) {
                 return Err(Rejection::Malformed("a claimed point is no pair of loop heads".to_string()));
             }
             points.push(point);
@@ -173,7 +175,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             delays: false,
             frames: BTreeSet::new(),
             late: false,
-            filled: None,
+            touched: Vec::new(),
             returns: Vec::new(),
             returning: false,
             depth: 0,
@@ -191,7 +193,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub fn walk(&mut self) -> Result<(), Rejection> {
         let result = self.walk_segments();
         if !self.failed.is_empty() {
-            return Err(Rejection::Claims(std::mem::take(&mut self.failed).into_iter().collect()));
+            let failed = std::mem::take(&mut self.failed).into_iter().map(|claim| claim.of_claim(&self.points));
+            let failed: BTreeSet<FailedClaim> = failed.collect();
+            return Err(Rejection::Claims(failed.into_iter().collect()));
         }
         result
     }
@@ -212,11 +216,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         if !self.failed.is_empty() {
             return Ok(());
         }
-        let mut order: Vec<usize> = (0..self.points.len()).collect();
-        order.sort_by_key(|i| [0, 1].map(|side: usize| self.rank(side, self.points[*i].heads[side])));
-        // An edge may lead to an earlier one that was not entered yet.
-        while let Some(index) = order.iter().copied().find(|i| !self.incoming[*i].is_empty()) {
+        // In order; but an edge may lead to an earlier one that was not entered yet.
+        let ranks =
+            |checker: &Self, i: usize| [0, 1].map(|side: usize| checker.rank(side, checker.points[i].heads[side]));
+        while let Some(index) =
+            (0..self.points.len()).filter(|i| !self.incoming[*i].is_empty()).min_by_key(|i| ranks(self, *i))
+        {
             let incoming = std::mem::take(&mut self.incoming[index]);
+            if matches!(self.points[index].resting, Some(Event::Call(_))) && incoming.len() > 1 {
+                // States of several edges do not remember how the call is made.
+                return Err(self.refuse("several edges where the original rests", self.points[index].heads, unknown()));
+            }
             let unused = self.context.arena.var("world", Sort::Memory);
             let (point, _) = self.merge(incoming, |_| false, true, unused);
             let base = point.condition;
@@ -236,7 +246,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Everything that can happen from a start until the next claimed points.
     fn segment(&mut self, start: Point, from: [PointId; 2], index: Option<usize>) -> Result<(), Rejection> {
-        self.advance(start, from.map(Onward::At), Segment { from: index, ..Segment::default() })?;
+        match index.and_then(|i| self.points[i].resting) {
+            Some(event) => self.go_on_alone(start, event, from[1], index)?,
+            None => self.advance(start, from.map(Onward::At), Segment { from: index, ..Segment::default() })?,
+        }
         while let Some((_, pending)) = self.pending.pop_first() {
             self.counts.points += 1;
             self.after_calls(pending)?;
@@ -279,7 +292,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Follows the original from a product point to its next events, and the candidate under each.
-    fn advance(&mut self, start: Point, onward: [Onward; 2], segment: Segment) -> Result<(), Rejection> {
+    fn advance(&mut self, start: Point, onward: [Onward; 2], mut segment: Segment) -> Result<(), Rejection> {
+        segment.moved = true;
         let known = Known::from_condition(self.context.arena, start.condition);
         let unrolled = self.certificate.edges.iter().any(|e| e.from == segment.from && e.original > 1);
         let joins = if unrolled { Joins::Merge } else { Joins::Split };

@@ -20,6 +20,8 @@ mod compared;
 mod conditions;
 mod lanes;
 mod guess;
+mod streams;
+mod alone;
 mod in_order;
 mod from_code;
 mod refine;
@@ -79,8 +81,6 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
     pub compared: compared::Compared,
-    /// Blocks that loops of the plan under way may fill.
-    pub blocks: usize,
     /// Memory that the candidate reads, behind what it shares with the original in every visit.
     pub behind: Vec<fields::Field>,
 }
@@ -198,23 +198,13 @@ impl<'a> LoopSearch<'_, 'a> {
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let rows = correlate::align(plan, runs).rows;
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
-        let blocks = self.blocks;
-        if result.is_err() && plan.points.iter().any(|p| p.waits) {
-            for block in 0..blocks {
-                let choice = Choice { flip: false, block: Some(block) };
-                let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);
-                if result.is_ok() || Instant::now() >= self.deadline {
-                    return (result, certificate);
-                }
-            }
-        }
         // Small numbers do not tell how they are extended.
         let extends = |text: &String| text.contains("sext") || text.contains("zext");
         let doubtful = certificate.points.iter().any(|p| p.define.iter().any(|(_, text)| extends(text)));
         if !matches!(result, Err(Rejection::Obligation { .. })) || !doubtful || Instant::now() >= self.deadline {
             return (result, certificate);
         }
-        match refine::refine(self, arena, plan, &rows, Choice { flip: true, block: None }) {
+        match refine::refine(self, arena, plan, &rows, Choice { flip: true }) {
             (Ok(proof), certificate) => (Ok(proof), certificate),
             _ => (result, certificate),
         }

@@ -37,6 +37,8 @@ pub(crate) struct Row<'r> {
     pub run: usize,
     /// Did both come from this very point?
     pub again: bool,
+    /// What each side visits next.
+    pub after: [&'r [Visit]; 2],
 }
 
 /// The value of a place of at most 64 bits.

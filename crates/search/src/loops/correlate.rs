@@ -7,7 +7,7 @@ use super::columns::Row;
 use super::samples::Run;
 use graph::interpreter::Visit;
 use graph::loops::Loops;
-use graph::{Function, PointId};
+use graph::{Call, Callee, Function, Next, PointId};
 use kernel::EdgeClaim;
 
 /// A guess about the shape of the product.
@@ -31,16 +31,32 @@ pub(crate) struct Meeting {
     pub peeled: u32,
     /// Does the candidate wait at its point while the original goes round alone?
     pub waits: bool,
+    /// Does the candidate go round alone while the original rests? Then its point means nothing.
+    pub alone: bool,
 }
+
+impl Meeting {
+    /// A loop of the candidate that the original does not have.
+    fn alone(head: PointId) -> Meeting {
+        Meeting { heads: [NOWHERE, head], turns: [1, 1], peeled: 0, waits: false, alone: true }
+    }
+
+    fn is_both(&self) -> bool {
+        !self.waits && !self.alone
+    }
+}
+
+/// No point of the original.
+const NOWHERE: PointId = PointId(u32::MAX);
 
 impl Plan {
     /// How often the heads of a point are reached on the way from another.
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let target = &self.points[to];
         match from.map(|i| &self.points[i]) {
-            _ if target.waits => [1, 1],
+            _ if target.waits || target.alone => [1, 1],
             Some(source) if source.heads == target.heads => target.turns,
-            Some(source) if source.waits => [1, 1],
+            Some(source) if source.waits || source.alone => [1, 1],
             Some(source) if source.heads[0] == target.heads[0] => [source.turns[0], 1],
             Some(_) => [1, 1],
             None => [1 + target.peeled, 1],
@@ -77,8 +93,12 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
     let mut out = Alignment { rows: vec![Vec::new(); plan.points.len()], misfits: 0, left_over: 0 };
     for (number, run) in runs.iter().enumerate() {
         align_run(plan, run, number, &mut out);
-        for (index, point) in plan.points.iter().enumerate().filter(|(_, p)| p.waits) {
-            wait_in(point, run, number, &mut out.rows[index]);
+        for (index, point) in plan.points.iter().enumerate() {
+            if point.waits {
+                wait_in(point, run, number, &mut out.rows[index]);
+            } else if point.alone {
+                alone_in(point, run, number, &mut out.rows[index]);
+            }
         }
     }
     out
@@ -87,13 +107,25 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
 /// The original's visits of a head, and the candidate where it waits: both have made the same calls.
 fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
     let mut again = false;
-    for visit in &run.visits[0] {
+    for (i, visit) in run.visits[0].iter().enumerate() {
         if visit.point != point.heads[0] {
             // The points of one loop that are watched are one behind the other.
             continue;
         }
         let there = run.visits[1].iter().rev().find(|v| v.point == point.heads[1] && v.calls == visit.calls);
-        rows.extend(there.map(|there| Row { original: visit, candidate: there, run: number, again }));
+        let after: [&[Visit]; 2] = [&run.visits[0][i + 1..], &[]];
+        rows.extend(there.map(|there| Row { original: visit, candidate: there, run: number, again, after }));
+        again = true;
+    }
+}
+
+/// The candidate's visits of a head that the original does not have; what it was entered with stands for the original.
+fn alone_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
+    let Some(entry) = run.visits[1].first().filter(|v| v.point == Function::ENTRY) else { return };
+    let mut again = false;
+    for (i, visit) in run.visits[1].iter().enumerate().filter(|(_, v)| v.point == point.heads[1]) {
+        let after: [&[Visit]; 2] = [&[], &run.visits[1][i + 1..]];
+        rows.push(Row { original: entry, candidate: visit, run: number, again, after });
         again = true;
     }
 }
@@ -102,7 +134,7 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
     let [ours, theirs] = &run.visits;
     let (mut a, mut b) = (0, 0);
     let mut from: Option<usize> = None;
-    let met = |visit: &Visit| plan.points.iter().position(|p| !p.waits && p.heads[1] == visit.point);
+    let met = |visit: &Visit| plan.points.iter().position(|p| p.is_both() && p.heads[1] == visit.point);
     // The candidate's next head of the plan.
     while let Some((head, to)) = theirs[b..].iter().find_map(|v| Some((v.point, met(v)?))) {
         let [turns, their_turns] = plan.passes(from, to);
@@ -118,7 +150,8 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
             out.misfits += 1;
             return;
         }
-        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to) });
+        let after = [&ours[a..], &theirs[b..]];
+        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to), after });
         from = Some(to);
     }
     if run.complete
@@ -142,8 +175,21 @@ const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
 const MOST_COMBINATIONS: usize = 400;
 
-/// What an unlikely shape weighs, in turns that are left over.
+/// What an unlikely shape weighs, in turns that are left over, and what a loop does that only the candidate has.
 const UNLIKELY: usize = 100;
+const LONELY: usize = 10;
+
+/// Library functions that do what a loop could.
+const BLOCK_FUNCTIONS: [&str; 4] = ["memset", "memcpy", "memmove", "bzero"];
+
+/// May the candidate have something else in place of a loop of the original?
+pub(crate) fn may_wait(functions: [&Function; 2], loops: &[Loops; 2]) -> bool {
+    let calls = functions[1].points.iter().any(|point| match &point.next {
+        Next::Call(Call { callee: Callee::Named(name), .. }) => BLOCK_FUNCTIONS.contains(&name.as_str()),
+        _ => false,
+    });
+    !loops[0].heads.is_empty() && (calls || loops[1].heads.len() < loops[0].heads.len())
+}
 
 /// Plans, the most promising first.
 pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run], unroll: u32) -> Vec<Plan> {
@@ -153,18 +199,18 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let mut combinations: Vec<Vec<Meeting>> = vec![Vec::new()];
     for head in &heads {
         let partners = partners(functions[0], &loops[0], &loops[1].heads, runs, *head, unroll);
+        let mut options: Vec<Option<Meeting>> = partners.iter().take(MOST_PARTNERS).copied().map(Some).collect();
+        // A loop that the original does not have: so many turns that they can be followed one by one, or any number.
+        if partners.is_empty() {
+            options.push(None);
+        }
+        options.push(Some(Meeting::alone(*head)));
         let mut next = Vec::new();
         for chosen in &combinations {
-            for partner in partners.iter().take(MOST_PARTNERS) {
-                let mut longer = chosen.clone();
-                longer.push(*partner);
-                next.push(longer);
-            }
+            next.extend(options.iter().map(|option| chosen.iter().copied().chain(*option).collect::<Vec<_>>()));
         }
-        if !next.is_empty() {
-            next.truncate(MOST_COMBINATIONS);
-            combinations = next;
-        }
+        next.truncate(MOST_COMBINATIONS);
+        combinations = next;
     }
     // Loops that the candidate does not have: it waits where it is.
     let met = |head: &PointId, points: &[Meeting]| {
@@ -172,7 +218,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         points.iter().any(|p| alternatives.contains(&p.heads[0]))
     };
     let mut waiting: Vec<Vec<Meeting>> = Vec::new();
-    if loops[1].heads.len() < loops[0].heads.len() {
+    if may_wait(functions, loops) {
         for points in combinations.iter().take(MOST_WAITING) {
             // Behind the loop's test first: there it is certain that a turn follows.
             for (behind, last) in [(true, false), (false, false), (true, true), (false, true)] {
@@ -181,7 +227,13 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
                     let alternatives = loops[0].alternatives(functions[0], *head);
                     let cut = if behind { *alternatives.last().expect("the head") } else { *head };
                     if let Some(place) = waiting_place(runs, cut, last) {
-                        longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, waits: true });
+                        longer.push(Meeting {
+                            heads: [cut, place],
+                            turns: [1, 1],
+                            peeled: 0,
+                            waits: true,
+                            alone: false,
+                        });
                     }
                 }
                 if longer.len() > points.len() && !waiting.contains(&longer) {
@@ -207,7 +259,8 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         // Compilers do two, four, eight at once; where nothing is written, other numbers fit by accident.
         let strange = |n: u32| n > 2 && !n.is_power_of_two();
         let uneven = plan.points.iter().filter(|p| p.turns.iter().any(|n| strange(*n))).count();
-        let disorder = disorder + UNLIKELY * (odd + uneven);
+        let lonely = plan.points.iter().filter(|p| p.alone).count();
+        let disorder = disorder + UNLIKELY * (odd + uneven) + LONELY * lonely;
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);
@@ -237,7 +290,7 @@ fn waiting_place(runs: &[Run], head: PointId, last: bool) -> Option<PointId> {
 /// Are the original's heads of two meetings the other way round?
 fn order(loops: &[Loops; 2], first: &Meeting, second: &Meeting) -> bool {
     let rank = |m: &Meeting| loops[0].ranks[m.heads[0].index()];
-    rank(first) > rank(second)
+    !first.alone && !second.alone && rank(first) > rank(second)
 }
 
 /// The cuts that the points need: each loop of the original is cut where it meets the candidate's, once.
@@ -282,7 +335,7 @@ fn partners(
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
                 out.push((
                     2000 + 100 * apart,
-                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false },
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false, alone: false },
                 ));
             }
             // A turn of the original may pass one of several heads: which, its path tells.
@@ -297,7 +350,10 @@ fn partners(
                 (1000 * excess / (all + 1)) as u64
             };
             if let Some(excess) = theirs.iter().filter(|h| **h != head).map(both).min().filter(|_| !counts.is_empty()) {
-                out.push((excess, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false }));
+                out.push((
+                    excess,
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, waits: false, alone: false },
+                ));
             }
             for turns in turns(&counts, unroll) {
                 let excess: u64 = counts
@@ -305,7 +361,10 @@ fn partners(
                     .map(|(a, b)| (*a as i64 * i64::from(turns[1]) - *b as i64 * i64::from(turns[0])).unsigned_abs())
                     .sum();
                 let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                out.push((1000 * excess / (all + 1), Meeting { heads: [point, head], turns, peeled: 0, waits: false }));
+                out.push((
+                    1000 * excess / (all + 1),
+                    Meeting { heads: [point, head], turns, peeled: 0, waits: false, alone: false },
+                ));
             }
         }
     }

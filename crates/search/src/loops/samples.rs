@@ -62,8 +62,10 @@ pub(crate) fn collect(
             points[point.index()] = true;
         }
         let mut waits = vec![false; functions[i].points.len()];
-        if i == 1 && loops[1].heads.len() < loops[0].heads.len() {
+        if i == 1 {
             waits[Function::ENTRY.index()] = true;
+        }
+        if i == 1 && super::correlate::may_wait(functions, loops) {
             for point in &functions[1].points {
                 if let Next::Call(call) = &point.next
                     && let Some(next) = call.returns
@@ -99,7 +101,7 @@ pub(crate) fn collect(
         if cut && original.visits.len() < FEWEST_VISITS {
             continue;
         }
-        if original.visits.is_empty() && candidate.visits.is_empty() {
+        if original.visits.is_empty() && candidate.visits.iter().all(|v| v.waits) {
             continue;
         }
         let length = original.visits.len().max(candidate.visits.len());
