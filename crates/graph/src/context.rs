@@ -655,6 +655,11 @@ impl<'a> Context<'a> {
     /// Notes a block that the original fills or copies, or that is filled for it.
     pub fn note_original_block(&mut self, address: TermId, length: TermId) {
         self.note_original_address(address, 1);
+        self.note_block(address, length);
+    }
+
+    /// Notes a block that lies in the object that it begins in.
+    pub fn note_block(&mut self, address: TermId, length: TermId) {
         self.original_blocks.insert((address, length));
     }
 

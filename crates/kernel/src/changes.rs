@@ -11,9 +11,9 @@
 
 use crate::certificate::{BlockClaim, Change, ChangeClaim};
 use crate::expression::Expression;
-use crate::obligation::{FactKind, Failure};
+use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Point, Rejection};
-use graph::{Access, Assumption, Block, Known, Run, Side, State};
+use graph::{Access, Assumption, Block, Exclusive, Known, Run, Side, State};
 use rustc_hash::FxHashMap;
 use term::{Op, Sort, TermId, VarId};
 
@@ -220,6 +220,87 @@ impl Checker<'_, '_> {
         from.map_or(distance, |from| self.context.arena.add(from, distance))
     }
 
+    /// Is a memory another one with a block at the top that stores have written one after the other at its end? The short way
+    /// to what [`Self::same_everywhere`] asks.
+    pub(crate) fn is_grown(&mut self, at: &Point, known: &Known, memory: TermId, whole: TermId) -> bool {
+        let op = self.context.arena.op(whole);
+        let mut block = self.context.arena.args(whole).to_vec();
+        let Some(mut length) = block.pop().filter(|_| matches!(op, Op::Fill | Op::Copy)) else { return false };
+        let base = block[0];
+        let mut memory = known.rewrite(self.context.arena, memory);
+        loop {
+            let kind = self.context.arena.op(memory);
+            if memory == base || !(kind == op || matches!(kind, Op::Store(_))) {
+                let zero = self.context.arena.bv(64, 0);
+                return self.prove_equal(at, known, length, zero).is_ok()
+                    && self.prove_same_memory(at, known, memory, base, Ignored::Nothing).is_ok();
+            }
+            let args = self.context.arena.args(memory).to_vec();
+            let Op::Store(bytes) = kind else {
+                let same = [(args[1], block[1]), (args[args.len() - 1], length)];
+                let values = same.into_iter().chain([(args[args.len() - 2], block[block.len() - 1])]);
+                return values.into_iter().all(|(a, b)| self.prove_equal(at, known, a, b).is_ok())
+                    && self.prove_same_memory(at, known, args[0], base, Ignored::Nothing).is_ok()
+                    && (op == Op::Fill
+                        || self.prove_same_memory(at, known, args[2], block[2], Ignored::Exact).is_ok());
+            };
+            let arena = &mut *self.context.arena;
+            let size = arena.bv(64, u64::from(bytes));
+            let rest = arena.sub(length, size);
+            let end = arena.add(block[1], rest);
+            let enough = arena.ule(size, length);
+            let wanted = match op {
+                Op::Fill => arena.concat_all(&vec![block[2]; usize::from(bytes)]),
+                _ => {
+                    let from = arena.add(block[3], rest);
+                    arena.load(block[2], from, bytes)
+                }
+            };
+            let last = self.prove_equal(at, known, args[1], end).is_ok()
+                && self.prove(at, known, enough).is_ok()
+                && self.prove_equal(at, known, args[2], wanted).is_ok();
+            if !last {
+                return false;
+            }
+            (memory, length) = (args[0], rest);
+        }
+    }
+
+    /// Is a block one that the original had accessed, or a part of it, or with what it has accessed at its end since then?
+    fn is_grown_block(&mut self, at: &Point, known: &Known, block: &Block, original: &Run) -> bool {
+        for old in at.touched.iter().filter(|b| b.write || !block.write) {
+            let arena = &mut *self.context.arena;
+            let offset = arena.sub(block.address, old.address);
+            if arena.as_u64(offset).is_some() {
+                let room = arena.sub(old.length, offset);
+                let (short, inside) = (arena.ule(offset, old.length), arena.ule(block.length, room));
+                let goal = arena.bool_and(short, inside);
+                let goal = self.wide(known, goal);
+                if self.prove(at, known, goal).is_ok() {
+                    return true;
+                }
+            }
+            let objects = [block.address, old.address].map(|address| self.context.base_object(address));
+            let same = objects[0] == objects[1] && self.prove_equal(at, known, block.address, old.address).is_ok();
+            let mut length = old.length;
+            for access in original.accesses.iter().filter(|a| same && (a.write || !block.write)) {
+                let end = self.context.arena.add(old.address, length);
+                let goal = self.equality(known, access.address, end);
+                let goal = self.context.arena.bool_and(goal, access.guard);
+                if self.context.base_object(access.address) == self.context.base_object(old.address)
+                    && self.prove(at, known, goal).is_ok()
+                {
+                    let size = self.context.arena.bv(64, u64::from(access.bytes));
+                    length = self.context.arena.add(length, size);
+                }
+            }
+            if same && length != old.length && self.prove_equal(at, known, length, block.length).is_ok() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Do two memories hold the same at an address that stands for all, but those of an excepted block?
     pub(crate) fn same_everywhere(
         &mut self,
@@ -320,6 +401,61 @@ impl Checker<'_, '_> {
         Ok(out)
     }
 
+    /// Blocks that one side is ahead and that the original has accessed: each byte as part of the object that the block
+    /// begins in, so all of it lies there.
+    pub(crate) fn note_blocks(&mut self, point: &Point, index: usize) -> Result<(), Rejection> {
+        let base = self.defined_over(index, &point.states);
+        for change in self.applied(index, &base)? {
+            let (Change::Fill(address, _, length) | Change::Copy(address, _, length)) = change.what else { continue };
+            let accessed = point.touched.iter().any(|b| b.write && b.address == address && b.length == length);
+            if accessed && self.context.base_object(address).is_some() {
+                self.context.note_block(address, length);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does a block of the candidate lie in an object that exists, and is it writable if it must be?
+    pub(crate) fn block_exists(&mut self, at: &Point, known: &Known, block: &Block) -> bool {
+        let Some((var, local)) = self.context.base_object(block.address) else { return false };
+        let Some(size) = self.context.extent(var) else { return false };
+        let first = Access { guard: block.guard, address: block.address, bytes: 1, write: true, place: block.place };
+        let own = local.is_some_and(|l| self.context.bindings[l].candidate.is_some());
+        if !own && (local.is_some() || block.write && !self.is_writable(&first)) {
+            return false;
+        }
+        let arena = &mut *self.context.arena;
+        let (base, size) = (arena.var_term(var), arena.bv(64, size));
+        let offset = arena.sub(block.address, base);
+        let room = arena.sub(size, block.length);
+        let (short, inside) = (arena.ule(block.length, size), arena.ule(offset, room));
+        let fits = arena.bool_and(short, inside);
+        let goal = arena.implies(block.guard, fits);
+        self.prove(at, known, goal).is_ok()
+    }
+
+    /// Do two blocks that the candidate accesses lie in different objects? They are among those that the original accesses,
+    /// as part of these objects.
+    pub(crate) fn in_different_objects(&mut self, candidate: &Run, copy: &Exclusive) -> bool {
+        let is_block =
+            |address: TermId| candidate.blocks.iter().any(|b| (b.address, b.length) == (address, copy.length));
+        let [to, from] = [copy.to, copy.from].map(|address| {
+            let address = self.context.canonical_address(address);
+            self.context.base_object(address).filter(|_| is_block(address))
+        });
+        let (Some((to, _)), Some((from, _))) = (to, from) else { return false };
+        let may = ["disjoint-objects", "in-bounds"].iter().all(|name| self.context.may_assume(name));
+        if to == from || !may {
+            return false;
+        }
+        self.context.assume(Assumption::global("disjoint-objects"));
+        for var in [to, from] {
+            let name = self.context.object_name(var);
+            self.context.assume(Assumption::about("in-bounds", name));
+        }
+        true
+    }
+
     /// Has the original accessed every byte of a block, by what it did on the edge and what it had accessed before?
     pub(crate) fn covers_block(
         &mut self,
@@ -328,12 +464,15 @@ impl Checker<'_, '_> {
         block: &Block,
         original: &Run,
     ) -> Result<(), Failure> {
+        if self.is_grown_block(at, known, block, original) {
+            return Ok(());
+        }
         let [address, length] = [block.address, block.length].map(|term| self.wide(known, term));
         let somewhere = self.somewhere(Some(address));
         let mut any = Vec::new();
         // What lies side by side by chance is not one block: it may be read as if it were none.
         let object = self.context.base_object(block.address);
-        let blocks: Vec<Block> = self.touched.iter().chain(&original.blocks).copied().collect();
+        let blocks: Vec<Block> = at.touched.iter().chain(&original.blocks).copied().collect();
         for other in blocks.iter().filter(|b| b.write || !block.write) {
             if self.context.base_object(other.address) != object {
                 continue;
@@ -361,7 +500,7 @@ impl Checker<'_, '_> {
     /// Does an access of the candidate lie in one of the blocks that the original has accessed?
     pub(crate) fn lies_in_block(&mut self, at: &Point, known: &Known, access: &Access, original: &Run) -> bool {
         let mut any = Vec::new();
-        let blocks: Vec<Block> = self.touched.iter().chain(&original.blocks).copied().collect();
+        let blocks: Vec<Block> = at.touched.iter().chain(&original.blocks).copied().collect();
         for other in blocks.iter().filter(|b| b.write || !access.write) {
             let arena = &mut *self.context.arena;
             let bytes = arena.bv(64, u64::from(access.bytes));

@@ -274,7 +274,8 @@ impl Checker<'_, '_> {
             target.write(self.context.arena, &mut point.states[target.side.index()], value);
         }
         self.put_ahead(index, &mut point.states)?;
-        self.touched = self.accessed(index, &point.states)?;
+        point.touched = self.accessed(index, &point.states)?;
+        self.note_blocks(&point, index)?;
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {

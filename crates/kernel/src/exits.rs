@@ -140,11 +140,10 @@ impl Checker<'_, '_> {
             guards.push(self.context.arena.eq(block.length, zero));
             let any = self.context.arena.bool_or_all(&guards);
             let goal = self.context.arena.implies(block.guard, any);
-            let result =
-                self.prove(at, known, goal).or_else(|failure| match self.covers_block(at, known, block, original) {
-                    Ok(()) => Ok(()),
-                    Err(_) => Err(failure),
-                });
+            let result = self.prove(at, known, goal).or_else(|failure| {
+                let fine = self.block_exists(at, known, block) || self.covers_block(at, known, block, original).is_ok();
+                if fine { Ok(()) } else { Err(failure) }
+            });
             result.map_err(|failure| Rejection::Obligation {
                 what: "the candidate accesses a block that the original does not".to_string(),
                 places: [place, block.place],
@@ -152,6 +151,9 @@ impl Checker<'_, '_> {
             })?;
         }
         for copy in &candidate.exclusive {
+            if self.in_different_objects(candidate, copy) {
+                continue;
+            }
             let mut guards = Vec::new();
             for other in &original.exclusive {
                 let same = [(other.to, copy.to), (other.from, copy.from), (other.length, copy.length)]
@@ -283,7 +285,7 @@ impl Checker<'_, '_> {
         self.prove(at, known, goal).is_ok()
     }
 
-    fn is_writable(&self, access: &Access) -> bool {
+    pub(crate) fn is_writable(&self, access: &Access) -> bool {
         let region = self.context.region(access.address, access.bytes);
         let object = region.and_then(|r| self.context.object(r.var));
         object.is_some_and(|o| {

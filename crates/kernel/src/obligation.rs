@@ -245,8 +245,9 @@ impl Checker<'_, '_> {
             Err(MemoryFailure::Block) if self.depth < DEEPEST_PARTS => {
                 self.depth += 1;
                 let same = self.same_by_parts(at, known, a, b, ignored);
-                self.depth -= 1;
                 // A block that one side has written at once and the other piece by piece.
+                let same = same || self.is_grown(at, known, a, b) || self.is_grown(at, known, b, a);
+                self.depth -= 1;
                 let same = same || self.depth == 0 && self.same_everywhere(at, known, [a, b], None).is_ok();
                 return if same { Ok(()) } else { Err(MemoryFailure::Block) };
             }

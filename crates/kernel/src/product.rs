@@ -56,8 +56,6 @@ pub(crate) struct Checker<'c, 'a> {
     pub frames: BTreeSet<((usize, Option<Event>), Location)>,
     /// Was one of them found after its point had been entered?
     pub late: bool,
-    /// What the original had accessed where the segment under way began.
-    pub touched: Vec<Block>,
     /// Pairs of returns of the segment under way, which are looked at last, and whether that is being done.
     returns: Vec<moves::Pair>,
     returning: bool,
@@ -113,6 +111,8 @@ pub(crate) struct Point {
     pub states: [State; 2],
     /// Variables that the condition has determined.
     pub gone: Vec<VarId>,
+    /// What the original had accessed where the segment began, unless a call came between.
+    pub touched: Vec<Block>,
 }
 
 /// A claimed point that edges led to.
@@ -175,7 +175,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             delays: false,
             frames: BTreeSet::new(),
             late: false,
-            touched: Vec::new(),
             returns: Vec::new(),
             returning: false,
             depth: 0,
@@ -211,7 +210,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let held = self.context.static_condition(states[0].world);
         let condition = self.context.arena.bool_and(condition, held);
         let entry = graph::Function::ENTRY;
-        let start = Point { condition, facts: Vec::new(), states, gone: Vec::new() };
+        let start = Point { condition, facts: Vec::new(), states, gone: Vec::new(), touched: Vec::new() };
         self.segment(start, [entry; 2], None)?;
         if !self.failed.is_empty() {
             return Ok(());
@@ -308,7 +307,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             }
             let states = [arrival.state, start.states[1].clone()];
-            let mut point = Point { condition, facts: facts.clone(), states, gone: start.gone.clone() };
+            let (gone, touched) = (start.gone.clone(), start.touched.clone());
+            let mut point = Point { condition, facts: facts.clone(), states, gone, touched };
             let mut logs = [vec![original.clone()], Vec::new()];
             self.eliminate(&mut point, &mut logs);
             let original = logs[0].pop().expect("one run");

@@ -730,6 +730,7 @@ impl<'a> Machine<'_, '_, 'a> {
             steps,
             calls: self.calls,
             visits: self.visits,
+            touches: self.touches,
         }
     }
 }

@@ -233,8 +233,6 @@ impl<'a> Checker<'_, 'a> {
     /// The states after a pair of calls, and on from there.
     pub(super) fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
         let Pending { segment, calls, shape, hint, zeroes, incoming } = pending;
-        // The callee may have freed what was accessed.
-        self.touched.clear();
         let returned = match shape.fixed {
             Some(FixedResult::Argument(register)) => Some(register),
             _ => None,
@@ -245,6 +243,8 @@ impl<'a> Checker<'_, 'a> {
         let results = self.context.fresh_results(&shape, &hint);
         let after = self.context.fresh("world", Sort::Memory);
         let (mut point, afterwards) = self.merge(incoming, overwritten, shape.preserves, after);
+        // The callee may have freed what was accessed.
+        point.touched.clear();
         if let Some(holds) = results.first().and_then(|r| self.context.result_in_range(&shape, *r)) {
             let not = self.context.arena.bool_not(holds);
             let fact = self.fact(point.condition, FactKind::Not(not));

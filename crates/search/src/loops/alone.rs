@@ -5,6 +5,7 @@
 
 use super::columns::{Column, Row, column, variables};
 use super::conditions::conditions;
+use super::correlate::Meeting;
 use super::guess::{Guesses, NOWHERE, Names, define, note_places};
 use super::streams::{Around, Blocks, Extent};
 use graph::{Binding, PointId, Register, Side};
@@ -59,7 +60,7 @@ pub(crate) fn candidate_alone(
     if rows.len() < FEWEST_ROWS {
         return out;
     }
-    let around = Around { names, bindings, side: Side::Candidate, head };
+    let around = Around { names, bindings, side: Side::Candidate, head, turns: 1, other: None };
     let basis = |rows: &[Row]| {
         let mut columns = registers(rows, forget, live);
         columns.extend(entered_with(rows));
@@ -80,31 +81,40 @@ pub(crate) fn candidate_alone(
         define(names, few, &place.location, &others, dropped, &mut open, &mut out);
         out.define.iter().for_each(|(_, text)| note_places(text, &mut used));
     }
-    let all: Vec<Column> = registers(rows, forget, live);
+    let mut all: Vec<Column> = registers(rows, forget, live);
+    all.extend(entered_with(rows).into_iter().filter(|c| c.location.width == 64));
     conditions(names, &all, [1, 1], &mut out);
     out
 }
 
-/// The blocks that a loop writes which only the original has.
-pub(crate) fn original_alone(
+/// The blocks that a loop writes which only the original has, or that only the original writes.
+pub(crate) fn original_blocks(
     names: &Names,
     bindings: &[Binding],
     rows: &[Row],
     forget: &BTreeSet<Location>,
-    live: u64,
-    head: PointId,
+    live: [u64; 2],
+    meeting: &Meeting,
+    extent: Extent,
 ) -> Option<Blocks> {
     let basis = |rows: &[Row]| {
         let forgotten = |l: &Location| forget.iter().any(|f| f.overlaps(l));
         let mut places = variables(names.functions[0], Side::Original);
         places.retain(|v| !forget.iter().any(|f| f.overlaps(v) && f != v));
-        for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
+        for register in (0..16).map(Register::General).filter(|r| live[0] >> r.index() & 1 == 1 && *r != Register::RSP)
+        {
             places.extend(Location::whole(Side::Original, Spot::Register(register)));
+        }
+        // What the candidate keeps.
+        for register in (0..16).map(Register::General).filter(|r| live[1] >> r.index() & 1 == 1) {
+            places.extend(Location::whole(Side::Candidate, Spot::Register(register)).filter(|l| !forgotten(l)));
         }
         let mut columns: Vec<Column> = places.into_iter().filter_map(|l| column(l, rows, forgotten(&l))).collect();
         columns.sort_by_key(|c| !c.forgotten);
         columns
     };
-    let around = Around { names, bindings, side: Side::Original, head };
-    around.blocks(&rows[..rows.len().min(MOST_ROWS)], Extent::SoFar, &basis)
+    let other = (!meeting.waits).then_some((meeting.heads[1], meeting.turns[1]));
+    let (head, turns) = (meeting.heads[0], meeting.turns[0]);
+    let around = Around { names, bindings, side: Side::Original, head, turns, other };
+    around.blocks(&rows[..rows.len().min(MOST_ROWS)], extent, &basis)
 }

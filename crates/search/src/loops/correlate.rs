@@ -114,7 +114,14 @@ fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<
         }
         let there = run.visits[1].iter().rev().find(|v| v.point == point.heads[1] && v.calls == visit.calls);
         let after: [&[Visit]; 2] = [&run.visits[0][i + 1..], &[]];
-        rows.extend(there.map(|there| Row { original: visit, candidate: there, run: number, again, after }));
+        rows.extend(there.map(|there| Row {
+            original: visit,
+            candidate: there,
+            run: number,
+            again,
+            after,
+            whole: run,
+        }));
         again = true;
     }
 }
@@ -125,7 +132,7 @@ fn alone_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row
     let mut again = false;
     for (i, visit) in run.visits[1].iter().enumerate().filter(|(_, v)| v.point == point.heads[1]) {
         let after: [&[Visit]; 2] = [&[], &run.visits[1][i + 1..]];
-        rows.push(Row { original: entry, candidate: visit, run: number, again, after });
+        rows.push(Row { original: entry, candidate: visit, run: number, again, after, whole: run });
         again = true;
     }
 }
@@ -151,7 +158,7 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
             return;
         }
         let after = [&ours[a..], &theirs[b..]];
-        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to), after });
+        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to), after, whole: run });
         from = Some(to);
     }
     if run.complete
@@ -182,13 +189,17 @@ const LONELY: usize = 10;
 /// Library functions that do what a loop could.
 const BLOCK_FUNCTIONS: [&str; 4] = ["memset", "memcpy", "memmove", "bzero"];
 
-/// May the candidate have something else in place of a loop of the original?
-pub(crate) fn may_wait(functions: [&Function; 2], loops: &[Loops; 2]) -> bool {
-    let calls = functions[1].points.iter().any(|point| match &point.next {
+/// Does a function call one of these?
+pub(crate) fn calls_blocks(function: &Function) -> bool {
+    function.points.iter().any(|point| match &point.next {
         Next::Call(Call { callee: Callee::Named(name), .. }) => BLOCK_FUNCTIONS.contains(&name.as_str()),
         _ => false,
-    });
-    !loops[0].heads.is_empty() && (calls || loops[1].heads.len() < loops[0].heads.len())
+    })
+}
+
+/// May the candidate have something else in place of a loop of the original?
+pub(crate) fn may_wait(functions: [&Function; 2], loops: &[Loops; 2]) -> bool {
+    !loops[0].heads.is_empty() && (calls_blocks(functions[1]) || loops[1].heads.len() < loops[0].heads.len())
 }
 
 /// Plans, the most promising first.

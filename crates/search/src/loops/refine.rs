@@ -6,6 +6,7 @@ use super::columns::Row;
 use super::correlate::Plan;
 use super::from_code;
 use super::guess::{Guesses, Names, guess};
+use super::streams::Extent;
 use super::{LoopSearch, QUESTION_RESOURCES, QUESTION_TIME};
 use crate::bindings::Bindings;
 use graph::contract::liveness;
@@ -23,6 +24,8 @@ struct Claim {
     heads: [PointId; 2],
     waits: bool,
     alone: bool,
+    /// Is it the candidate that is ahead?
+    behind: bool,
     forget: BTreeSet<Location>,
     world: MemoryClaim,
     locals: Vec<MemoryClaim>,
@@ -42,6 +45,8 @@ const PATIENCE: u64 = 5;
 pub(crate) struct Choice {
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
+    /// The side that is ahead with blocks that the other writes at once.
+    pub apart: Option<Side>,
 }
 
 /// Looks for claims that make the kernel accept the plan.
@@ -82,6 +87,7 @@ pub(crate) fn refine(
             heads: point.heads,
             waits: point.waits,
             alone: point.alone,
+            behind: choice.apart == Some(Side::Candidate) && !point.waits && !point.alone,
             forget,
             world,
             locals: Vec::new(),
@@ -138,10 +144,16 @@ pub(crate) fn refine(
                         from_code::guess(&around, &claim.forget)
                     }
                 };
-                if claim.waits && search.guidance == Guidance::Runs {
-                    let (bound, head) = (bindings.all(), claim.heads[0]);
+                // Where both go round, one may be ahead with what the other writes at once.
+                let extent = match choice.apart {
+                    _ if claim.waits => Some(Extent::SoFar),
+                    _ if claim.alone => None,
+                    apart => apart.map(|side| if side == Side::Original { Extent::SoFar } else { Extent::Left }),
+                };
+                if let Some(extent) = extent.filter(|_| search.guidance == Guidance::Runs) {
+                    let (bound, meeting) = (bindings.all(), &plan.points[i]);
                     claim.guesses.blocks =
-                        alone::original_alone(&names, &bound, &rows[i], &claim.forget, here[0], head);
+                        alone::original_blocks(&names, &bound, &rows[i], &claim.forget, here, meeting, extent);
                 }
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
@@ -213,8 +225,8 @@ impl Claim {
             waits: self.waits,
             forget: self.forget.iter().map(Location::to_string).collect(),
             world,
-            ahead: blocks.changes.iter().cloned().chain(stored).collect(),
-            behind: Vec::new(),
+            ahead: if self.behind { Vec::new() } else { blocks.changes.iter().cloned().chain(stored).collect() },
+            behind: if self.behind { blocks.changes.clone() } else { Vec::new() },
             accessed: blocks.accessed.clone(),
             // Without a number that becomes smaller there is no proof; any will do to learn what else fails.
             alone: self.alone.then(|| blocks.left.clone().unwrap_or_else(|| "#64:0".to_string())),

@@ -2,7 +2,7 @@
 
 use crate::inputs::{Input, LOOP_ROUNDS};
 use crate::refute::Runner;
-use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
+use graph::interpreter::{End, Seed, Touch, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, Next, PointId};
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ use term::Arena;
 pub(crate) struct Run {
     /// Visits in order, by side.
     pub visits: [Vec<Visit>; 2],
+    /// Accesses behind the last visit, by side.
+    pub touches: [Vec<Touch>; 2],
     /// Did both runs end by themselves, with all visits noted?
     pub complete: bool,
 }
@@ -123,7 +125,8 @@ pub(crate) fn collect(
             && ended(candidate.end)
             && original.visits.len() < MOST_VISITS
             && candidate.visits.len() < MOST_VISITS;
-        out.push(Run { visits: [original.visits, candidate.visits], complete });
+        let touches = [original.touches, candidate.touches];
+        out.push(Run { visits: [original.visits, candidate.visits], touches, complete });
     }
     runner.watches = None;
     out

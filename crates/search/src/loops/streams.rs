@@ -6,7 +6,7 @@
 
 use super::columns::{Column, Row};
 use super::guess::{NOWHERE, Names, combine};
-use graph::interpreter::{STACK_TOP, Touch, Visit};
+use graph::interpreter::{STACK_TOP, Touch};
 use graph::{Binding, PointId, Side};
 use kernel::{BlockClaim, Change, ChangeClaim, Location, Spot};
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ const MOST_WRITES: usize = 16;
 /// Blocks of one loop.
 const MOST_STREAMS: usize = 4;
 /// Fewer turns tell nothing.
-const FEWEST_TURNS: usize = 4;
+const FEWEST_TURNS: usize = 1;
 /// Stacks are not larger in runs.
 const STACK_SIZE: u64 = 1 << 20;
 
@@ -68,16 +68,20 @@ fn local_of(bindings: &[Binding], side: Side, address: u64) -> Option<(usize, u6
     Some((number, STACK_TOP.wrapping_add(interval.offset as u64)))
 }
 
-/// What a side does from one visit of a point to the next.
-fn turn(after: &[Visit], point: PointId) -> Option<Vec<Touch>> {
+/// What a side does from one visit of a point to the n-th next one, and whether there was one. Behind the last turn of a
+/// loop come accesses that do not belong to it.
+fn turn(row: &Row, side: Side, point: PointId, n: u32) -> (Vec<Touch>, bool) {
     let mut touches = Vec::new();
-    for visit in after {
+    let mut visits = 0;
+    for visit in row.after[side.index()] {
         touches.extend_from_slice(&visit.touches);
-        if visit.point == point {
-            return Some(touches);
+        visits += u32::from(visit.point == point);
+        if visits == n {
+            return (touches, true);
         }
     }
-    None
+    touches.extend_from_slice(&row.whole.touches[side.index()]);
+    (touches, false)
 }
 
 /// The pieces that a turn writes outside the slots of the frame, in the order of their addresses.
@@ -121,9 +125,12 @@ struct Stream<'r> {
     copy: Option<Vec<u64>>,
 }
 
+/// What one turn writes, and whether it is certain that it was one.
+type Turn = (Option<Vec<Piece>>, bool);
+
 /// Follows the n-th piece of every turn through the rows.
-fn follow<'r>(rows: &[Row<'r>], turns: &[Option<Vec<Piece>>], n: usize) -> Option<Stream<'r>> {
-    let piece = |i: usize| turns[i].as_ref().map(|pieces| &pieces[n]);
+fn follow<'r>(rows: &[Row<'r>], turns: &[Turn], n: usize) -> Option<Stream<'r>> {
+    let piece = |i: usize| turns[i].0.as_ref().and_then(|pieces| pieces.get(n));
     let bytes = (0..rows.len()).find_map(piece)?.bytes;
     let steps = (1..rows.len()).filter(|i| rows[*i].run == rows[*i - 1].run).filter_map(|i| {
         let (before, here) = (piece(i - 1)?, piece(i)?);
@@ -163,9 +170,10 @@ fn follow<'r>(rows: &[Row<'r>], turns: &[Option<Vec<Piece>>], n: usize) -> Optio
             end += 1;
         }
         let at = |k: usize| start.address.wrapping_add(step.wrapping_mul((k - i) as u64));
-        // A visit behind the last turn, from which the loop is left.
-        let left = end < rows.len() && rows[end].run == rows[i].run && rows[end].again && piece(end).is_none();
-        let shown = if left { end + 1 } else { end };
+        // Either the last visit is followed by a turn, or the loop is left from there.
+        let leaves = end < rows.len() && rows[end].run == rows[i].run && rows[end].again && !turns[end].1;
+        let left = rows[i].whole.complete && (leaves || !turns[end - 1].1);
+        let shown = if leaves { end + 1 } else { end };
         let mut distances = start.copies.clone();
         (i + 1..end).for_each(|k| distances.retain(|d| piece(k).is_some_and(|p| p.copies.contains(d))));
         let byte = start.fill.filter(|b| (i..end).all(|k| piece(k).is_some_and(|p| p.fill == Some(*b))));
@@ -196,6 +204,10 @@ pub(crate) struct Around<'n, 'a> {
     pub bindings: &'n [Binding],
     pub side: Side,
     pub head: PointId,
+    /// How often the head is reached from one row to the next.
+    pub turns: u32,
+    /// The head of the other side and how often it is reached, if both go round: what it writes, too, is no difference.
+    pub other: Option<(PointId, u32)>,
 }
 
 impl Around<'_, '_> {
@@ -219,16 +231,24 @@ impl Around<'_, '_> {
         Some((format!("(add &§local.{local} {inside})"), Some(local)))
     }
 
+    /// What the side writes from one row to the next and the other does not.
+    fn turn(&self, row: &Row) -> Turn {
+        let (mut touches, certain) = turn(row, self.side, self.head, self.turns);
+        if let Some((head, turns)) = self.other {
+            let (theirs, _) = turn(row, Side::BOTH[1 - self.side.index()], head, turns);
+            let also = |t: &Touch| theirs.iter().any(|o| o.write && o.address == t.address && o.value == t.value);
+            touches.retain(|t| !t.write || !also(t));
+        }
+        (pieces(&touches, self.bindings, self.side), certain)
+    }
+
     /// The blocks that a loop fills or copies. `basis` makes the columns of the places that expressions may use.
     pub fn blocks(&self, rows: &[Row], extent: Extent, basis: &dyn Fn(&[Row]) -> Vec<Column>) -> Option<Blocks> {
-        let turns: Vec<Option<Vec<Piece>>> = rows
-            .iter()
-            .map(|row| turn(row.after[self.side.index()], self.head))
-            .map(|touches| pieces(&touches?, self.bindings, self.side))
-            .collect();
+        let turns: Vec<Turn> = rows.iter().map(|row| self.turn(row)).collect();
         let shape = |pieces: &Vec<Piece>| pieces.iter().map(|p| p.bytes).collect::<Vec<_>>();
-        let first = turns.iter().flatten().map(shape).next()?;
-        if first.is_empty() || first.len() > MOST_STREAMS || turns.iter().flatten().any(|p| shape(p) != first) {
+        let certain = || turns.iter().filter(|t| t.1).filter_map(|t| t.0.as_ref());
+        let first = certain().map(shape).next()?;
+        if first.is_empty() || first.len() > MOST_STREAMS || certain().any(|p| shape(p) != first) {
             return None;
         }
         let mut out = Blocks::default();
