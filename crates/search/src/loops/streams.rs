@@ -128,6 +128,25 @@ struct Stream<'r> {
 /// What one turn writes, and whether it is certain that it was one.
 type Turn = (Option<Vec<Piece>>, bool);
 
+impl Stream<'_> {
+    /// Where the block ends if a place counts the pieces, or the bytes, that are left.
+    fn left_by(&self, column: &Column) -> Option<Vec<Option<u64>>> {
+        let follows = |i: &usize| self.rows[*i].run == self.rows[*i - 1].run && self.rows[*i].again;
+        let steps = (1..self.rows.len()).filter(follows);
+        let mut steps = steps.map(|i| column.values[i - 1].wrapping_sub(column.values[i]));
+        let step = steps.next().filter(|_| column.forgotten && column.location.width == 64)?;
+        let piece = if step == 1 { self.bytes } else { 1 };
+        if piece.wrapping_mul(step) != self.bytes || steps.any(|s| s != step) {
+            return None;
+        }
+        let end = |(next, left): (&u64, &u64)| {
+            let bytes = left.wrapping_mul(piece);
+            Some(if self.descends { next.wrapping_sub(bytes) } else { next.wrapping_add(bytes) })
+        };
+        Some(self.next.iter().zip(&column.values).map(end).collect())
+    }
+}
+
 /// Follows the n-th piece of every turn through the rows.
 fn follow<'r>(rows: &[Row<'r>], turns: &[Turn], n: usize) -> Option<Stream<'r>> {
     let piece = |i: usize| turns[i].0.as_ref().and_then(|pieces| pieces.get(n));
@@ -266,7 +285,11 @@ impl Around<'_, '_> {
         out: &mut Blocks,
     ) -> Option<()> {
         if extent == Extent::Left {
-            // Where a run was cut short nobody knows how much was left.
+            // Where a run was cut short nobody knows how much was left; a place that counts it may tell.
+            if stream.last.iter().all(Option::is_none) {
+                let counted = basis(&stream.rows).into_iter().find_map(|column| stream.left_by(&column));
+                stream.last = counted.unwrap_or_default();
+            }
             let known: Vec<bool> = stream.last.iter().map(Option::is_some).collect();
             fn keep<T: Clone>(all: &[T], known: &[bool]) -> Vec<T> {
                 all.iter().zip(known).filter(|(_, k)| **k).map(|(t, _)| t.clone()).collect()
