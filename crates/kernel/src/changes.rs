@@ -111,8 +111,8 @@ impl Checker<'_, '_> {
     fn applied(&mut self, index: usize, states: &[State; 2]) -> Result<Vec<Applied>, Rejection> {
         let Some((_, changes)) = self.changes(index) else { return Ok(Vec::new()) };
         let odd = || Rejection::Malformed("memory changes at an odd width".to_string());
-        let mut out = Vec::new();
-        for ReadChange { local, source, what } in changes.to_vec() {
+        let (changes, mut out) = (changes.to_vec(), Vec::new());
+        for ReadChange { local, source, what } in changes {
             let mut term = |e: &Expression| e.term(self.context, states).map_err(Rejection::Malformed);
             let what = match &what {
                 Change::Store(a, v) => Change::Store(term(a)?, term(v)?),
