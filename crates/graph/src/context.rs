@@ -109,6 +109,8 @@ pub struct Context<'a> {
     term_facts: FxHashMap<TermId, TermFacts>,
     /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
     original_addresses: FxHashSet<TermId>,
+    /// Blocks that the original fills or copies: where they begin, and their lengths.
+    pub(crate) original_blocks: FxHashSet<(TermId, TermId)>,
     /// Addresses of which it cannot be told what object they are about.
     ambiguous_addresses: FxHashSet<TermId>,
     /// Addresses of the candidate that must be proved to stay inside their object.
@@ -174,6 +176,7 @@ impl<'a> Context<'a> {
             clock: 0,
             term_facts: FxHashMap::default(),
             original_addresses: FxHashSet::default(),
+            original_blocks: FxHashSet::default(),
             claimed_addresses: FxHashSet::default(),
             ambiguous_addresses: FxHashSet::default(),
             read_memo: ReadMemo::default(),
@@ -597,6 +600,16 @@ impl<'a> Context<'a> {
         Some(self.arena.ule(offset, limit))
     }
 
+    /// Size of a named or local object that certainly exists and that no other overlaps.
+    pub fn extent(&self, var: VarId) -> Option<u64> {
+        if let Some(local) = self.local_vars.iter().position(|v| *v == var) {
+            let binding = &self.bindings[local];
+            return binding.original.or(binding.candidate).map(|i| i.size).filter(|_| !self.is_open_ended(local));
+        }
+        let named = matches!(self.object(var)?.kind, ObjectKind::Named { defined: true, .. });
+        self.object_size(var).filter(|_| named && self.is_certain_object(var))
+    }
+
     /// Does the term point to anonymous read-only data?
     pub fn is_literal(&self, term: TermId) -> bool {
         let object = self.arena.sort(term).width().filter(|w| *w == 64).and_then(|_| self.base_object(term));
@@ -643,6 +656,17 @@ impl<'a> Context<'a> {
             let inside = self.arena.add_const(address, i64::from(at));
             self.original_addresses.insert(inside);
         }
+    }
+
+    /// Notes a block that the original fills or copies, or that is filled for it.
+    pub fn note_original_block(&mut self, address: TermId, length: TermId) {
+        self.note_original_address(address, 1);
+        self.note_block(address, length);
+    }
+
+    /// Notes a block that lies in the object that it begins in.
+    pub fn note_block(&mut self, address: TermId, length: TermId) {
+        self.original_blocks.insert((address, length));
     }
 
     /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.

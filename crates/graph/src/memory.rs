@@ -263,22 +263,26 @@ impl Context<'_> {
         matches!((here, whole), (Some(a), Some(b)) if a.var == b.var && a.local.is_some())
     }
 
-    /// Is the access certainly outside a filled or copied block? One of variable length lies in the object that it begins
-    /// in.
+    /// Is the access certainly outside a filled or copied block? One that the original fills or copies lies in the object
+    /// that it begins in; of others only the distance tells.
     fn outside_block(&mut self, memory: TermId, address: TermId, bytes: u16) -> bool {
         let start = self.arena.arg(memory, 1);
-        let length = *self.arena.args(memory).last().expect("operands");
-        let Some(length) = self.arena.as_u64(length) else {
-            return self.arena.difference(address, start).is_none()
-                && self.alias(address, bytes, start, 1) == Alias::Disjoint;
-        };
-        match u16::try_from(length) {
-            Ok(0) => true,
-            Ok(length) => self.alias(address, bytes, start, length) == Alias::Disjoint,
-            Err(_) => match self.arena.difference(address, start) {
-                Some(d) => d.low() >= length && d.neg().low() >= u64::from(bytes),
-                None => false,
-            },
+        let whole = *self.arena.args(memory).last().expect("operands");
+        let difference = self.arena.difference(address, start);
+        let length = self.arena.as_u64(whole);
+        match (length, difference) {
+            (Some(0), _) => return true,
+            (Some(length), Some(d)) => return d.low() >= length && d.neg().low() >= u64::from(bytes),
+            _ => {}
+        }
+        let short = length.and_then(|n| u16::try_from(n).ok());
+        let certain = short.and_then(|n| self.region(start, n)).is_some_and(|r| !r.assumed && !r.claimed);
+        if difference.is_some() || !(certain || self.original_blocks.contains(&(start, whole))) {
+            return false;
+        }
+        match length {
+            None => self.alias(address, bytes, start, 1) == Alias::Disjoint,
+            Some(_) => short.is_some_and(|n| self.alias(address, bytes, start, n) == Alias::Disjoint),
         }
     }
 

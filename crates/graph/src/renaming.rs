@@ -18,6 +18,8 @@ pub struct RenamedCall {
     pub keeps_result: bool,
     /// Does the written call return where the string at its first argument ends?
     pub returns_end: bool,
+    /// Does the written call also fill what it allocates with zeros, so many bytes?
+    pub zeroes: Option<TermId>,
 }
 
 /// What became of a call.
@@ -89,6 +91,20 @@ impl Executor<'_, '_> {
         let usage = self.context.result_use(self.side, point, call);
         let given: Vec<TermId> = Register::ARGUMENTS.iter().map(|r| state.get(*r)).collect();
         let known = |i: usize| given.get(i).and_then(|value| self.context.literal(*value));
+        // What `calloc` gives is what `malloc` gives, filled with zeros. (The product of its arguments does not wrap.)
+        if name == "calloc"
+            && let Some(one) = (0..2).find(|i| matches!(known(*i), Some(Literal::Number(1))))
+        {
+            let length = given[1 - one];
+            let (arguments, zeroes) = (vec![length], Some(length));
+            return Ok(Outcome::Event(RenamedCall {
+                callee: "malloc",
+                arguments,
+                keeps_result: true,
+                returns_end: false,
+                zeroes,
+            }));
+        }
         let Some(Renaming { action, result }) = library::rename(name, &known, usage) else {
             return Ok(Outcome::AsWritten);
         };
@@ -126,7 +142,7 @@ impl Executor<'_, '_> {
         if !keeps_result && usage == ResultUse::Used {
             return Ok(Outcome::AsWritten);
         }
-        Ok(Outcome::Event(RenamedCall { callee, arguments, keeps_result, returns_end }))
+        Ok(Outcome::Event(RenamedCall { callee, arguments, keeps_result, returns_end, zeroes: None }))
     }
 
     /// The state after a call without an event.

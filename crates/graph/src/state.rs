@@ -86,7 +86,7 @@ impl State {
             *target = change(*target);
         }
         if let Some(renamed) = &mut self.renamed {
-            renamed.arguments.iter_mut().for_each(|a| *a = change(*a));
+            renamed.arguments.iter_mut().chain(&mut renamed.zeroes).for_each(|a| *a = change(*a));
         }
     }
 

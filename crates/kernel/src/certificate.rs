@@ -41,7 +41,7 @@ fn no_cuts(cuts: &[Vec<u32>; 2]) -> bool {
 }
 
 /// A pair of loop heads, and what holds whenever both sides are there.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointClaim {
     /// Number of the original's point.
@@ -55,14 +55,19 @@ pub struct PointClaim {
     pub forget: Vec<String>,
     /// Does the world change?
     pub world: MemoryClaim,
-    /// Bytes of the original's world that the candidate has not written yet: address and value. Otherwise the worlds
-    /// are equal.
+    /// What the original has written and the candidate has not yet, in this order. Otherwise the memories are equal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ahead: Vec<(String, String)>,
-    /// A block of the original's world that the candidate has not filled yet: address, byte, length. Otherwise the
-    /// worlds are equal.
+    pub ahead: Vec<ChangeClaim>,
+    /// What the candidate has written and the original has not yet. Not both.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<ChangeClaim>,
+    /// Blocks that the original has accessed since the last call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accessed: Vec<BlockClaim>,
+    /// The original rests while the candidate goes round, wherever it is; its point is not looked at. A number that becomes
+    /// smaller with every turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filled: Option<[String; 3]>,
+    pub alone: Option<String>,
     /// What becomes of the local objects' memory, in the order of the claims of local objects; those without an entry
     /// stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -74,6 +79,46 @@ pub struct PointClaim {
     /// Bytes that the original has accessed by now: address and number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<(String, u16)>,
+}
+
+/// A change of memory that one side has made and the other has not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeClaim {
+    /// The private local object whose memory changes; `None` for the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<usize>,
+    /// The private local object that is copied from; `None` for the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<usize>,
+    /// What happens to it.
+    pub what: Change<String>,
+}
+
+/// What happens to a memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change<E> {
+    /// A value of whole bytes at an address.
+    Store(E, E),
+    /// From an address on a byte, so many times.
+    Fill(E, E, E),
+    /// To an address from another, so many bytes.
+    Copy(E, E, E),
+    /// From an address on anything, so many bytes. Only as the last change.
+    Any(E, E),
+}
+
+/// A block of bytes that the original has accessed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockClaim {
+    /// Where it begins.
+    pub address: String,
+    /// Its length in bytes.
+    pub length: String,
+    /// Has all of it been written?
+    pub write: bool,
 }
 
 /// What a loop does to a memory.

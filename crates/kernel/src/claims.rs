@@ -8,12 +8,13 @@
 //! Trust: full. Nothing that a claim says is used before the arrivals that it rests on are checked; the walk checks all.
 
 use crate::certificate::{MemoryClaim, PointClaim};
+use crate::changes::{ReadBlock, ReadChange, read_blocks, read_changes};
 use crate::exits::accesses_before;
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Entered, Point, Rejection, unknown};
-use graph::{Access, Flag, Known, PointId, Register, Side, State};
+use graph::{Access, Event, Flag, Known, PointId, Register, Run, Side, State};
 use rustc_hash::FxHashSet;
 use term::{Sort, TermId};
 
@@ -48,6 +49,13 @@ pub enum FailedClaim {
         /// Index of the claim.
         index: usize,
     },
+    /// The original need not have accessed a block that it was to have accessed.
+    Accessed {
+        /// Index of the point.
+        point: usize,
+        /// Index of the claim.
+        index: usize,
+    },
     /// The world changes though it was to stay as it is.
     World {
         /// Index of the point.
@@ -63,13 +71,22 @@ pub enum FailedClaim {
 }
 
 /// A claim about a point, read and checked for sense.
+#[derive(Clone)]
 pub(crate) struct Abstraction {
+    /// Number of the claim.
+    pub number: usize,
+    /// The points of both sides; where the original rests, that of its event is filled in when it is known.
     pub heads: [PointId; 2],
+    /// Where the original rests.
+    pub resting: Option<Event>,
     pub waits: bool,
     forget: Vec<Location>,
     world: MemoryClaim,
-    ahead: Vec<(Expression, Expression)>,
-    pub filled: Option<[Expression; 3]>,
+    pub ahead: Vec<ReadChange>,
+    pub behind: Vec<ReadChange>,
+    pub accessed: Vec<ReadBlock>,
+    /// What becomes smaller with every turn of the candidate, where the original rests.
+    pub alone: Option<Expression>,
     locals: Vec<MemoryClaim>,
     define: Vec<(Location, Expression)>,
     hold: Vec<Expression>,
@@ -78,7 +95,7 @@ pub(crate) struct Abstraction {
 
 impl Abstraction {
     /// Reads a claim.
-    pub fn read(claim: &PointClaim) -> Result<Abstraction, String> {
+    pub fn read(number: usize, claim: &PointClaim) -> Result<Abstraction, String> {
         let forget: Vec<Location> = claim.forget.iter().map(|t| t.parse()).collect::<Result<_, _>>()?;
         let whole = |l: &Location| Some(l.width) == l.spot.width();
         if forget.iter().any(|l| !whole(l) || l.spot == Spot::Register(Register::RSP)) {
@@ -103,22 +120,19 @@ impl Abstraction {
             }
             define.push((target, expression));
         }
-        let mut ahead = Vec::new();
-        for (address, value) in &claim.ahead {
-            ahead.push((Expression::parse(address)?, Expression::parse(value)?));
-        }
-        if !ahead.is_empty() && (claim.world != MemoryClaim::Equal || claim.waits) {
-            return Err("bytes of a world that is not compared are excepted".to_string());
-        }
-        let filled = match &claim.filled {
-            Some([address, byte, length]) => {
-                if claim.world != MemoryClaim::Equal || !ahead.is_empty() {
-                    return Err("a block of a world that is not compared is excepted".to_string());
-                }
-                Some([Expression::parse(address)?, Expression::parse(byte)?, Expression::parse(length)?])
-            }
-            None => None,
+        let (ahead, behind) = (read_changes(&claim.ahead)?, read_changes(&claim.behind)?);
+        let changes: Vec<&ReadChange> = ahead.iter().chain(&behind).collect();
+        let compared = |local: Option<usize>| {
+            let memory = local.map_or(claim.world, |l| claim.locals.get(l).copied().unwrap_or_default());
+            memory == MemoryClaim::Equal
         };
+        if !(ahead.is_empty() || behind.is_empty()) || changes.iter().any(|c| !compared(c.local())) {
+            return Err("a memory that is not compared is excepted".to_string());
+        }
+        let alone = claim.alone.as_deref().map(Expression::parse).transpose()?;
+        if alone.is_some() && (claim.waits || forget.iter().any(|l| l.side == Side::Original)) {
+            return Err("what rests does not change".to_string());
+        }
         let hold = claim.hold.iter().map(|t| Expression::parse(t)).collect::<Result<_, _>>()?;
         let mut seen = Vec::new();
         for (address, bytes) in &claim.seen {
@@ -129,17 +143,36 @@ impl Abstraction {
         }
         let heads = [PointId(claim.original), PointId(claim.candidate)];
         Ok(Abstraction {
+            number,
             heads,
+            resting: None,
             waits: claim.waits,
             forget,
             world: claim.world,
             ahead,
-            filled,
+            behind,
+            accessed: read_blocks(&claim.accessed)?,
+            alone,
             locals: claim.locals.clone(),
             define,
             hold,
             seen,
         })
+    }
+
+    /// The claim for an event at which the original rests.
+    pub fn resting_at(&self, event: Event) -> Abstraction {
+        Abstraction { heads: [event.point(), self.heads[1]], resting: Some(event), ..self.clone() }
+    }
+
+    /// Which claim this is, and for which event.
+    fn key(&self) -> (usize, Option<Event>) {
+        (self.number, self.resting)
+    }
+
+    /// Do both sides go on from here, rather than one alone?
+    pub fn is_meeting(&self) -> bool {
+        !self.waits && self.alone.is_none()
     }
 
     fn local(&self, index: usize) -> MemoryClaim {
@@ -161,6 +194,21 @@ impl Abstraction {
     }
 }
 
+impl FailedClaim {
+    /// The same failure, said of the claim of a point instead of the point.
+    pub(crate) fn of_claim(mut self, points: &[Abstraction]) -> FailedClaim {
+        let (FailedClaim::Changed { point, .. }
+        | FailedClaim::Definition { point, .. }
+        | FailedClaim::Condition { point, .. }
+        | FailedClaim::Seen { point, .. }
+        | FailedClaim::Accessed { point, .. }
+        | FailedClaim::World { point }
+        | FailedClaim::Local { point, .. }) = &mut self;
+        *point = points[*point].number;
+        self
+    }
+}
+
 impl Checker<'_, '_> {
     /// The states at a point that edges lead to for the first time: what the loop changes is forgotten.
     pub(crate) fn forget(&mut self, index: usize, mut point: Point) -> Result<Point, Rejection> {
@@ -174,7 +222,7 @@ impl Checker<'_, '_> {
         for location in claim.forget.clone() {
             for piece in self.points[index].pieces(&location) {
                 let hint = format!("{piece}@{index}");
-                let fresh = if self.frames.contains(&(index, location)) {
+                let fresh = if self.frames.contains(&(self.points[index].key(), location)) {
                     self.context.fresh_frame_value(&hint, Sort::Bv(piece.width))
                 } else {
                     self.context.fresh(&hint, Sort::Bv(piece.width))
@@ -193,7 +241,10 @@ impl Checker<'_, '_> {
                 state.set(register, value);
             }
             state.frame.base = self.context.fresh(&format!("frame.{}", side.name()), Sort::Memory);
-            (state.call_target, state.renamed, state.tail) = (None, None, false);
+            // The original may rest at a call.
+            if side == Side::Candidate || self.points[index].alone.is_none() {
+                (state.call_target, state.renamed, state.tail) = (None, None, false);
+            }
         }
         let claim = &self.points[index];
         if claim.world == MemoryClaim::Equal {
@@ -222,15 +273,9 @@ impl Checker<'_, '_> {
             }
             target.write(self.context.arena, &mut point.states[target.side.index()], value);
         }
-        // The original's world is the candidate's with some bytes more.
-        if !self.points[index].ahead.is_empty() {
-            point.states[0].world = self.world_ahead(index, &point.states)?;
-        }
-        self.filled = self.filled_at(index, &point.states)?;
-        if let Some(block) = self.filled {
-            let world = point.states[1].world;
-            point.states[0].world = self.context.arena.fill(world, block.address, block.byte, block.length);
-        }
+        self.put_ahead(index, &mut point.states)?;
+        point.touched = self.accessed(index, &point.states)?;
+        self.note_blocks(&point, index)?;
         for expression in self.points[index].hold.clone() {
             let holds = expression.term(self.context, &point.states).map_err(malformed)?;
             if self.context.arena.sort(holds) != Sort::Bool {
@@ -243,7 +288,7 @@ impl Checker<'_, '_> {
 
     /// An edge arrives at a point: what is claimed there must hold, and if it comes back, what was kept must be
     /// unchanged. What fails is noted; the error is for what no other claim could mend.
-    pub(crate) fn check_arrival(&mut self, index: usize, at: &mut Point) -> Result<(), Rejection> {
+    pub(crate) fn check_arrival(&mut self, index: usize, at: &mut Point, original: &Run) -> Result<(), Rejection> {
         let [a, b] = &mut at.states;
         self.context.publish_all(a);
         self.context.publish_all(b);
@@ -253,26 +298,8 @@ impl Checker<'_, '_> {
             self.check_kept(index, at, &entered.point, &known);
         }
         self.note_frames(index, at);
-        let heads = self.points[index].heads;
         let states = self.defined_over(index, &at.states);
-        if let Some(block) = self.filled_at(index, &states)? {
-            let [a, b] = [0, 1].map(|i| at.states[i].world);
-            if !self.prove_filled(at, &known, a, b, block) {
-                return Err(self.refuse("the block that the original has filled", heads, unknown()));
-            }
-        } else if self.points[index].world == MemoryClaim::Equal {
-            let mut compared = at.clone();
-            compared.states[1].world = self.world_ahead(index, &states)?;
-            self.check_worlds(&compared, &known, heads, Ignored::Nothing, "memory at a loop head")?;
-        }
-        for local in 0..at.states[0].locals.len() {
-            if self.points[index].local(local) == MemoryClaim::Equal && !at.states[0].escaped[local] {
-                let [a, b] = [0, 1].map(|i| at.states[i].locals[local]);
-                if self.prove_same_memory(at, &known, a, b, Ignored::Nothing).is_err() {
-                    self.failed.insert(FailedClaim::Local { point: index, local });
-                }
-            }
-        }
+        self.check_memories(index, at, &known, &states)?;
         let mut goals: Vec<(TermId, FailedClaim)> = Vec::new();
         for (i, (target, expression)) in self.points[index].define.clone().into_iter().enumerate() {
             let wanted = expression.term(self.context, &states).map_err(Rejection::Malformed)?;
@@ -291,6 +318,11 @@ impl Checker<'_, '_> {
             goals.push((holds, FailedClaim::Condition { point: index, index: i }));
         }
         self.prove_all(at, &known, goals);
+        for (i, block) in self.accessed(index, &at.states)?.into_iter().enumerate() {
+            if self.covers_block(at, &known, &block, original).is_err() {
+                self.failed.insert(FailedClaim::Accessed { point: index, index: i });
+            }
+        }
         for (i, read) in self.seen(index, at)?.into_iter().enumerate() {
             let before = accesses_before(at);
             let others: Vec<&Access> = before.iter().collect();
@@ -342,30 +374,56 @@ impl Checker<'_, '_> {
         Ok(point)
     }
 
-    /// The states that definitions speak of, and what the original is ahead. There they read the candidate's world: what the
-    /// original's is must not be said with it.
-    fn defined_over(&self, index: usize, states: &[State; 2]) -> [State; 2] {
-        let mut states = states.clone();
-        if !self.points[index].ahead.is_empty() || self.points[index].filled.is_some() {
-            states[0].world = states[1].world;
-        }
-        states
-    }
-
-    /// The candidate's world with the bytes that the original has written already.
-    fn world_ahead(&mut self, index: usize, states: &[State; 2]) -> Result<TermId, Rejection> {
-        let mut world = states[1].world;
-        for (address, value) in self.points[index].ahead.clone() {
-            let [address, value] = [address, value].map(|e| e.term(self.context, states));
-            let (address, value) = (address.map_err(Rejection::Malformed)?, value.map_err(Rejection::Malformed)?);
-            let width = self.context.arena.sort(value).width().filter(|w| w % 8 == 0);
-            if self.context.arena.sort(address) != Sort::Bv(64) || width.is_none() {
-                return Err(Rejection::Malformed("bytes of the world are excepted at an odd width".to_string()));
+    /// The memories are the same, but for what one side is ahead.
+    fn check_memories(
+        &mut self,
+        index: usize,
+        at: &Point,
+        known: &Known,
+        defined: &[State; 2],
+    ) -> Result<(), Rejection> {
+        let heads = self.points[index].heads;
+        let ahead = self.changes(index).map(|(side, _)| side);
+        let (expected, excepted) = self.expected(index, defined)?;
+        // The original's side first: what it never initialised need not be the same.
+        let sides = match ahead {
+            Some(Side::Original) => [at.states[0].clone(), expected],
+            Some(Side::Candidate) => [expected, at.states[1].clone()],
+            None => at.states.clone(),
+        };
+        let compared = Point { states: sides, ..at.clone() };
+        let changed: Vec<Option<usize>> =
+            self.changes(index).map_or(Vec::new(), |(_, changes)| changes.iter().map(ReadChange::local).collect());
+        let last = changed.last().copied();
+        if self.points[index].world == MemoryClaim::Equal {
+            match excepted.filter(|_| last == Some(None)) {
+                None => self.check_worlds(&compared, known, heads, Ignored::Nothing, "memory at a loop head")?,
+                Some(_) => {
+                    let memories = [0, 1].map(|i| compared.states[i].world);
+                    self.same_everywhere(at, known, memories, excepted)
+                        .map_err(|failure| self.refuse("memory at a loop head", heads, failure))?;
+                }
             }
-            let address = self.context.canonical_address(address);
-            world = self.context.write(world, address, value);
         }
-        Ok(world)
+        for local in 0..at.states[0].locals.len() {
+            let is_changed = changed.contains(&Some(local));
+            let escaped = at.states[0].escaped[local];
+            if is_changed && self.entered[index].as_ref().is_some_and(|e| e.point.states[0].escaped[local] != escaped) {
+                return Err(self.refuse("a local object that escapes while it changes", heads, unknown()));
+            }
+            if self.points[index].local(local) != MemoryClaim::Equal || escaped {
+                continue;
+            }
+            let [a, b] = [0, 1].map(|i| compared.states[i].locals[local]);
+            let same = match excepted.filter(|_| last == Some(Some(local))) {
+                None => self.prove_same_memory(at, known, a, b, Ignored::Nothing).is_ok(),
+                Some(_) => self.same_everywhere(at, known, [a, b], excepted).is_ok(),
+            };
+            if !same {
+                self.failed.insert(FailedClaim::Local { point: index, local });
+            }
+        }
+        Ok(())
     }
 
     /// Notes the forgotten places that hold frame addresses: a variable for one is no pointer to the world.
@@ -375,7 +433,7 @@ impl Checker<'_, '_> {
                 continue;
             }
             let value = location.read(self.context.arena, &at.states[location.side.index()]);
-            if self.context.depends_on_frame(value) && self.frames.insert((index, location)) {
+            if self.context.depends_on_frame(value) && self.frames.insert((self.points[index].key(), location)) {
                 self.late |= self.entered[index].is_some();
             }
         }

@@ -146,6 +146,9 @@ impl Checker<'_, '_> {
         for state in &mut at.states {
             state.map(&mut put);
         }
+        for block in &mut at.touched {
+            (block.address, block.length) = (put(block.address), put(block.length));
+        }
         for runs in logs.iter_mut() {
             for run in runs.iter_mut() {
                 Rc::make_mut(run).map(&mut put);

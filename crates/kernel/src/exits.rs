@@ -124,6 +124,9 @@ impl Checker<'_, '_> {
                 _ => self.prove(at, known, goal).map_err(refuse),
             };
             let Err(rejection) = result else { continue };
+            if self.lies_in_block(at, known, access, original) {
+                continue;
+            }
             if !self.delays || access.write || !self.made_elsewhere(at, known, access) {
                 return Err(rejection);
             }
@@ -135,23 +138,25 @@ impl Checker<'_, '_> {
                     .map(|(a, b)| if a == b { self.context.arena.bool(true) } else { self.equality(known, a, b) });
                 guards.push(self.context.arena.bool_and_all(&[other.guard, same[0], same[1]]));
             }
-            if let Some(filled) = self.filled_by_now(at, known, &original.accesses) {
-                let same = [(filled.address, block.address), (filled.length, block.length)]
-                    .map(|(a, b)| self.equality(known, a, b));
-                guards.push(self.context.arena.bool_and(same[0], same[1]));
-            }
             let width = self.context.arena.width(block.length);
             let zero = self.context.arena.bv(width, 0);
             guards.push(self.context.arena.eq(block.length, zero));
             let any = self.context.arena.bool_or_all(&guards);
             let goal = self.context.arena.implies(block.guard, any);
-            self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
+            let result = self.prove(at, known, goal).or_else(|failure| {
+                let fine = self.block_exists(at, known, block) || self.covers_block(at, known, block, original).is_ok();
+                if fine { Ok(()) } else { Err(failure) }
+            });
+            result.map_err(|failure| Rejection::Obligation {
                 what: "the candidate accesses a block that the original does not".to_string(),
                 places: [place, block.place],
                 failure,
             })?;
         }
         for copy in &candidate.exclusive {
+            if self.in_different_objects(candidate, copy) {
+                continue;
+            }
             let mut guards = Vec::new();
             for other in &original.exclusive {
                 let same = [(other.to, copy.to), (other.from, copy.from), (other.length, copy.length)]
@@ -283,7 +288,7 @@ impl Checker<'_, '_> {
         self.prove(at, known, goal).is_ok()
     }
 
-    fn is_writable(&self, access: &Access) -> bool {
+    pub(crate) fn is_writable(&self, access: &Access) -> bool {
         let region = self.context.region(access.address, access.bytes);
         let object = region.and_then(|r| self.context.object(r.var));
         object.is_some_and(|o| {

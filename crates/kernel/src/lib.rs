@@ -11,8 +11,8 @@ mod product;
 mod promised;
 mod location;
 mod expression;
-mod filled;
 mod aligned;
+mod changes;
 mod claims;
 mod pointers;
 mod eliminate;
@@ -21,7 +21,9 @@ mod exits;
 pub mod regalloc;
 pub mod updates;
 
-pub use certificate::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION};
+pub use certificate::{
+    BlockClaim, Certificate, Change, ChangeClaim, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION,
+};
 pub use claims::FailedClaim;
 pub use expression::Expression;
 pub use location::{Location, Spot};

@@ -5,7 +5,6 @@
 //!
 //! Trust: full. Dropping hypotheses is always sound; believing anything but `Proved` is not.
 
-use crate::filled::Filled;
 use crate::product::{Checker, Point};
 use graph::{Alias, Assumption, Known};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -305,7 +304,10 @@ impl Checker<'_, '_> {
             Err(MemoryFailure::Block) if self.depth < DEEPEST_PARTS => {
                 self.depth += 1;
                 let same = self.same_by_parts(at, known, a, b, ignored);
+                // A block that one side has written at once and the other piece by piece.
+                let same = same || self.is_grown(at, known, a, b) || self.is_grown(at, known, b, a);
                 self.depth -= 1;
+                let same = same || self.depth == 0 && self.same_everywhere(at, known, [a, b], None).is_ok();
                 return if same { Ok(()) } else { Err(MemoryFailure::Block) };
             }
             written => written?,
@@ -345,16 +347,6 @@ impl Checker<'_, '_> {
                     self.prove(&point, &known, never).is_ok()
                 }
             });
-        }
-        // A block that one side has filled at once and the other byte by byte.
-        for (whole, other, op) in [(b, a, ops[1]), (a, b, ops[0])] {
-            if op == Op::Fill && ignored != Ignored::Exact {
-                let args = self.context.arena.args(whole).to_vec();
-                let block = Filled { address: args[1], byte: args[2], length: args[3] };
-                if self.prove_filled(at, known, other, args[0], block) {
-                    return true;
-                }
-            }
         }
         if ops[0] != ops[1] || !matches!(ops[0], Op::Fill | Op::Copy | Op::Store(_)) {
             return false;

@@ -24,13 +24,14 @@ pub(crate) use rejection::{UNMADE_READ, unknown};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim};
-use crate::filled::Filled;
 use crate::location::Location;
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{Access, Arrival, BlockCopy, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
+use graph::{
+    Access, Arrival, Block, BlockCopy, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck,
+};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,11 +56,9 @@ pub(crate) struct Checker<'c, 'a> {
     /// Is there a loop on the way, or was there?
     pub delays: bool,
     /// Forgotten places of points that hold frame addresses on some edge.
-    pub frames: BTreeSet<(usize, Location)>,
+    pub frames: BTreeSet<((usize, Option<Event>), Location)>,
     /// Was one of them found after its point had been entered?
     pub late: bool,
-    /// What the original had filled where the segment under way began.
-    pub filled: Option<Filled>,
     /// Pairs of returns of the segment under way, which are looked at last, and whether that is being done.
     returns: Vec<moves::Pair>,
     returning: bool,
@@ -105,6 +104,8 @@ type Key = ((u32, usize), (u32, usize), [Passed; 2], String);
 struct Segment {
     from: Option<usize>,
     passed: [Passed; 2],
+    /// Has the original moved since then?
+    moved: bool,
 }
 
 /// Where both sides are, when, and what is known there.
@@ -115,6 +116,8 @@ pub(crate) struct Point {
     pub states: [State; 2],
     /// Variables that the condition has determined.
     pub gone: Vec<VarId>,
+    /// What the original had accessed where the segment began, unless a call came between.
+    pub touched: Vec<Block>,
 }
 
 /// A claimed point that edges led to.
@@ -154,10 +157,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Err(Rejection::Malformed("a cycle is not cut".to_string()));
         }
         let mut points = Vec::new();
-        for claim in &certificate.points {
-            let point = Abstraction::read(claim).map_err(Rejection::Malformed)?;
+        for (number, claim) in certificate.points.iter().enumerate() {
+            let point = Abstraction::read(number, claim).map_err(Rejection::Malformed)?;
             let exists = point.heads[1].index() < context.functions[1].points.len();
-            if !heads[0].contains(&point.heads[0]) || !(heads[1].contains(&point.heads[1]) || (point.waits && exists)) {
+            let found = [0, 1].map(|i| heads[i].contains(&point.heads[i]));
+            if !(found[0] || point.alone.is_some()) || !(found[1] || point.waits && exists) {
                 return Err(Rejection::Malformed("a claimed point is no pair of loop heads".to_string()));
             }
             points.push(point);
@@ -177,7 +181,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             delays: false,
             frames: BTreeSet::new(),
             late: false,
-            filled: None,
             returns: Vec::new(),
             returning: false,
             depth: 0,
@@ -196,7 +199,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub fn walk(&mut self) -> Result<(), Rejection> {
         let result = self.walk_segments();
         if !self.failed.is_empty() {
-            return Err(Rejection::Claims(std::mem::take(&mut self.failed).into_iter().collect()));
+            let failed = std::mem::take(&mut self.failed).into_iter().map(|claim| claim.of_claim(&self.points));
+            let failed: BTreeSet<FailedClaim> = failed.collect();
+            return Err(Rejection::Claims(failed.into_iter().collect()));
         }
         result
     }
@@ -215,16 +220,22 @@ impl<'c, 'a> Checker<'c, 'a> {
         let held = self.context.static_condition(states[0].world);
         let condition = self.context.arena.bool_and(condition, held);
         let entry = graph::Function::ENTRY;
-        let start = Point { condition, facts: Vec::new(), states, gone: Vec::new() };
+        let start = Point { condition, facts: Vec::new(), states, gone: Vec::new(), touched: Vec::new() };
         self.segment(start, [entry; 2], None)?;
         if !self.failed.is_empty() {
             return Ok(());
         }
-        let mut order: Vec<usize> = (0..self.points.len()).collect();
-        order.sort_by_key(|i| [0, 1].map(|side: usize| self.rank(side, self.points[*i].heads[side])));
-        // An edge may lead to an earlier one that was not entered yet.
-        while let Some(index) = order.iter().copied().find(|i| !self.incoming[*i].is_empty()) {
+        // In order; but an edge may lead to an earlier one that was not entered yet.
+        let ranks =
+            |checker: &Self, i: usize| [0, 1].map(|side: usize| checker.rank(side, checker.points[i].heads[side]));
+        while let Some(index) =
+            (0..self.points.len()).filter(|i| !self.incoming[*i].is_empty()).min_by_key(|i| ranks(self, *i))
+        {
             let incoming = std::mem::take(&mut self.incoming[index]);
+            if matches!(self.points[index].resting, Some(Event::Call(_))) && incoming.len() > 1 {
+                // States of several edges do not remember how the call is made.
+                return Err(self.refuse("several edges where the original rests", self.points[index].heads, unknown()));
+            }
             let unused = self.context.arena.var("world", Sort::Memory);
             let (point, _) = self.merge(incoming, |_| false, true, unused);
             let base = point.condition;
@@ -244,7 +255,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Everything that can happen from a start until the next claimed points.
     fn segment(&mut self, start: Point, from: [PointId; 2], index: Option<usize>) -> Result<(), Rejection> {
-        self.advance(start, from.map(Onward::At), Segment { from: index, ..Segment::default() })?;
+        match index.and_then(|i| self.points[i].resting) {
+            Some(event) => self.go_on_alone(start, event, from[1], index)?,
+            None => self.advance(start, from.map(Onward::At), Segment { from: index, ..Segment::default() })?,
+        }
         while let Some((_, pending)) = self.pending.pop_first() {
             self.counts.points += 1;
             self.after_calls(pending)?;
@@ -287,7 +301,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Follows the original from a product point to its next events, and the candidate under each.
-    fn advance(&mut self, start: Point, onward: [Onward; 2], segment: Segment) -> Result<(), Rejection> {
+    fn advance(&mut self, start: Point, onward: [Onward; 2], mut segment: Segment) -> Result<(), Rejection> {
+        segment.moved = true;
         let known = self.known(&start);
         let unrolled = self.certificate.edges.iter().any(|e| e.from == segment.from && e.original > 1);
         let joins = if unrolled { Joins::Merge } else { Joins::Split };
@@ -302,7 +317,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             }
             let states = [arrival.state, start.states[1].clone()];
-            let mut point = Point { condition, facts: facts.clone(), states, gone: start.gone.clone() };
+            let (gone, touched) = (start.gone.clone(), start.touched.clone());
+            let mut point = Point { condition, facts: facts.clone(), states, gone, touched };
             let mut logs = [vec![original.clone()], Vec::new()];
             self.eliminate(&mut point, &mut logs);
             let original = logs[0].pop().expect("one run");

@@ -8,7 +8,7 @@ use crate::infix::Names;
 use crate::palette::printable;
 use graph::loops::successors;
 use graph::{Function, PointId, Side};
-use kernel::{Certificate, MemoryClaim, PointClaim};
+use kernel::{BlockClaim, Certificate, Change, ChangeClaim, MemoryClaim, PointClaim};
 use std::collections::BTreeSet;
 
 /// A certificate and, if they are at hand, the two functions that it is about.
@@ -165,15 +165,20 @@ impl<'c> CertificateView<'c> {
         let mut forgets = vec![forgotten("o"), forgotten("c")];
         forgets.retain(|l| !l.is_empty());
         let waits = point.waits.then(|| "c, while o goes round alone".to_string());
-        let but = if point.ahead.is_empty() && point.filled.is_none() {
-            ""
-        } else {
-            ", but for what o has written ahead of c"
+        let rests = point
+            .alone
+            .as_deref()
+            .map(|rank| format!("o, while c goes round alone: {} becomes smaller", self.names().expression(rank)));
+        let but = match (point.ahead.is_empty(), point.behind.is_empty()) {
+            (true, true) => "",
+            (true, false) => ", but for what c has written ahead of o",
+            _ => ", but for what o has written ahead of c",
         };
         let mut memories = vec![format!("{}{but}", memory(point.world))];
         memories.extend(point.locals.iter().enumerate().map(|(i, claim)| format!("local {i} {}", memory(*claim))));
         vec![
             ("waits", waits.into_iter().collect()),
+            ("rests", rests.into_iter().collect()),
             ("forgets", forgets),
             ("defines", self.definitions(point)),
             ("holds", self.conditions(point)),
@@ -185,21 +190,34 @@ impl<'c> CertificateView<'c> {
 
     fn written_ahead(&self, point: &PointClaim) -> Vec<String> {
         let names = self.names();
-        let line = |(address, value): &(String, String)| {
-            format!("o has written {} at {}", names.expression(value), names.expression(address))
+        let line = |side: &str, claim: &ChangeClaim| {
+            let of = claim.local.map_or(String::new(), |l| format!(" of local {l}"));
+            let from = claim.source.map_or(String::new(), |l| format!(" of local {l}"));
+            let text = |e: &String| names.expression(e);
+            match &claim.what {
+                Change::Store(a, v) => format!("{side} has written {} at {}{of}", text(v), text(a)),
+                Change::Fill(a, b, n) => {
+                    format!("{side} has filled {} bytes at {}{of} with {}", text(n), text(a), text(b))
+                }
+                Change::Copy(a, b, n) => {
+                    format!("{side} has copied {} bytes to {}{of} from {}{from}", text(n), text(a), text(b))
+                }
+                Change::Any(a, n) => format!("{side} has changed {} bytes at {}{of}", text(n), text(a)),
+            }
         };
-        let block = point.filled.iter().map(|[address, byte, length]| {
-            let [address, byte, length] = [address, byte, length].map(|e| names.expression(e));
-            format!("o has filled {length} bytes at {address} with {byte}")
-        });
-        point.ahead.iter().map(line).chain(block).collect()
+        let ours = point.ahead.iter().map(|claim| line("o", claim));
+        ours.chain(point.behind.iter().map(|claim| line("c", claim))).collect()
     }
 
     fn accessed(&self, point: &PointClaim) -> Vec<String> {
         let line = |(address, bytes): &(String, u16)| {
             format!("o has accessed {bytes} bytes at {}", self.names().expression(address))
         };
-        point.seen.iter().map(line).collect()
+        let block = |claim: &BlockClaim| {
+            let [address, length] = [&claim.address, &claim.length].map(|e| self.names().expression(e));
+            format!("o has {} {length} bytes at {address}", if claim.write { "written" } else { "accessed" })
+        };
+        point.seen.iter().map(line).chain(point.accessed.iter().map(block)).collect()
     }
 
     fn definitions(&self, point: &PointClaim) -> Vec<String> {
@@ -347,15 +365,12 @@ mod tests {
         let point = |candidate, defined: &str| PointClaim {
             original: 1,
             candidate,
-            waits: false,
             forget: texts(&["o.rax", "o[-12,4]", "c.rax", "c.rdx"]),
             world: MemoryClaim::Equal,
-            ahead: Vec::new(),
-            seen: Vec::new(),
-            filled: None,
             locals: vec![MemoryClaim::Apart],
             define: vec![("c.rax".to_string(), defined.to_string())],
             hold: texts(&["(<=s #32:0 o[-12,4])", "(<s o[-12,4] o[-28,4])"]),
+            ..PointClaim::default()
         };
         Certificate {
             version: kernel::VERSION,
@@ -480,9 +495,11 @@ mod tests {
         (waiting.original, waiting.candidate, waiting.waits) = (1, 0, true);
         waiting.world = MemoryClaim::Kept;
         (behind.original, behind.candidate) = (2, 1);
-        behind.ahead = vec![("&&g".to_string(), "(slice 0 32 c.rdx)".to_string())];
+        let change = |what| ChangeClaim { local: None, source: None, what };
+        let store = Change::Store("&&g".to_string(), "(slice 0 32 c.rdx)".to_string());
+        let fill = Change::Fill("&&a".to_string(), "#8:0".to_string(), "(sext 64 o[-12,4])".to_string());
+        behind.ahead = vec![change(store), change(fill)];
         behind.seen = vec![("(add c.rdx #64:8)".to_string(), 8)];
-        behind.filled = Some(["&&a", "#8:0", "(sext 64 o[-12,4])"].map(String::from));
         behind.hold = vec!["(<u (peek 4 &&g) (load 4 &&g))".to_string()];
         for point in [waiting, behind] {
             point.forget.truncate(2);

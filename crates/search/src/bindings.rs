@@ -35,6 +35,11 @@ impl Bindings {
         self.claims.iter().map(|c| LocalClaim::of(&c.binding)).collect()
     }
 
+    /// All objects claimed so far.
+    pub fn all(&self) -> Vec<Binding> {
+        self.claims.iter().map(|c| c.binding).collect()
+    }
+
     /// Where the original's objects lie that others can reach, with their numbers: offset, size.
     pub fn reachable(&self) -> Vec<(usize, i64, u64)> {
         let numbered = self.claims.iter().map(|c| &c.binding).enumerate().filter(|(_, b)| b.escapes);

@@ -21,6 +21,8 @@ mod conditions;
 mod guards;
 mod lanes;
 mod guess;
+mod streams;
+mod alone;
 mod in_order;
 mod from_code;
 mod refine;
@@ -104,8 +106,6 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub effort: Effort,
     pub fields: Vec<fields::Field>,
     pub compared: compared::Compared,
-    /// Blocks that loops of the plan under way may fill.
-    pub blocks: usize,
     /// Memory that the candidate reads, behind what it shares with the original in every visit.
     pub behind: Vec<fields::Field>,
 }
@@ -244,10 +244,10 @@ impl<'a> LoopSearch<'_, 'a> {
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let rows = correlate::align(plan, runs).rows;
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
-        let blocks = self.blocks;
-        if result.is_err() && plan.points.iter().any(|p| p.waits) {
-            for block in 0..blocks {
-                let choice = Choice { flip: false, block: Some(block) };
+        // Where only one side writes a block turn by turn, it is ahead or behind.
+        if result.is_err() && plan.loose && correlate::calls_blocks(self.candidate) {
+            for apart in graph::Side::BOTH {
+                let choice = Choice { apart: Some(apart), ..Choice::default() };
                 let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);
                 if result.is_ok() || Instant::now() >= self.deadline {
                     return (result, certificate);
@@ -260,7 +260,7 @@ impl<'a> LoopSearch<'_, 'a> {
         if !matches!(result, Err(Rejection::Obligation { .. })) || !doubtful || Instant::now() >= self.deadline {
             return (result, certificate);
         }
-        match refine::refine(self, arena, plan, &rows, Choice { flip: true, block: None }) {
+        match refine::refine(self, arena, plan, &rows, Choice { flip: true, ..Choice::default() }) {
             (Ok(proof), certificate) => (Ok(proof), certificate),
             _ => (result, certificate),
         }

@@ -126,7 +126,6 @@ impl Session {
                     fields: Vec::new(),
                     compared: Default::default(),
                     behind: Vec::new(),
-                    blocks: 0,
                 };
                 let found = search.prove(arena);
                 let Effort { plans, guesses, survivors, hurried: too_long } = search.effort;

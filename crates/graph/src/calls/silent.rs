@@ -229,7 +229,7 @@ impl Executor<'_, '_> {
         let address = self.context.outward(self.side, place, start, false)?;
         let address = self.context.canonical_address(address);
         if self.side == Side::Original {
-            self.context.note_original_address(address, 1);
+            self.context.note_original_block(address, len);
         }
         let local = self.context.region(address, 0).and_then(|r| r.local).filter(|l| !state.escaped[*l]);
         self.run.blocks.push(Block { guard, address, length: len, write, place });

@@ -9,7 +9,7 @@ use super::layout::Placed;
 use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
-use super::watch::{FRAME_ABOVE, FRAME_BELOW, Visit, Watch, WatchBase};
+use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits};
@@ -96,6 +96,7 @@ pub(super) struct Machine<'m, 'r, 'a> {
     /// Is the call under way a jump?
     pub tail: bool,
     visits: Vec<Visit>,
+    touches: Vec<Touch>,
     /// Is its result looked at right behind it?
     pub result_used: bool,
 }
@@ -167,6 +168,7 @@ pub fn run<'a>(
         place: 0,
         tail: false,
         visits: Vec::new(),
+        touches: Vec::new(),
         result_used: false,
     };
     machine.enter();
@@ -347,6 +349,13 @@ impl<'a> Machine<'_, '_, 'a> {
             world: self.memory.fingerprint(),
             loads,
             waits: watch.waits.get(point.index()) == Some(&true),
+            touches: std::mem::take(&mut self.touches),
+        }
+    }
+
+    fn touch(&mut self, address: u64, data: &[u8], write: bool) {
+        if self.situation.watch.is_some() && self.touches.len() < MOST_TOUCHES {
+            self.touches.extend(Touch::of(address, data, write));
         }
     }
 
@@ -506,6 +515,7 @@ impl<'a> Machine<'_, '_, 'a> {
         let mut data = [0u8; 64];
         let out = &mut data[..usize::from(bytes)];
         let taint = self.memory.read(&self.situation.start, at, out);
+        self.touch(at, &data[..usize::from(bytes)], false);
         if self.tracking == Tracking::On {
             if is_stack(at) {
                 self.cells.copies.interrupt();
@@ -572,6 +582,7 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         self.memory.write(&self.situation.start, at, &data[..usize::from(bytes)], taint);
+        self.touch(at, &data[..usize::from(bytes)], true);
         Ok(())
     }
 
@@ -722,6 +733,7 @@ impl<'a> Machine<'_, '_, 'a> {
             steps,
             calls: self.calls,
             visits: self.visits,
+            touches: self.touches,
         }
     }
 }

@@ -33,4 +33,4 @@ pub use memory::{Change, Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 pub use program::{Extent, Program, bytes_read};
 pub use trace::{Called, End, Form, FormArgument, Passed, Pointed, ResultUse, SetUp, Target, Trace, Write};
 pub use values::{BUFFER_SPACING, BUFFERS, Fabric, Seed, plausible_word};
-pub use watch::{Visit, Watch, WatchBase, WatchedLoad};
+pub use watch::{Touch, Visit, Watch, WatchBase, WatchedLoad};

@@ -181,6 +181,8 @@ pub struct Trace<'a> {
     pub steps: usize,
     /// States at watched points.
     pub visits: Vec<super::watch::Visit>,
+    /// Accesses behind the last of them, the first ones.
+    pub touches: Vec<super::watch::Touch>,
 }
 
 impl Trace<'_> {

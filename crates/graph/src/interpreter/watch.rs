@@ -58,6 +58,33 @@ pub struct Visit {
     pub loads: Vec<u64>,
     /// Is it the entry or behind a call?
     pub waits: bool,
+    /// Accesses since the last visit, the first ones.
+    pub touches: Vec<Touch>,
+}
+
+/// An access of at most 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    /// Where.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u16,
+    /// Write or read?
+    pub write: bool,
+    /// What was read or written.
+    pub value: u128,
+}
+
+/// Accesses that are noted between two visits.
+pub(super) const MOST_TOUCHES: usize = 48;
+
+impl Touch {
+    /// An access of these bytes; `None` if there are too many.
+    pub(super) fn of(address: u64, data: &[u8], write: bool) -> Option<Touch> {
+        let mut value = [0; 16];
+        value.get_mut(..data.len())?.copy_from_slice(data);
+        Some(Touch { address, bytes: data.len() as u16, write, value: u128::from_le_bytes(value) })
+    }
 }
 
 impl Visit {

@@ -18,6 +18,8 @@ pub(super) struct Pending {
     calls: [PointId; 2],
     shape: Shape,
     hint: String,
+    /// What the callee leaves filled with zeros, by side: so many bytes from its result on.
+    zeroes: [Option<TermId>; 2],
     incoming: Vec<Point>,
 }
 
@@ -29,6 +31,7 @@ impl<'a> Checker<'_, 'a> {
         segment: &Segment,
     ) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
+        let zeroes = [0, 1].map(|i| at.states[i].renamed.as_ref().and_then(|r| r.zeroes));
         let (shape, hint) = self.check_call(&mut at, &known, calls)?;
         if shape.noreturn {
             return Ok(());
@@ -39,6 +42,7 @@ impl<'a> Checker<'_, 'a> {
             calls,
             shape: shape.clone(),
             hint,
+            zeroes,
             incoming: Vec::new(),
         });
         // A result at which nobody looks on one edge is not looked at on the others.
@@ -48,7 +52,7 @@ impl<'a> Checker<'_, 'a> {
             pending.shape.results.clear();
         }
         let same = Shape { arguments: shape.arguments.clone(), results, ..pending.shape.clone() } == shape;
-        if !(same && alike) {
+        if !(same && alike && pending.zeroes == zeroes) {
             return Err(self.refuse("the same call has two shapes", calls, unknown()));
         }
         // The callee may overwrite every stack argument of any edge.
@@ -232,9 +236,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// The states after a pair of calls, and on from there.
     pub(super) fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
-        let Pending { segment, calls, shape, hint, incoming } = pending;
-        // The callee may have freed what was filled.
-        self.filled = None;
+        let Pending { segment, calls, shape, hint, zeroes, incoming } = pending;
         let returned = match shape.fixed {
             Some(FixedResult::Argument(register)) => Some(register),
             _ => None,
@@ -245,6 +247,8 @@ impl<'a> Checker<'_, 'a> {
         let results = self.context.fresh_results(&shape, &hint);
         let after = self.context.fresh("world", Sort::Memory);
         let (mut point, afterwards) = self.merge(incoming, overwritten, shape.preserves, after);
+        // The callee may have freed what was accessed.
+        point.touched.clear();
         if let Some(holds) = results.first().and_then(|r| self.context.result_in_range(&shape, *r)) {
             let not = self.context.arena.bool_not(holds);
             let fact = self.fact(point.condition, FactKind::Not(not));
@@ -258,6 +262,10 @@ impl<'a> Checker<'_, 'a> {
                 returned[0] = known;
             }
             let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
+            let world = match zeroes[i].zip(returned.first().copied()) {
+                Some((length, result)) => self.zeroed(side, world, result, length),
+                None => world,
+            };
             if let (true, Some(start)) = (shape.returns_end[i], returned.first().copied()) {
                 let place = self.address(side, calls[i]);
                 returned[0] = self.context.end_of_string(side, place, start, world)?;
@@ -278,6 +286,18 @@ impl<'a> Checker<'_, 'a> {
             self.learn_statics(&mut point);
         }
         self.advance(point, onward, segment)
+    }
+
+    /// The world with what a call has allocated filled with zeros.
+    fn zeroed(&mut self, side: Side, world: TermId, result: TermId, length: TermId) -> TermId {
+        if side == Side::Original {
+            self.context.note_original_block(result, length);
+        }
+        let arena = &mut *self.context.arena;
+        let (null, zero) = (arena.bv(64, 0), arena.bv(8, 0));
+        let failed = arena.eq(result, null);
+        let filled = arena.fill(world, result, zero, length);
+        arena.ite(failed, world, filled)
     }
 
     /// One point for all edges that arrive, what is known there, and the worlds that a callee leaves, given that it

@@ -7,6 +7,7 @@
 //! Trust: full. A path that is dropped here is never compared; it is dropped only if its condition cannot hold.
 
 use super::{Checker, Onward, Point, Rejection, Segment, unknown};
+use crate::claims::Abstraction;
 use crate::obligation::Failure;
 use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, PointId, Run, Side, Stuck};
 use std::cmp::Reverse;
@@ -113,6 +114,65 @@ impl Checker<'_, '_> {
         self.arrive_at_point(&pair, index)
     }
 
+    /// Where the candidate goes round a loop alone, the original rests at the event that it has come to: a point of its own
+    /// for each. It goes on first at a loop head of which nothing is claimed, and where both heads meet.
+    fn rest(&mut self, pair: &Pair) {
+        let [event, Event::Head(head)] = pair.events else { return };
+        let claimed = |p: &Abstraction| p.heads[0] == event.point() && p.alone.is_none();
+        let met = |p: &Abstraction| claimed(p) && p.heads[1] == head && !p.waits;
+        let passes = matches!(event, Event::Head(_)) && !self.points.iter().any(claimed);
+        let known = |p: &Abstraction| p.resting == Some(event) && p.heads[1] == head;
+        if passes || self.points.iter().any(|p| met(p) || known(p)) {
+            return;
+        }
+        let claim = self.points.iter().find(|p| p.alone.is_some() && p.heads[1] == head && p.resting.is_none());
+        if let Some(claim) = claim {
+            let claim = claim.resting_at(event);
+            self.points.push(claim);
+            self.entered.push(None);
+            self.incoming.push(Vec::new());
+        }
+    }
+
+    /// The candidate goes round a loop alone while the original rests at an event.
+    pub(super) fn go_on_alone(
+        &mut self,
+        start: Point,
+        event: Event,
+        head: PointId,
+        index: Option<usize>,
+    ) -> Result<(), Rejection> {
+        let mut segment = Segment { from: index, ..Segment::default() };
+        if let Event::Head(head) = event {
+            segment.passed[0].reach(head);
+        }
+        self.follow(start, event, &Rc::new(Run::default()), Onward::At(head), segment)
+    }
+
+    /// A turn of the candidate alone comes to its end: turns must come to an end. A turn is one from a point back to itself;
+    /// between different points the candidate only goes on in the order of its points.
+    fn check_alone(&mut self, pair: &Pair, index: usize) -> Result<(), Rejection> {
+        let (Some(rank), false) = (self.points[index].alone.clone(), pair.segment.moved) else { return Ok(()) };
+        let heads = self.points[index].heads;
+        let Some(from) = pair.segment.from else { return Ok(()) };
+        if from != index {
+            if self.is_before(1, self.points[from].heads[1], heads[1]) {
+                return Ok(());
+            }
+            return Err(self.refuse("loops of the candidate alone that are not in order", heads, unknown()));
+        }
+        let Some(entered) = self.entered[index].clone() else { return Ok(()) };
+        let [then, now] = [&entered.point.states, &pair.at.states].map(|states| rank.term(self.context, states));
+        let (then, now) = (then.map_err(Rejection::Malformed)?, now.map_err(Rejection::Malformed)?);
+        if self.context.arena.sort(now).width().is_none() {
+            return Err(Rejection::Malformed("what becomes smaller is no number".to_string()));
+        }
+        let known = Known::from_condition(self.context.arena, pair.at.condition);
+        let smaller = self.context.arena.ult(now, then);
+        self.prove(&pair.at, &known, smaller)
+            .map_err(|failure| self.refuse("a loop of the candidate that may never end", heads, failure))
+    }
+
     /// A side of a pair goes on to each of its arrivals.
     fn reach_all(&mut self, pair: Pair, side: Side, arrivals: Vec<Arrival>, open: &mut Vec<Pair>) {
         for arrival in arrivals.into_iter().rev() {
@@ -180,6 +240,7 @@ impl Checker<'_, '_> {
         if self.context.out_of_budget() {
             return Err(Stuck::OutOfBudget.into());
         }
+        self.rest(&pair);
         let points = pair.events.map(Event::point);
         let out_of_step = self.out_of_step(&pair);
         let result = match self.next_move(&pair, &out_of_step) {
@@ -197,7 +258,7 @@ impl Checker<'_, '_> {
                 let again = pair.segment.passed[side.index()].times(head) > 1;
                 // A side that is through while the other is where both should meet again.
                 let other = pair.events[1 - side.index()];
-                let claimed = self.points.iter().any(|p| !p.waits && p.heads[side.index()] == head);
+                let claimed = self.points.iter().any(|p| p.is_meeting() && p.heads[side.index()] == head);
                 let late = claimed && !matches!(other, Event::Head(_));
                 if (again || late) && self.is_impossible(&pair) {
                     return Ok(());
@@ -257,6 +318,10 @@ impl Checker<'_, '_> {
 
     /// Who goes on, by what the certificate says about the edges of the segment.
     fn next_move(&self, pair: &Pair, out_of_step: &[usize]) -> Move {
+        let rests = |p: &Abstraction| p.resting == Some(pair.events[0]) && Event::Head(p.heads[1]) == pair.events[1];
+        if let Some(index) = self.points.iter().position(rests) {
+            return Move::Point(index);
+        }
         let (a, b) = match pair.events {
             [Event::Head(a), Event::Head(b)] => (a, b),
             [Event::Head(_), _] => return self.may_pass(pair, Side::Original),
@@ -265,8 +330,8 @@ impl Checker<'_, '_> {
         };
         let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
         let mut wanted: Vec<(Side, bool)> = Vec::new();
-        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| !p.waits && p.heads[i] == head);
-        for (index, point) in self.points.iter().enumerate().filter(|(_, p)| !p.waits) {
+        let claimed = |i: usize, head: PointId| self.points.iter().any(|p| p.is_meeting() && p.heads[i] == head);
+        for (index, point) in self.points.iter().enumerate().filter(|(_, p)| p.is_meeting()) {
             let passes = self.certificate.passes(pair.segment.from, index);
             if point.heads == [a, b] {
                 let more = self.certificate.more(pair.segment.from, index).min(MOST_PASSES);
@@ -352,6 +417,7 @@ impl Checker<'_, '_> {
         let arrivals = std::mem::take(&mut run.arrivals);
         let mut next = pair;
         if side == Side::Original {
+            next.segment.moved = true;
             let mut facts = std::mem::take(&mut next.at.facts);
             self.learn(&mut facts, next.at.condition, &run);
             next.at.facts = facts;
@@ -409,10 +475,12 @@ impl Checker<'_, '_> {
             self.ahead.clear();
             result?;
         }
+        self.check_alone(pair, index)?;
         let mut at = pair.at.clone();
         self.settle_reads(&mut at);
         let before = self.failed.clone();
-        self.check_arrival(index, &mut at)?;
+        let original = Run::joined(&pair.logs[0]);
+        self.check_arrival(index, &mut at, &original)?;
         if self.failed != before && self.is_impossible(pair) {
             self.failed = before;
             return Ok(());

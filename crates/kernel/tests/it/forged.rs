@@ -2,7 +2,7 @@
 
 use crate::programs::{Programs, render_rejection};
 use graph::loops::Loops;
-use kernel::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
+use kernel::{BlockClaim, Certificate, Change, ChangeClaim, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
 
 /// A certificate under construction.
 struct Forgery {
@@ -75,18 +75,26 @@ fn scratch() -> Vec<String> {
 fn claim(both: &[&str], forget: &[&str]) -> PointClaim {
     let sided = |side: char| both.iter().map(move |name| format!("{side}.{name}"));
     PointClaim {
-        original: 0,
-        candidate: 0,
-        waits: false,
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
-        world: MemoryClaim::Kept,
-        ahead: Vec::new(),
-        seen: Vec::new(),
-        filled: None,
-        locals: Vec::new(),
         define: sided('c').zip(sided('o')).collect(),
-        hold: Vec::new(),
+        ..PointClaim::default()
     }
+}
+
+/// A change of the world.
+fn change(what: Change<&str>) -> ChangeClaim {
+    let what = match what {
+        Change::Store(a, v) => Change::Store(a.to_string(), v.to_string()),
+        Change::Fill(a, b, n) => Change::Fill(a.to_string(), b.to_string(), n.to_string()),
+        Change::Copy(a, b, n) => Change::Copy(a.to_string(), b.to_string(), n.to_string()),
+        Change::Any(a, n) => Change::Any(a.to_string(), n.to_string()),
+    };
+    ChangeClaim { local: None, source: None, what }
+}
+
+/// A block that the original has accessed.
+fn block(address: &str, length: &str, write: bool) -> BlockClaim {
+    BlockClaim { address: address.to_string(), length: length.to_string(), write }
 }
 
 trait Claims {
@@ -103,7 +111,7 @@ impl Claims for PointClaim {
     }
 
     fn ahead(mut self, address: &str, value: &str) -> PointClaim {
-        self.ahead.push((address.to_string(), value.to_string()));
+        self.ahead.push(change(Change::Store(address, value)));
         self
     }
 
@@ -275,7 +283,8 @@ fn a_block_is_filled_by_what_the_original_stores() {
     let calls = |set_up: &str| format!("push rbx\nmov rdx, rsi\nxor esi, esi\n{set_up}\ncall memset\npop rbx\nret");
     let filled = |address: &str, byte: &str, length: &str| {
         let claim = claim(&[], &["o.rax"]).world(MemoryClaim::Equal).hold("(<=u o.rax o.rsi)");
-        PointClaim { filled: Some([address, byte, length].map(String::from)), ..claim }
+        let accessed = vec![block(address, length, true)];
+        PointClaim { ahead: vec![change(Change::Fill(address, byte, length))], accessed, ..claim }
     };
     let honest = || filled("o.rdi", "#8:0", "o.rax");
     let forged =

@@ -18,14 +18,9 @@ pub(crate) fn point(heads: [u32; 2], both: &[&str], forget: &[&str], hold: &[&st
         original: heads[0],
         candidate: heads[1],
         forget: sided('o').chain(sided('c')).chain(forget.iter().map(|f| (*f).to_string())).collect(),
-        world: MemoryClaim::Kept,
-        ahead: Vec::new(),
-        filled: None,
-        locals: Vec::new(),
-        waits: false,
         define: sided('c').zip(sided('o')).collect(),
         hold: hold.iter().map(|h| (*h).to_string()).collect(),
-        seen: Vec::new(),
+        ..PointClaim::default()
     }
 }
 

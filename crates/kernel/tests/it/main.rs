@@ -2,6 +2,7 @@
 
 mod programs;
 mod rules;
+mod apart;
 mod certificates;
 mod forged;
 mod endless;

@@ -1,5 +1,6 @@
 //! The values seen at a meeting, as columns of numbers with names that certificates understand.
 
+use super::samples::Run;
 use graph::interpreter::Visit;
 use graph::{Function, Register, Side};
 use kernel::{Location, Spot};
@@ -37,6 +38,9 @@ pub(crate) struct Row<'r> {
     pub run: usize,
     /// Did both come from this very point?
     pub again: bool,
+    /// What each side visits next, and the run.
+    pub after: [&'r [Visit]; 2],
+    pub whole: &'r Run,
 }
 
 /// The value of a place of at most 64 bits.

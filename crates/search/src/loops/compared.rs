@@ -20,8 +20,6 @@ pub(crate) struct Compared {
     pub fields: BTreeSet<(i64, String)>,
     /// Variables that are extended with their sign.
     pub signed: BTreeSet<i64>,
-    /// Values of one byte value that are stored outside the frame: how to write the byte, and how many.
-    pub fills: BTreeSet<(String, u16)>,
 }
 
 /// What the loops of a function compare.
@@ -65,9 +63,6 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                     slots.remove(var);
                     loaded.remove(var);
                 }
-                Op::Store { address, value } if frame_offset(arena, *address).is_none() => {
-                    out.fills.extend(fill(arena, &slots, *value));
-                }
                 // What was put into a variable is still at hand.
                 Op::Store { address, value } => {
                     let held = match arena.op(*value) {
@@ -86,17 +81,6 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
         }
     }
     out
-}
-
-/// The byte that a stored value repeats, and how often.
-fn fill(arena: &Arena, slots: &FxHashMap<VarId, i64>, value: TermId) -> Option<(String, u16)> {
-    let bytes = arena.width(value) / 8;
-    if let Some(constant) = arena.as_u64(value) {
-        let all = constant.to_le_bytes();
-        let same = all[..usize::from(bytes.min(8))].iter().all(|b| *b == all[0]);
-        return same.then(|| (format!("#8:{}", all[0] as i8), bytes));
-    }
-    (bytes == 1).then(|| slot(arena, slots, value)).flatten().map(|at| (format!("o[{at},1]"), 1))
 }
 
 /// The variable whose value, perhaps extended or cut, a term is.

@@ -7,7 +7,7 @@ use super::columns::Row;
 use super::samples::Run;
 use graph::interpreter::Visit;
 use graph::loops::Loops;
-use graph::{Function, PointId};
+use graph::{Call, Callee, Function, Next, PointId};
 use kernel::EdgeClaim;
 
 /// A guess about the shape of the product.
@@ -33,16 +33,32 @@ pub(crate) struct Meeting {
     pub slack: u32,
     /// Does the candidate wait at its point while the original goes round alone?
     pub waits: bool,
+    /// Does the candidate go round alone while the original rests? Then its point means nothing.
+    pub alone: bool,
 }
+
+impl Meeting {
+    /// A loop of the candidate that the original does not have.
+    fn alone(head: PointId) -> Meeting {
+        Meeting { heads: [NOWHERE, head], turns: [1, 1], peeled: 0, slack: 0, waits: false, alone: true }
+    }
+
+    fn is_both(&self) -> bool {
+        !self.waits && !self.alone
+    }
+}
+
+/// No point of the original.
+const NOWHERE: PointId = PointId(u32::MAX);
 
 impl Plan {
     /// How often the heads of a point are reached on the way from another.
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let target = &self.points[to];
         match from.map(|i| &self.points[i]) {
-            _ if target.waits => [1, 1],
+            _ if target.waits || target.alone => [1, 1],
             Some(source) if source.heads == target.heads => target.turns,
-            Some(source) if source.waits => [1, 1],
+            Some(source) if source.waits || source.alone => [1, 1],
             Some(source) if source.heads[0] == target.heads[0] => [source.turns[0], 1],
             Some(_) => [1, 1],
             None => [1 + target.peeled, 1],
@@ -92,8 +108,12 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
     }
     for (number, run) in runs.iter().enumerate() {
         align_run(plan, run, number, &mut out, &mut rests);
-        for (index, point) in plan.points.iter().enumerate().filter(|(_, p)| p.waits) {
-            wait_in(point, run, number, &mut out.rows[index]);
+        for (index, point) in plan.points.iter().enumerate() {
+            if point.waits {
+                wait_in(point, run, number, &mut out.rows[index]);
+            } else if point.alone {
+                alone_in(point, run, number, &mut out.rows[index]);
+            }
         }
     }
     out
@@ -102,13 +122,32 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
 /// The original's visits of a head, and the candidate where it waits: both have made the same calls.
 fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
     let mut again = false;
-    for visit in &run.visits[0] {
+    for (i, visit) in run.visits[0].iter().enumerate() {
         if visit.point != point.heads[0] {
             // The points of one loop that are watched are one behind the other.
             continue;
         }
         let there = run.visits[1].iter().rev().find(|v| v.point == point.heads[1] && v.calls == visit.calls);
-        rows.extend(there.map(|there| Row { original: visit, candidate: there, run: number, again }));
+        let after: [&[Visit]; 2] = [&run.visits[0][i + 1..], &[]];
+        rows.extend(there.map(|there| Row {
+            original: visit,
+            candidate: there,
+            run: number,
+            again,
+            after,
+            whole: run,
+        }));
+        again = true;
+    }
+}
+
+/// The candidate's visits of a head that the original does not have; what it was entered with stands for the original.
+fn alone_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
+    let Some(entry) = run.visits[1].first().filter(|v| v.point == Function::ENTRY) else { return };
+    let mut again = false;
+    for (i, visit) in run.visits[1].iter().enumerate().filter(|(_, v)| v.point == point.heads[1]) {
+        let after: [&[Visit]; 2] = [&[], &run.visits[1][i + 1..]];
+        rows.push(Row { original: entry, candidate: visit, run: number, again, after, whole: run });
         again = true;
     }
 }
@@ -154,7 +193,7 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
     let [ours, theirs] = &run.visits;
     let (mut a, mut b) = (0, 0);
     let mut from: Option<usize> = None;
-    let met = |visit: &Visit| plan.points.iter().position(|p| !p.waits && p.heads[1] == visit.point);
+    let met = |visit: &Visit| plan.points.iter().position(|p| p.is_both() && p.heads[1] == visit.point);
     // The candidate's next head of the plan.
     while let Some((head, to)) = theirs[b..].iter().find_map(|v| Some((v.point, met(v)?))) {
         let [turns, their_turns] = plan.passes(from, to);
@@ -188,7 +227,8 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
             out.misfits += 1;
             return;
         }
-        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to) });
+        let after = [&ours[a..], &theirs[b..]];
+        out.rows[to].push(Row { original: x, candidate: y, run: number, again: from == Some(to), after, whole: run });
         from = Some(to);
     }
     if run.complete
@@ -215,8 +255,25 @@ const MOST_COMBINATIONS: usize = 400;
 /// Turns that a candidate takes before a loop that does several at once.
 const MOST_SLACK: u32 = 7;
 
-/// What an unlikely shape weighs, in turns that are left over.
+/// What an unlikely shape weighs, in turns that are left over, and what a loop does that only the candidate has.
 const UNLIKELY: usize = 100;
+const LONELY: usize = 10;
+
+/// Library functions that do what a loop could.
+const BLOCK_FUNCTIONS: [&str; 4] = ["memset", "memcpy", "memmove", "bzero"];
+
+/// Does a function call one of these?
+pub(crate) fn calls_blocks(function: &Function) -> bool {
+    function.points.iter().any(|point| match &point.next {
+        Next::Call(Call { callee: Callee::Named(name), .. }) => BLOCK_FUNCTIONS.contains(&name.as_str()),
+        _ => false,
+    })
+}
+
+/// May the candidate have something else in place of a loop of the original?
+pub(crate) fn may_wait(functions: [&Function; 2], loops: &[Loops; 2]) -> bool {
+    !loops[0].heads.is_empty() && (calls_blocks(functions[1]) || loops[1].heads.len() < loops[0].heads.len())
+}
 
 /// Plans, the most promising first.
 pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run], unroll: u32) -> Vec<Plan> {
@@ -228,23 +285,27 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let mut combinations: Vec<(usize, Vec<Meeting>)> = vec![(0, Vec::new())];
     for head in &heads {
         let partners = partners(functions[0], &loops[0], &loops[1].heads, runs, *head, unroll);
+        let mut options: Vec<Option<Meeting>> = partners.iter().take(MOST_PARTNERS).copied().map(Some).collect();
+        // A loop that the original does not have: so many turns that they can be followed one by one, or any number.
+        if partners.is_empty() {
+            options.push(None);
+        }
+        options.push(Some(Meeting::alone(*head)));
         let mut next = Vec::new();
         for (cost, chosen) in &combinations {
-            for (rank, partner) in partners.iter().enumerate() {
+            for (rank, option) in options.iter().enumerate() {
                 // A loop of the original is cut at one point only.
-                let clash = |m: &Meeting| m.heads[0] != partner.heads[0] && owner(m) == owner(partner);
+                let clash = |m: &Meeting| {
+                    option.is_some_and(|partner| m.heads[0] != partner.heads[0] && owner(m) == owner(&partner))
+                };
                 if !chosen.iter().any(clash) {
-                    let mut longer = chosen.clone();
-                    longer.push(*partner);
-                    next.push((cost + rank, longer));
+                    next.push((cost + rank, chosen.iter().copied().chain(*option).collect::<Vec<_>>()));
                 }
             }
         }
-        if !next.is_empty() {
-            next.sort_by_key(|(cost, _)| *cost);
-            next.truncate(MOST_COMBINATIONS);
-            combinations = next;
-        }
+        next.sort_by_key(|(cost, _)| *cost);
+        next.truncate(MOST_COMBINATIONS);
+        combinations = next;
     }
     let combinations: Vec<Vec<Meeting>> = combinations.into_iter().map(|(_, points)| points).collect();
     // Loops that the candidate does not have: it waits where it is.
@@ -253,7 +314,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         points.iter().any(|p| alternatives.contains(&p.heads[0]))
     };
     let mut waiting: Vec<Vec<Meeting>> = Vec::new();
-    if loops[1].heads.len() < loops[0].heads.len() {
+    if may_wait(functions, loops) {
         for points in combinations.iter().take(MOST_WAITING) {
             // Behind the loop's test first: there it is certain that a turn follows.
             for (behind, last) in [(true, false), (false, false), (true, true), (false, true)] {
@@ -262,7 +323,14 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
                     let alternatives = loops[0].alternatives(functions[0], *head);
                     let cut = if behind { *alternatives.last().expect("the head") } else { *head };
                     if let Some(place) = waiting_place(runs, cut, last) {
-                        longer.push(Meeting { heads: [cut, place], turns: [1, 1], peeled: 0, slack: 0, waits: true });
+                        longer.push(Meeting {
+                            heads: [cut, place],
+                            turns: [1, 1],
+                            peeled: 0,
+                            slack: 0,
+                            waits: true,
+                            alone: false,
+                        });
                     }
                 }
                 if longer.len() > points.len() && !waiting.contains(&longer) {
@@ -290,7 +358,8 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let uneven = plan.points.iter().filter(|p| p.turns.iter().any(|n| strange(*n))).count();
         let folded = folded(functions[0], loops, &plan.points);
         let open = plan.points.iter().filter(|p| p.slack > 0).count();
-        let disorder = disorder + UNLIKELY * (odd + uneven + folded) + open;
+        let lonely = plan.points.iter().filter(|p| p.alone).count();
+        let disorder = disorder + UNLIKELY * (odd + uneven + folded) + LONELY * lonely + open;
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);
@@ -314,7 +383,7 @@ fn folded(original: &Function, loops: &[Loops; 2], points: &[Meeting]) -> usize 
     let nested = |outer: &Meeting, inner: &Meeting| {
         outer.heads[1] != inner.heads[1] && loops[1].body(outer.heads[1]).contains(&inner.heads[1])
     };
-    let meeting: Vec<&Meeting> = points.iter().filter(|m| !m.waits).collect();
+    let meeting: Vec<&Meeting> = points.iter().filter(|m| m.is_both()).collect();
     let pairs = meeting.iter().flat_map(|a| meeting.iter().map(move |b| (a, b)));
     pairs.filter(|(a, b)| nested(a, b) && owner(original, &loops[0], a) == owner(original, &loops[0], b)).count()
 }
@@ -336,7 +405,7 @@ fn waiting_place(runs: &[Run], head: PointId, last: bool) -> Option<PointId> {
 /// Are the original's heads of two meetings the other way round?
 fn order(loops: &[Loops; 2], first: &Meeting, second: &Meeting) -> bool {
     let rank = |m: &Meeting| loops[0].ranks[m.heads[0].index()];
-    rank(first) > rank(second)
+    !first.alone && !second.alone && rank(first) > rank(second)
 }
 
 /// The cuts that the points need: each loop of the original is cut where it meets the candidate's, once.
@@ -381,7 +450,7 @@ fn partners(
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
                 out.push((
                     2000 + 100 * apart,
-                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false },
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false, alone: false },
                 ));
             }
             // A turn of the original may pass one of several heads: which, its path tells.
@@ -396,7 +465,10 @@ fn partners(
                 (1000 * excess / (all + 1)) as u64
             };
             if let Some(excess) = theirs.iter().filter(|h| **h != head).map(both).min().filter(|_| !counts.is_empty()) {
-                out.push((excess, Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false }));
+                out.push((
+                    excess,
+                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false, alone: false },
+                ));
             }
             for turns in turns(&counts, unroll) {
                 // The candidate may have peeled a turn.
@@ -407,7 +479,7 @@ fn partners(
                         .map(|(a, b)| (a * i64::from(turns[1]) - b * i64::from(turns[0])).unsigned_abs())
                         .sum();
                     let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                    let meeting = Meeting { heads: [point, head], turns, peeled, slack: 0, waits: false };
+                    let meeting = Meeting { heads: [point, head], turns, peeled, slack: 0, waits: false, alone: false };
                     out.push((1000 * excess / (all + 1), meeting));
                 }
             }

@@ -11,6 +11,7 @@ use super::conditions::{conditions, order};
 use super::correlate::Meeting;
 use super::fields::Field;
 use super::lanes;
+use super::streams::Blocks;
 use graph::interpreter::{Layout, STACK_TOP, WatchBase};
 use graph::{Function, ObjectKind, Register, Side};
 use kernel::{Location, Spot};
@@ -41,8 +42,8 @@ pub(crate) struct Guesses {
     pub hold: Vec<String>,
     /// What the original has written already: address and value.
     pub ahead: Vec<(String, String)>,
-    /// Blocks that the original may be filling: address, byte, length.
-    pub filled: Vec<[String; 3]>,
+    /// Blocks that the side that goes round alone writes.
+    pub blocks: Option<Blocks>,
 }
 
 /// A column as it stands in a sum: extended to the width of the sum.
@@ -55,7 +56,7 @@ pub(super) struct Operand {
 
 /// Whether sums may have products of variables in them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Degree {
+pub(super) enum Degree {
     One,
     Two,
 }
@@ -69,8 +70,6 @@ const MOST_ROWS: usize = 100;
 const ALL_ROWS: usize = 4000;
 /// So many visits of a run are early ones.
 const EARLY: usize = 4;
-/// Blocks that are tried.
-const MOST_BLOCKS: usize = 8;
 /// Definitions of one place that are tried.
 const MOST_TRIES: usize = 8;
 /// Products that are tried where nothing linear fits.
@@ -229,9 +228,6 @@ pub(crate) fn guess(
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
     ahead(&rows, memory, live[1], &mut out);
-    if meeting.waits {
-        fills(names, &rows, &basis, &mut out);
-    }
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     whole.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, all)));
@@ -333,30 +329,6 @@ fn carried(
     });
 }
 
-/// Blocks that a loop of the original may be filling: from a pointer that stays, as far as an index has come; or up to a
-/// pointer that moves, from where it began.
-fn fills(names: &Names, rows: &[Row], basis: &[Column], out: &mut Guesses) {
-    let plain = |c: &&Column| c.text.is_none() && c.location.width >= 32;
-    for (byte, size) in &names.compared.fills {
-        for base in basis.iter().filter(plain).filter(|c| !c.forgotten && c.location.width == 64) {
-            for index in basis.iter().filter(plain).filter(|c| c.forgotten) {
-                for operand in operands(names, std::slice::from_ref(index), 64, false) {
-                    let length = format!("(mul #64:{size} {})", operand.text);
-                    out.filled.push([base.name(), byte.clone(), length]);
-                }
-            }
-            for end in basis.iter().filter(plain).filter(|c| c.forgotten && c.location.width == 64) {
-                let firsts = rows.iter().enumerate().filter(|(_, r)| !r.again);
-                if firsts.clone().count() > 1 && firsts.clone().all(|(i, _)| end.values[i] == base.values[i]) {
-                    let length = format!("(add {} (mul #64:-1 {}))", end.name(), base.name());
-                    out.filled.insert(0, [base.name(), byte.clone(), length]);
-                }
-            }
-        }
-    }
-    out.filled.truncate(MOST_BLOCKS);
-}
-
 /// How a variable of the original that others can reach is read.
 fn in_memory(names: &Names, location: &Location) -> Option<String> {
     let Spot::Slot { offset, bytes } = location.spot else { return None };
@@ -374,7 +346,7 @@ fn reached(location: Location, text: &str, rows: &[Row]) -> Option<Column> {
 }
 
 /// The places that a definition reads.
-fn note_places(text: &str, used: &mut Vec<Location>) {
+pub(super) fn note_places(text: &str, used: &mut Vec<Location>) {
     if let Ok(expression) = kernel::Expression::parse(text) {
         expression.places(used);
     }
@@ -453,7 +425,7 @@ fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
 }
 
 /// Tries to define a place of the candidate, as a whole or its low part; what cannot be defined is left open.
-fn define(
+pub(super) fn define(
     names: &Names,
     rows: &[Row],
     place: &Location,
@@ -549,7 +521,7 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
 }
 
 /// The sparsest combination of the basis that gives the target in all rows.
-fn combine(
+pub(super) fn combine(
     names: &Names,
     target: &Column,
     basis: &[Column],

@@ -2,17 +2,21 @@
 
 use super::Guidance;
 use super::LoopSearch;
+use super::alone;
 use super::columns::Row;
 use super::correlate::Plan;
 use super::from_code;
 use super::guards::guards;
 use super::guess::{Guesses, Names, guess};
+use super::streams::Extent;
 use crate::bindings::Bindings;
 use crate::session::reason;
 use graph::contract::liveness;
 use graph::loops::Loops;
 use graph::{Function, Next, Op, PointId, Register, Side, Stuck};
-use kernel::{Certificate, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot};
+use kernel::{
+    Certificate, Change, ChangeClaim, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot,
+};
 use std::collections::BTreeSet;
 use std::time::Instant;
 use term::Arena;
@@ -21,6 +25,9 @@ use term::Arena;
 struct Claim {
     heads: [PointId; 2],
     waits: bool,
+    alone: bool,
+    /// Is it the candidate that is ahead?
+    behind: bool,
     forget: BTreeSet<Location>,
     world: MemoryClaim,
     locals: Vec<MemoryClaim>,
@@ -40,8 +47,8 @@ const MOST_ROUNDS: usize = 60;
 pub(crate) struct Choice {
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
-    /// The block that the original fills in a loop that the candidate does not have.
-    pub block: Option<usize>,
+    /// The side that is ahead with blocks that the other writes at once.
+    pub apart: Option<Side>,
 }
 
 /// Looks for claims that make the kernel accept the plan.
@@ -59,7 +66,12 @@ pub(crate) fn refine(
     for (point, rows) in plan.points.iter().zip(rows) {
         let mut forget = BTreeSet::new();
         let mut world = MemoryClaim::Kept;
-        for side in if point.waits { &Side::BOTH[..1] } else { &Side::BOTH[..] } {
+        let sides = match (point.waits, point.alone) {
+            (true, _) => &Side::BOTH[..1],
+            (_, true) => &Side::BOTH[1..],
+            _ => &Side::BOTH[..],
+        };
+        for side in sides {
             let (i, side) = (side.index(), *side);
             let body = bodies(functions[i], &loops[i], point.heads[i]);
             forget.extend(written(functions[i], &body, side));
@@ -70,9 +82,11 @@ pub(crate) fn refine(
                 world = MemoryClaim::Equal;
             }
         }
-        forget.extend(changing(functions[0], rows));
-        let sides = if point.waits { &Side::BOTH[..1] } else { &Side::BOTH[..] };
-        let guards = sides.iter().filter(|_| search.patience.guards).flat_map(|side| {
+        if !point.alone {
+            forget.extend(changing(functions[0], rows));
+        }
+        let sides = if point.waits || point.alone { &Side::BOTH[..1] } else { &Side::BOTH[..] };
+        let guards = sides.iter().filter(|_| search.patience.guards && !point.alone).flat_map(|side| {
             let i = side.index();
             guards(arena, functions[i], &loops[i], point.heads[i], *side)
         });
@@ -80,6 +94,8 @@ pub(crate) fn refine(
         claims.push(Claim {
             heads: point.heads,
             waits: point.waits,
+            alone: point.alone,
+            behind: choice.apart == Some(Side::Candidate) && !point.waits && !point.alone,
             forget,
             world,
             locals: Vec::new(),
@@ -89,7 +105,6 @@ pub(crate) fn refine(
             guards,
         });
     }
-    search.blocks = 0;
     let mut bindings = Bindings::default();
     let mut stale = true;
     let mut patient = false;
@@ -108,8 +123,20 @@ pub(crate) fn refine(
                     bound: bindings.reachable(),
                     flip: choice.flip,
                 };
-                let here = [0, 1].map(|side: usize| live[side][claim.heads[side].index()]);
+                let here = [0, 1].map(|side: usize| live[side].get(claim.heads[side].index()).copied().unwrap_or(0));
                 claim.guesses = match search.guidance {
+                    Guidance::Runs if claim.alone => {
+                        let (bound, dropped) = (bindings.all(), &claim.dropped);
+                        alone::candidate_alone(
+                            &names,
+                            &bound,
+                            &rows[i],
+                            &claim.forget,
+                            here[1],
+                            claim.heads[1],
+                            dropped,
+                        )
+                    }
                     Guidance::Runs => {
                         guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields)
                     }
@@ -129,14 +156,24 @@ pub(crate) fn refine(
                 let new = claim.guards.iter().filter(|text| !claim.guesses.hold.contains(text));
                 let new: Vec<String> = new.cloned().collect();
                 claim.guesses.hold.extend(new);
-                search.blocks = search.blocks.max(claim.guesses.filled.len());
+                // Where both go round, one may be ahead with what the other writes at once.
+                let extent = match choice.apart {
+                    _ if claim.waits => Some(Extent::SoFar),
+                    _ if claim.alone => None,
+                    apart => apart.map(|side| if side == Side::Original { Extent::SoFar } else { Extent::Left }),
+                };
+                if let Some(extent) = extent.filter(|_| search.guidance == Guidance::Runs) {
+                    let (bound, meeting) = (bindings.all(), &plan.points[i]);
+                    claim.guesses.blocks =
+                        alone::original_blocks(&names, &bound, &rows[i], &claim.forget, here, meeting, extent);
+                }
                 search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
             }
             stale = false;
         }
         let mut certificate = bindings.certificate(search.original, search.candidate);
         certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
-        certificate.points = claims.iter().map(|c| c.to_point(choice)).collect();
+        certificate.points = claims.iter().map(Claim::to_point).collect();
         certificate.edges = plan.edges();
         let result =
             kernel::check(arena, search.original, search.candidate, &certificate, search.solver, Some(search.deadline));
@@ -147,7 +184,7 @@ pub(crate) fn refine(
         }
         let progress = match &result {
             Ok(_) => false,
-            Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, choice, &mut stale),
+            Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
             Err(Rejection::Unbound { original: at, candidate: other }) => {
                 stale = true;
                 bindings.pair(search.original, *at, *other)
@@ -184,21 +221,34 @@ pub(crate) fn refine(
 }
 
 impl Claim {
-    fn to_point(&self, choice: Choice) -> PointClaim {
+    fn to_point(&self) -> PointClaim {
         let kept = |text: &str| !self.dropped.contains(text);
         let define = self.guesses.define.iter().map(|(l, text)| (l.to_string(), text.clone()));
+        let blocks = self.guesses.blocks.clone().unwrap_or_default();
+        let mut locals = self.locals.clone();
+        for local in blocks.locals() {
+            locals.resize(locals.len().max(local + 1), MemoryClaim::Kept);
+            locals[local] = MemoryClaim::Equal;
+        }
+        let whole = blocks.changes.iter().any(|c| c.local.is_none());
+        let world = if whole { MemoryClaim::Equal } else { self.world };
+        let stored = self.guesses.ahead.iter().filter(|_| world == MemoryClaim::Equal);
+        let stored = stored.map(|(address, value)| {
+            let what = Change::Store(address.clone(), value.clone());
+            ChangeClaim { local: None, source: None, what }
+        });
         PointClaim {
-            original: self.heads[0].0,
+            original: if self.alone { 0 } else { self.heads[0].0 },
             candidate: self.heads[1].0,
             waits: self.waits,
             forget: self.forget.iter().map(Location::to_string).collect(),
-            world: self.world,
-            ahead: if self.world == MemoryClaim::Equal { self.guesses.ahead.clone() } else { Vec::new() },
-            filled: choice
-                .block
-                .filter(|_| self.world == MemoryClaim::Equal)
-                .and_then(|i| self.guesses.filled.get(i).cloned()),
-            locals: self.locals.clone(),
+            world,
+            ahead: if self.behind { Vec::new() } else { blocks.changes.iter().cloned().chain(stored).collect() },
+            behind: if self.behind { blocks.changes.clone() } else { Vec::new() },
+            accessed: blocks.accessed.clone(),
+            // Without a number that becomes smaller there is no proof; any will do to learn what else fails.
+            alone: self.alone.then(|| blocks.left.clone().unwrap_or_else(|| "#64:0".to_string())),
+            locals,
             define: define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect(),
             hold: self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect(),
             seen: self.seen.iter().filter(|(address, bytes)| kept(&seen(address, *bytes))).cloned().collect(),
@@ -212,9 +262,9 @@ fn seen(address: &str, bytes: u16) -> String {
 }
 
 /// Drops what failed. True if anything changed.
-fn give_up(claims: &mut [Claim], failed: &[FailedClaim], choice: Choice, stale: &mut bool) -> bool {
+fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bool {
     let mut progress = false;
-    let points: Vec<PointClaim> = claims.iter().map(|c| c.to_point(choice)).collect();
+    let points: Vec<PointClaim> = claims.iter().map(Claim::to_point).collect();
     // A place that changes explains other failures: forget it first.
     let structural = failed
         .iter()
@@ -256,7 +306,18 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], choice: Choice, stale: 
                 let (address, bytes) = &points[*point].seen[*index];
                 progress |= claims[*point].dropped.insert(seen(address, *bytes));
             }
-            FailedClaim::Definition { .. } | FailedClaim::Condition { .. } | FailedClaim::Seen { .. } => {}
+            FailedClaim::Accessed { point, index } if !structural => {
+                if let Some(blocks) = &mut claims[*point].guesses.blocks {
+                    let failed = &points[*point].accessed[*index];
+                    let before = blocks.accessed.len();
+                    blocks.accessed.retain(|block| block != failed);
+                    progress |= blocks.accessed.len() < before;
+                }
+            }
+            FailedClaim::Definition { .. }
+            | FailedClaim::Condition { .. }
+            | FailedClaim::Seen { .. }
+            | FailedClaim::Accessed { .. } => {}
         }
     }
     progress

@@ -2,7 +2,7 @@
 
 use crate::inputs::{Input, LOOP_ROUNDS};
 use crate::refute::Runner;
-use graph::interpreter::{End, Seed, Visit, Watch, WatchedLoad};
+use graph::interpreter::{End, Seed, Touch, Visit, Watch, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, Next, PointId};
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ use term::Arena;
 pub(crate) struct Run {
     /// Visits in order, by side.
     pub visits: [Vec<Visit>; 2],
+    /// Accesses behind the last visit, by side.
+    pub touches: [Vec<Touch>; 2],
     /// Did both runs end by themselves, with all visits noted?
     pub complete: bool,
 }
@@ -62,8 +64,10 @@ pub(crate) fn collect(
             points[point.index()] = true;
         }
         let mut waits = vec![false; functions[i].points.len()];
-        if i == 1 && loops[1].heads.len() < loops[0].heads.len() {
+        if i == 1 {
             waits[Function::ENTRY.index()] = true;
+        }
+        if i == 1 && super::correlate::may_wait(functions, loops) {
             for point in &functions[1].points {
                 if let Next::Call(call) = &point.next
                     && let Some(next) = call.returns
@@ -99,7 +103,7 @@ pub(crate) fn collect(
         if cut && original.visits.len() < FEWEST_VISITS {
             continue;
         }
-        if original.visits.is_empty() && candidate.visits.is_empty() {
+        if original.visits.is_empty() && candidate.visits.iter().all(|v| v.waits) {
             continue;
         }
         let length = original.visits.len().max(candidate.visits.len());
@@ -121,7 +125,8 @@ pub(crate) fn collect(
             && ended(candidate.end)
             && original.visits.len() < MOST_VISITS
             && candidate.visits.len() < MOST_VISITS;
-        out.push(Run { visits: [original.visits, candidate.visits], complete });
+        let touches = [original.touches, candidate.touches];
+        out.push(Run { visits: [original.visits, candidate.visits], touches, complete });
     }
     runner.watches = None;
     out
