@@ -1,7 +1,7 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, LocalContract, Next, Object, Op, Place, Point, PointId, Register, Signature, Undefined, Value,
+    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -12,10 +12,11 @@
 mod care;
 
 use crate::Image;
-use crate::dwarf::{Care, Described, Type, TypeId, TypeTable};
+use crate::dwarf::{Described, Type, TypeId, TypeTable};
 use crate::layout::Base;
+use care::Cares;
 use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
@@ -29,6 +30,8 @@ enum Known {
     Frame(i64),
     /// An address at some offset of a type.
     Pointer(TypeId, i64),
+    /// An address of an object without a type that is not volatile.
+    Plain,
 }
 
 const ANY: Known = Known::Number { source: None, factor: 1, constant: 0 };
@@ -86,12 +89,14 @@ struct Analysis<'a> {
     locals: Vec<Slot>,
     /// Types of named objects by their address variables.
     objects: FxHashMap<VarId, TypeId>,
+    /// Other objects, if they are not volatile.
+    plain: FxHashSet<VarId>,
     /// Can pointers reach slots that are no variables?
     exposed: Cell<bool>,
     /// Instructions that load a `_Bool`, and those that load a byte of another type on some way.
     truths: RefCell<[BTreeSet<u64>; 2]>,
     /// How instructions access memory, on some way; nothing if nothing volatile is in reach.
-    cares: Option<RefCell<BTreeSet<(u64, Care)>>>,
+    cares: Option<Cares>,
 }
 
 /// What declared types say about a function's code.
@@ -128,12 +133,16 @@ impl Image {
             types: &self.debug.types,
             locals: self.typed_locals(index, described).map(slot).collect(),
             objects: bases.iter().filter_map(variable).collect(),
+            plain: FxHashSet::default(),
             exposed: Cell::new(false),
             truths: RefCell::default(),
             cares: None,
         };
-        if volatile && analysis.reaches_volatile(points, self.typed_locals(index, described)) {
-            analysis.cares = Some(RefCell::default());
+        if volatile {
+            let widths = analysis.volatile_widths(points, self.typed_locals(index, described));
+            analysis.cares = (!widths.is_empty()).then(|| Cares { widths, found: RefCell::default() });
+            let plain = |(var, base): (&VarId, &Base)| (!self.may_be_volatile(*base)).then_some(*var);
+            analysis.plain = bases.iter().filter_map(plain).collect();
         }
         let entry = analysis.entry(self.is_called(index, &described.name));
         loop {
@@ -146,7 +155,7 @@ impl Image {
                 return Typed { pointer_calls: found, truths, volatile };
             }
             analysis.truths.take();
-            analysis.cares.iter().for_each(|cares| cares.borrow_mut().clear());
+            analysis.cares.iter().for_each(|cares| cares.found.borrow_mut().clear());
         }
     }
 
@@ -250,7 +259,7 @@ impl Analysis<'_> {
     fn note_byte(&self, place: u64, address: Known) {
         let boolean = match address {
             Known::Pointer(type_id, offset) => self.types.is_boolean_at(type_id, offset),
-            Known::Frame(_) | Known::Number { .. } => false,
+            Known::Frame(_) | Known::Number { .. } | Known::Plain => false,
         };
         self.truths.borrow_mut()[usize::from(!boolean)].insert(place);
     }
@@ -359,7 +368,7 @@ impl Analysis<'_> {
                 Some(local) => local,
                 None => return state.slots.get(&offset).copied().unwrap_or(ANY),
             },
-            Known::Number { .. } => return ANY,
+            Known::Number { .. } | Known::Plain => return ANY,
         };
         self.types.pointer_at(type_id, offset).map_or(ANY, |pointer| self.value_of(pointer))
     }
@@ -391,6 +400,7 @@ impl Analysis<'_> {
                 Some(var) => match (Register::of_var(var), self.objects.get(&var)) {
                     (Some(Register::General(i)), _) => state.general[i as usize & 15],
                     (None, Some(type_id)) => Known::Pointer(*type_id, 0),
+                    (None, None) if self.plain.contains(&var) => Known::Plain,
                     (None, None) => temporaries.get(&var).copied().unwrap_or(ANY),
                     _ => ANY,
                 },
@@ -402,7 +412,7 @@ impl Analysis<'_> {
     }
 
     fn add(&self, a: Known, b: Known) -> Known {
-        use Known::{Frame, Number, Pointer};
+        use Known::{Frame, Number, Plain, Pointer};
         match (a, b) {
             (Number { source: s, factor: f, constant: c }, Number { source: t, factor: g, constant: d }) => {
                 let constant = c.wrapping_add(d);
@@ -415,6 +425,7 @@ impl Analysis<'_> {
                 factor.map_or(ANY, |factor| Number { source, factor, constant })
             }
             (Number { .. }, _) => self.add(b, a),
+            (Plain, Number { .. }) => Plain,
             (Frame(at), Number { factor: 0, constant, .. }) => at.checked_add(constant).map_or(ANY, Frame),
             (Pointer(type_id, at), Number { factor: 0, constant, .. }) => {
                 at.checked_add(constant).map_or(ANY, |at| Pointer(type_id, at))
@@ -427,7 +438,7 @@ impl Analysis<'_> {
             (Pointer(type_id, at), Number { factor, constant, .. }) => {
                 at.checked_add(constant).map_or(ANY, |offset| self.element(type_id, offset, factor))
             }
-            (Frame(_) | Pointer(..), Frame(_) | Pointer(..)) => ANY,
+            (Frame(_) | Pointer(..) | Plain, Frame(_) | Pointer(..) | Plain) => ANY,
         }
     }
 

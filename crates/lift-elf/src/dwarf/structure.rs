@@ -9,6 +9,7 @@ use gimli::UnitOffset;
 use gimli::constants as c;
 use graph::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
@@ -166,33 +167,53 @@ impl TypeTable {
 
     /// Is an object of the type volatile, or a part of it? In doubt it is.
     pub fn has_volatile_part(&self, id: TypeId) -> bool {
-        self.holds_volatile(vec![id], false)
+        self.has_volatile() && self.holds_volatile(id)
     }
 
-    /// Is anything volatile that a value of the type leads to?
-    pub fn leads_to_volatile(&self, id: TypeId) -> bool {
-        self.holds_volatile(vec![id], true)
-    }
-
-    fn holds_volatile(&self, mut open: Vec<TypeId>, through_pointers: bool) -> bool {
-        if !self.has_volatile() {
-            return false;
-        }
-        let mut seen: FxHashSet<TypeId> = open.iter().copied().collect();
+    /// Is an object of the type volatile, or a part of it?
+    fn holds_volatile(&self, id: TypeId) -> bool {
+        let (mut open, mut seen) = (vec![id], FxHashSet::default());
         while let Some(id) = open.pop() {
             if self.volatile.contains(&id) || self.hidden_volatile.contains(&id) {
                 return true;
             }
-            let inner: Vec<TypeId> = match self.get(id) {
-                Type::Pointer(target) if through_pointers => target.iter().copied().collect(),
-                Type::Function { result, .. } if through_pointers => result.iter().copied().collect(),
-                Type::Aggregate { members, .. } => members.iter().map(|(_, id)| *id).collect(),
-                Type::Array { element, .. } => vec![*element],
-                _ => Vec::new(),
-            };
-            open.extend(inner.into_iter().filter(|id| seen.insert(*id)));
+            open.extend(self.parts(id).into_iter().filter(|id| seen.insert(*id)));
         }
         false
+    }
+
+    /// Types of the parts of an object.
+    fn parts(&self, id: TypeId) -> Vec<TypeId> {
+        match self.get(id) {
+            Type::Aggregate { members, .. } => members.iter().map(|(_, id)| *id).collect(),
+            Type::Array { element, .. } => vec![*element],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Sizes of the volatile numbers and pointers that values of some types lead to.
+    pub fn volatile_widths(&self, from: Vec<TypeId>) -> BTreeSet<u64> {
+        let mut out = BTreeSet::new();
+        let mut open: Vec<(TypeId, bool)> = from.into_iter().map(|id| (id, false)).collect();
+        let mut seen: FxHashSet<(TypeId, bool)> = open.iter().copied().collect();
+        while let Some((id, inherited)) = open.pop() {
+            let volatile = inherited || self.volatile.contains(&id);
+            if self.hidden_volatile.contains(&id) {
+                out.extend([1, 2, 4, 8, 16]);
+            }
+            let parts = self.parts(id);
+            if volatile && parts.is_empty() {
+                out.insert(self.size(id, MAX_DEPTH));
+            }
+            let behind = match self.get(id) {
+                Type::Pointer(target) => *target,
+                Type::Function { result, .. } => *result,
+                _ => None,
+            };
+            let next = parts.into_iter().map(|id| (id, volatile)).chain(behind.map(|id| (id, false)));
+            open.extend(next.filter(|one| seen.insert(*one)));
+        }
+        out
     }
 
     /// How an access of so many bytes at an offset of an object of this type, or of an array of such, is to be made.

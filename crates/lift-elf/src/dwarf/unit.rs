@@ -138,9 +138,9 @@ impl<'a, 'b> Walker<'a, 'b> {
         let unit = entries.next_dfs().ok().flatten();
         let producer = unit.and_then(|(_, unit)| types.text(unit, c::DW_AT_producer)).unwrap_or_default();
         if producer.starts_with("GNU ") {
-            let mut switches = producer.split(' ').filter(|word| word.starts_with('-')).peekable();
-            let recorded = switches.peek().is_some();
-            return recorded && switches.filter(|s| s.starts_with("-O")).last().is_none_or(|level| level == "-O0");
+            let switches: Vec<&str> = producer.split(' ').filter(|word| word.starts_with('-')).collect();
+            let level = switches.iter().rfind(|switch| switch.starts_with("-O"));
+            return !switches.is_empty() && level.is_none_or(|level| *level == "-O0");
         }
         let describes = [
             c::DW_AT_call_all_calls,
