@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn is_found(text: &str, expected: &str) {
-        for command in ["cc -c -g -O0", "clang-19 -c -g -O0", "clang-19 -c -g -O0 -gdwarf-4"] {
+        for command in ["cc -c -g -O0", "clang-19 -c -g -O0"] {
             assert_eq!(found(text, command), expected, "{command}: {text}");
         }
     }
@@ -125,7 +125,7 @@ mod tests {
         is_found("volatile int x; int f(void) { x = 1; return x; }", "2");
         is_found("struct s { int a; volatile int b; }; int f(struct s *s) { return s->a + s->b; }", "1");
         is_found("struct s { int a; int b; }; int f(volatile struct s *s) { return s->a + s->b; }", "2");
-        is_found("struct s { volatile int a[4]; int b; }; int f(struct s *s, int i) { return s[1].a[i] + s->b; }", "1");
+        is_found("struct s { volatile int a[4]; int b; }; int f(struct s *s, int i) { return s->a[i] + s->b; }", "1");
         is_found("_Atomic int x; int f(void) { return x; }", "1");
     }
 
