@@ -28,8 +28,11 @@ pub fn variadic_arguments(contract: &Contract, known: &dyn Fn(usize) -> Option<K
     Some(contract.arguments.iter().chain(&further).filter_map(|class| places.argument(*class)).collect())
 }
 
+/// What a format asks for.
+type Asks = fn(&[u8]) -> Option<Vec<Class>>;
+
 /// How the function reads its last named argument, if that is a format.
-fn directives(name: &str) -> Option<fn(&[u8]) -> Option<Vec<Class>>> {
+fn directives(name: &str) -> Option<Asks> {
     let plain = name.strip_prefix("__isoc99_").or(name.strip_prefix("__isoc23_")).unwrap_or(name);
     match plain {
         "printf" | "fprintf" | "sprintf" | "snprintf" | "dprintf" | "asprintf" | "__printf_chk" | "__fprintf_chk"
