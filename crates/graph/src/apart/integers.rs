@@ -55,6 +55,8 @@ impl Sum {
 pub(super) struct Integers {
     known: Known,
     pointers: Vec<VarId>,
+    /// What numbers are at most, because of those that they are below.
+    most: FxHashMap<Atom, i128>,
     /// Sums that are not negative.
     facts: Vec<Sum>,
 }
@@ -62,7 +64,7 @@ pub(super) struct Integers {
 impl Integers {
     /// Reads the orders of what is known, given variables that are addresses of the program.
     pub fn new(arena: &Arena, known: Known, pointers: Vec<VarId>) -> Self {
-        let mut out = Integers { known, pointers, facts: Vec::new() };
+        let mut out = Integers { known, pointers, most: FxHashMap::default(), facts: Vec::new() };
         // Of orders between the same sums, the strongest.
         let mut strongest: FxHashMap<Vec<(Atom, i128)>, i128> = FxHashMap::default();
         for (x, y, least) in &out.known.gaps {
@@ -75,7 +77,10 @@ impl Integers {
                 *constant = (-least).min(*constant);
             }
         }
-        for order in &out.known.orders {
+        // Each order says that a number can grow a little without wrapping: small constants first.
+        let mut orders = out.known.orders.clone();
+        orders.sort_by_key(|o| o.offset.unsigned_abs() + o.above_offset.unsigned_abs());
+        for order in &orders {
             let width = arena.width(order.base);
             let (low, high) = Known::limits(width, order.signed);
             let sides = [(order.base, order.offset), (order.above, order.above_offset)].map(|(term, offset)| {
@@ -85,6 +90,11 @@ impl Integers {
                 (a >= low && b <= high).then_some(sum)
             });
             let [Some(below), Some(above)] = sides else { continue };
+            if let [(atom, 1)] = below.terms[..] {
+                let most = out.interval(arena, &above).1 - i128::from(order.strict) - below.constant;
+                let known = out.most.entry(atom).or_insert(most);
+                *known = most.min(*known);
+            }
             let mut gap = above.minus(&below, 1);
             gap.constant -= i128::from(order.strict);
             gap.terms.sort_unstable();
@@ -206,6 +216,7 @@ impl Integers {
     fn interval(&self, arena: &Arena, sum: &Sum) -> (i128, i128) {
         sum.terms.iter().fold((sum.constant, sum.constant), |(low, high), ((term, signed), factor)| {
             let (mut a, mut b) = self.known.range(arena, *term, *signed);
+            b = self.most.get(&(*term, *signed)).map_or(b, |most| b.min(*most));
             if arena.as_var(*term).is_some_and(|var| self.pointers.contains(&var)) {
                 (a, b) = (a.max(FIRST_ADDRESS), b.min(END_OF_ADDRESSES));
             }
@@ -275,6 +286,7 @@ mod tests {
                 let sum = arena.add_const(i, constant);
                 let (a, b) = if turned { (n, sum) } else { (sum, n) };
                 facts.push(if sign { arena.slt(a, b) } else { arena.ult(a, b) });
+                facts.push(if sign { arena.slt(i, n) } else { arena.bool(true) });
                 let (gap, least) = (arena.sub(n, i), arena.bv(32, 2));
                 let near = arena.slt(gap, least);
                 facts.push(if turned { arena.bool(true) } else { arena.bool_not(near) });
@@ -306,15 +318,20 @@ mod tests {
     #[test]
     fn blocks_that_do_not_overlap_have_no_elements_in_common() {
         let mut arena = Arena::new();
-        // p + 4·n ≤ q, 0 ≤ i, i + 3 < n.
+        // p + 4·n ≤ q, 0 < n, 0 ≤ i, and i, i + 1, i + 2 and i + 3 below n.
         let end = address(&mut arena, (0, [0, 4], 0), true);
         let q = arena.var("q", Sort::Bv(64));
         let [i, n] = ["i", "n"].map(|name| arena.var(name, Sort::Bv(32)));
         let near = arena.ult(q, end);
         let zero = arena.bv(32, 0);
         let negative = arena.slt(i, zero);
-        let third = arena.add_const(i, 3);
-        let facts = [arena.bool_not(near), arena.bool_not(negative), arena.slt(third, n)];
+        let one = arena.bv(32, 1);
+        let nothing = arena.slt(n, one);
+        let mut facts = vec![arena.bool_not(near), arena.bool_not(negative), arena.bool_not(nothing)];
+        for k in 0..4 {
+            let later = arena.add_const(i, k);
+            facts.push(arena.slt(later, n));
+        }
         let condition = arena.bool_and_all(&facts);
         let known = Known::from_condition(&mut arena, condition);
         let p = arena.var("p", Sort::Bv(64));
