@@ -1,4 +1,4 @@
-// different extra-update line 6 at i=8 --fp ieee
+// different extra-update line 6 at i=4 --fp ieee
 #include <stdint.h>
 static uint32_t rev4(uint32_t x) { x = ((x & 0xAu) >> 1) | ((x & 0x5u) << 1); return (x >> 2 | x << 2) & 0xF; }
 static void swp(double *a, double *b) { const double t = *a; *a = *b; *b = t; }
