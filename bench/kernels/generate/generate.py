@@ -29,6 +29,7 @@ import poly
 import program as programs
 import rewrites
 import schedules
+import traces
 import validate
 
 # Steps of isl for one schedule; a few random ones would take minutes.
@@ -200,6 +201,8 @@ def variants_of(kernel, seed, want_right, want_wrong, scratch):
             else:
                 variant.place["cells"] = [{"array": a, "first": c, "count": n} for a, (c, n) in outcome.cells.items()]
                 variant.place["outside"] = outcome.memory
+                if "lines" not in variant.place:
+                    variant.place["broken"] = traces.first_broken(kernel, kernel.text, variant.text, scratch)
                 wrong.append(variant)
         if len(right) >= want_right and len(wrong) >= want_wrong:
             break

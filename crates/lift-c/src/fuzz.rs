@@ -67,15 +67,79 @@ pub fn differing(fast: Ended, slow: Ended) -> Option<(String, String)> {
     (fast != slow).then_some((fast, slow))
 }
 
-/// Mutations of the seeds, by a number.
-pub fn mutated(number: u64) -> String {
-    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut random = move |below: usize| {
+/// Random numbers below a bound, from a seed.
+fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move |below: usize| {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state % below.max(1) as u64) as usize
+    }
+}
+
+/// A loop whose turns depend on each other in many ways: cells at several distances, scalars, other steps, values that
+/// nobody wrote.
+pub fn carried(number: u64) -> String {
+    let mut random = numbers(number);
+    let (first, step) = (40 + random(3) as i64, [1, 1, 2, 3, -1, -2][random(6)]);
+    let turns = [3, 5, 9, 130, 300][random(5)];
+    let last = first + step * turns;
+    let (start, test) = if step > 0 { (first, "<") } else { (first + 300, ">") };
+    let behind = if step > 0 { last } else { start + step * turns };
+    let cell = |random: &mut dyn FnMut(usize) -> usize| {
+        let by = [1, 1, 1, 1, 2, 0, -1][random(7)];
+        let offset = [0, 0, 1, -1, 2, -3, 7, -129][random(8)];
+        let array = ["a", "b", "l"][random(3)];
+        match by {
+            0 => format!("{array}[{}]", 50 + random(3)),
+            -1 => format!("{array}[1400 - i + {offset}]"),
+            _ => format!("{array}[{by} * i + 200 + {offset}]"),
+        }
     };
+    let value = |random: &mut dyn FnMut(usize) -> usize| match random(7) {
+        0 => "s".to_string(),
+        1 => "t".to_string(),
+        2 => "i".to_string(),
+        3 => "2.5".to_string(),
+        _ => cell(random),
+    };
+    let mut body = String::new();
+    for _ in 0..1 + random(4) {
+        let target = match random(6) {
+            0 => "s".to_string(),
+            1 => "t".to_string(),
+            _ => value(&mut random),
+        };
+        let target = if target == "i" || target == "2.5" { "s".to_string() } else { target };
+        let (x, y, z) = (value(&mut random), value(&mut random), value(&mut random));
+        let op = ["=", "=", "+=", "-="][random(4)];
+        let expr = match random(6) {
+            0 => x,
+            1 => format!("{x} * {y} + {z}"),
+            2 => format!("{x} < {y} ? {y} : {z}"),
+            3 => format!("sqrt({x}) / {y}"),
+            4 => format!("(float)({x} - {y}) * {z}"),
+            _ => format!("{x} + {y}"),
+        };
+        body += &match random(8) {
+            0 => format!("double u = {expr}; {target} {op} u; "),
+            1 => format!("if (i % 7 < 3) {target} {op} {expr}; "),
+            _ => format!("{target} {op} {expr}; "),
+        };
+        if random(6) == 0 {
+            body = format!("{{ {body} }}");
+        }
+    }
+    let filled = if random(8) == 0 { "" } else { "for (int i = 0; i < 2000; i++) l[i] = i; " };
+    format!(
+        "double sqrt(double); double f(double a[2000], double b[2000], double s) {{ double l[2000], t = 1; {filled}for (int i = {start}; i {test} {behind}; i += {step}) {{ {body} }} a[0] += t; b[1] = l[60]; return s; }}"
+    )
+}
+
+/// Mutations of the seeds, by a number.
+pub fn mutated(number: u64) -> String {
+    let mut random = numbers(number);
     let mut words: Vec<String> =
         SEEDS[random(SEEDS.len())].split_inclusive(|c: char| !c.is_alphanumeric()).map(str::to_string).collect();
     for _ in 0..1 + random(6) {
@@ -107,6 +171,7 @@ pub fn check_seeds(time: Duration) -> u64 {
     let mut count = 0;
     while start.elapsed() < time {
         check_text(&mutated(count));
+        check_text(&carried(count));
         count += 1;
     }
     count
@@ -122,6 +187,18 @@ mod tests {
         // Programs are walked recursively; the command line uses a thread with a large stack, too.
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(run).expect("a thread");
         assert!(thread.join().expect("no panic") > 10);
+    }
+
+    #[test]
+    fn most_carried_loops_run_to_their_end() {
+        let ends = |number: u64| {
+            let source = Source::from_text(Path::new("k.c"), &carried(number), &Settings::default()).ok()?;
+            let program = source.lower("f", &[]).ok()?;
+            let mut domain = Symbolic::new(Hashes, Floating::Ieee);
+            execute(&program, &mut domain, &mut Nobody, Limits::default(), &[]).ok()
+        };
+        let count = (0..200).filter(|n| ends(*n).is_some()).count();
+        assert!(count > 120, "{count} of 200");
     }
 
     #[test]

@@ -20,8 +20,11 @@ mod calls;
 mod declare;
 mod entry;
 mod expressions;
+mod initializers;
 mod openmp;
 mod reduction;
+mod region;
+mod sequence;
 mod statements;
 mod values;
 
@@ -75,6 +78,8 @@ pub(crate) struct Lowerer<'a> {
     pragma: Option<Name>,
     /// A directive that reaches this many loops inside.
     collapse: Option<(Name, u32)>,
+    /// Number of scopes outside the parallel region that this place is in.
+    region: Option<usize>,
     /// Value and type of the last parameter that became a variable.
     started: Option<(i64, Scalar)>,
 }
@@ -155,6 +160,7 @@ impl<'a> Lowerer<'a> {
             line: 0,
             pragma: None,
             collapse: None,
+            region: None,
             started: None,
         }
     }

@@ -301,7 +301,7 @@ impl<'a> Parser<'a> {
 
     fn after_designator(&mut self) -> Result<Initializer, Error> {
         if matches!(self.text(), "[" | ".") {
-            return Err(self.malformed("designators of designators are not supported"));
+            return self.designated();
         }
         self.expect("=")?;
         self.initializer()

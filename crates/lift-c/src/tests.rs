@@ -270,3 +270,110 @@ fn directives_that_move_memory_are_refused() {
     );
     runs_to(&text("single"), &[], expect!["k.c:2: `#pragma omp single`"]);
 }
+
+#[test]
+fn designators_of_designators_and_values_without_inner_braces() {
+    runs_to(
+        "struct p { int x, y; }; struct q { struct p a[2]; int k; }; void f(int o[8]) { struct q v = { .a[1].x = 5, .a[0] = { .y = 7 }, .k = 9 }; int m[2][3] = { 1, 2, 3, 4 }; int *r = (int[]){ 11, [2] = 13 }; o[0] = v.a[1].x; o[1] = v.a[0].y + v.a[0].x; o[2] = v.k; o[3] = v.a[1].y; o[4] = m[1][0]; o[5] = m[1][2]; o[6] = r[0] + r[2]; o[7] = r[1]; }",
+        &[],
+        expect!["o: 5 7 9 0 4 0 24 0"],
+    );
+    runs_to(
+        "struct p { int x, y; }; void f(int o[1]) { struct p v[2] = { [0].x = 1, 2 }; o[0] = v[0].y; }",
+        &[],
+        expect!["k.c:1: a value after a designator of a designator"],
+    );
+}
+
+#[test]
+fn a_name_means_the_variable_in_its_own_start_value() {
+    runs_to(
+        "#include <stdlib.h>\nvoid f(double a[2]) { double *t = calloc(2, sizeof *t); a[0] = t[1]; t[0] = 4; a[1] = t[0]; free(t); }",
+        &[],
+        expect!["a: 0.0 4.0"],
+    );
+    runs_to(
+        "void f(double a[2]) { double t = 2; { double t = t + 1; a[0] = t; } a[1] = t; }",
+        &[],
+        expect!["Undefined line 1 []: `t` is read before it is written"],
+    );
+}
+
+#[test]
+fn blocks_may_overlap_only_in_memmove() {
+    let text = |call: &str| format!("#include <string.h>\nvoid f(int a[5]) {{ {call}; }}");
+    runs_to(&text("memmove(a, a + 1, 16)"), &[], expect!["a: 2 3 4 5 5"]);
+    runs_to(&text("memmove(a + 1, a, 16)"), &[], expect!["a: 1 1 2 3 4"]);
+    runs_to(&text("memcpy(a + 3, a, 8)"), &[], expect!["a: 1 2 3 1 2"]);
+    runs_to(
+        &text("memcpy(a + 1, a, 8)"),
+        &[],
+        expect!["Undefined line 2 []: a copy of `a` to a block that overlaps it"],
+    );
+}
+
+#[test]
+fn orders_that_c_leaves_open_are_refused() {
+    let refused = |body: &str| {
+        let text = format!(
+            "static int g(int *p) {{ *p += 1; return *p; }} static int h(int k) {{ int t[2]; t[0] = k; t[1] = 2; return t[0] * t[1]; }} void f(int a[4], int i) {{ {body} }}"
+        );
+        runs_to(
+            &text,
+            &[("i", 1)],
+            expect!["k.c:1: an expression whose value depends on the order in which its parts are evaluated"],
+        );
+    };
+    for body in [
+        "a[0] = g(a) - g(a);",
+        "i = i++ + 1;",
+        "a[i] = i++;",
+        "a[i++] = i;",
+        "a[0] += g(a);",
+        "a[1] = g(a) + a[0];",
+        "a[a[0]] = a[1] = 2;",
+    ] {
+        refused(body);
+    }
+    runs_to(
+        "static int g(int *p) { *p += 1; return *p; } static int h(int k) { int t[2]; t[0] = k; t[1] = 2; return t[0] * t[1]; } void f(int a[4], int b[4], int i) { int m[2][2]; m[0][1] = m[1][0] = i; int *p = a, *q = b; *p++ = *q++; *p++ += h(i) + h(a[0]); a[3] = g(b), a[3] += 1; if (i++ && i) a[2] = i; }",
+        &[("i", 1)],
+        expect![[r#"
+            a: 1 6 2 3
+            b: 2 2 3 4"#]],
+    );
+}
+
+#[test]
+fn threads_of_a_region_touch_only_what_is_theirs() {
+    let text = |body: &str| {
+        format!(
+            "void f(int n, double a[8], double b[8]) {{ double t = 1; int i;\n#pragma omp parallel private(i)\n{{\n{body}\n}}\n}}"
+        )
+    };
+    let refused = |body: &str, why: Expect| runs_to(&text(body), &[("n", 8)], why);
+    refused("a[0] = 1;", expect!["k.c:4: memory or a call in what every thread of a parallel region does"]);
+    refused("t = 2;", expect!["k.c:4: `t`, which every thread of a parallel region assigns"]);
+    refused("double s = a[0];", expect!["k.c:4: memory or a call in what every thread of a parallel region does"]);
+    refused(
+        "#pragma omp for nowait\nfor (i = 0; i < 8; i++) a[i] = 1;\n#pragma omp for\nfor (i = 0; i < 8; i++) b[i] = a[7 - i];",
+        expect!["k.c:5: `#pragma omp for nowait` in a parallel region"],
+    );
+    runs_to(
+        &text(
+            "double s = 2;\n#pragma omp for\nfor (i = 0; i < 8; i++) a[i] = s;\n#pragma omp single\n{ t = 5; }\n#pragma omp for nowait\nfor (i = 0; i < n; i++) b[i] = t + a[7 - i];",
+        ),
+        &[("n", 8)],
+        expect![[r#"
+            a: 2.0 2.0 2.0 2.0 2.0 2.0 2.0 2.0
+            b: 7.0 7.0 7.0 7.0 7.0 7.0 7.0 7.0"#]],
+    );
+    // What a turn left in a thread's own variable is nobody's to read.
+    runs_to(
+        &text(
+            "double s = 2;\n#pragma omp for\nfor (i = 0; i < 8; i++) { s = a[i]; b[i] = s; }\n#pragma omp for\nfor (i = 0; i < 8; i++) a[i] = s;",
+        ),
+        &[("n", 8)],
+        expect!["Undefined line 8 [i=0]: `s` is read before it is written"],
+    );
+}

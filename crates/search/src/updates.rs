@@ -16,6 +16,7 @@ mod code;
 mod explain;
 mod inputs;
 mod instances;
+mod lost;
 mod race;
 mod trace;
 mod witness;

@@ -21,6 +21,30 @@ pub trait Domain {
     fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> Self::Value;
     /// An operation.
     fn binary(&mut self, op: Op, ty: Scalar, a: Self::Value, b: Self::Value) -> Result<Self::Value, Undefined>;
+    /// An operation on many pairs of operands.
+    fn binary_column(
+        &mut self,
+        op: Op,
+        ty: Scalar,
+        a: &[Self::Value],
+        b: &[Self::Value],
+        out: &mut [Self::Value],
+    ) -> Result<(), Undefined> {
+        for (value, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+            *value = self.binary(op, ty, *a, *b)?;
+        }
+        Ok(())
+    }
+    /// `start op column[0] op column[1] …`, from left to right.
+    fn gather(
+        &mut self,
+        op: Op,
+        ty: Scalar,
+        start: Self::Value,
+        column: &[Self::Value],
+    ) -> Result<Self::Value, Undefined> {
+        column.iter().try_fold(start, |sum, value| self.binary(op, ty, sum, *value))
+    }
     /// Arithmetic negation.
     fn negate(&mut self, ty: Scalar, value: Self::Value) -> Result<Self::Value, Undefined>;
     /// A comparison of values of a type: zero or one.

@@ -122,6 +122,11 @@ impl Backing for Hashes {
         }
     }
 
+    #[inline]
+    fn is_symbolic(&self, value: Hashed) -> bool {
+        value.high & SYMBOLIC != 0
+    }
+
     fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> Hashed {
         let mut mixer = Mixer::new(6 << 32 | ty as u64);
         mixer.block(key, cell);

@@ -33,4 +33,4 @@ pub use reassoc::Regroup;
 pub use scalar::{Cmp, Constant, Op, Scalar, Undefined, convert, fold};
 pub use strided::Strided;
 pub use symbolic::{Backing, Symbolic, Tag};
-pub use terms::{Shape, TermRef, Terms};
+pub use terms::{Parts, Shape, TermRef, Terms};

@@ -15,12 +15,14 @@ use rustc_hash::FxHashMap;
 use std::time::Instant;
 
 mod branch;
+mod columns;
 mod control;
 mod parallel;
 mod progress;
 mod stride;
 
 use branch::Branch;
+use columns::Columns;
 use progress::Chunk;
 
 /// A loop is walked statement by statement after so many turns that could not be run together with others.
@@ -118,6 +120,7 @@ pub struct Machine<'p, D: Domain, O> {
     unchecked_turns: u64,
     site: u32,
     chunk: Chunk<'p>,
+    columns: Columns<'p, D::Value>,
 }
 
 /// Number that names an input on both sides.
@@ -156,6 +159,7 @@ pub fn execute<D: Domain, O: Observer<D::Value>>(
         unchecked_turns: 0,
         site: 0,
         chunk: Chunk::default(),
+        columns: Columns::default(),
     };
     for (number, object) in program.objects.iter().enumerate() {
         machine.start(number, object)?;
@@ -306,6 +310,19 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             Some((object, cell)) if (object as usize) < self.objects.len() => Ok((object, cell)),
             _ => Err(self.undefined("use of a null or invalid pointer")),
         }
+    }
+
+    /// Blocks of so many cells must lie apart.
+    fn apart(&self, a: i64, b: i64, cells: i64) -> Run<()> {
+        if cells == 0 {
+            return Ok(());
+        }
+        let ((first, x), (second, y)) = (self.pointer_parts(a)?, self.pointer_parts(b)?);
+        if first == second && (x - y).abs() < cells {
+            let name = &self.program.objects[first as usize].name;
+            return Err(self.undefined(format!("a copy of `{name}` to a block that overlaps it")));
+        }
+        Ok(())
     }
 
     #[cold]
@@ -535,6 +552,11 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 for slot in slots {
                     self.write_slot(*slot, UNWRITTEN);
                 }
+            }
+            Stmt::Apart(site, pointers, cells) => {
+                self.site = *site;
+                let (a, b) = (self.int(&pointers.0)?, self.int(&pointers.1)?);
+                self.apart(a, b, *cells)?;
             }
             Stmt::If(site, parts) => {
                 self.site = *site;

@@ -315,6 +315,8 @@ pub enum Stmt {
     Enter(Vec<u32>),
     /// These slots hold nothing from here on.
     Forget(Vec<u32>),
+    /// From these two pointers on so many cells do not overlap; it is undefined if they do.
+    Apart(u32, Box<(Int, Int)>, i64),
     /// A conditional.
     If(u32, Box<(Cond, Vec<Stmt>, Vec<Stmt>)>),
     /// A loop.

@@ -9,6 +9,8 @@ use crate::domain::{Domain, Floating};
 use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
 use rustc_hash::FxHashMap;
 
+mod column;
+
 /// Where symbolic values are kept.
 pub trait Backing {
     /// A value with a flag.
@@ -20,6 +22,11 @@ pub trait Backing {
     fn constant(&mut self, constant: Constant) -> Self::Value;
     /// The value if it is known.
     fn known(&self, value: Self::Value) -> Option<Constant>;
+    /// Is the value of a cell that was written not known?
+    #[inline]
+    fn is_symbolic(&self, value: Self::Value) -> bool {
+        self.known(value).is_none()
+    }
     /// An input.
     fn input(&mut self, key: u64, cell: u64, ty: Scalar) -> Self::Value;
     /// An application.
@@ -290,6 +297,21 @@ impl<B: Backing> Domain for Symbolic<B> {
         Ok(if ty.is_float() { self.float_binary(op, ty, a, b) } else { self.int_binary(op, ty, a, b) })
     }
 
+    fn binary_column(
+        &mut self,
+        op: Op,
+        ty: Scalar,
+        a: &[B::Value],
+        b: &[B::Value],
+        out: &mut [B::Value],
+    ) -> Result<(), Undefined> {
+        self.many(op, ty, (a, b), out)
+    }
+
+    fn gather(&mut self, op: Op, ty: Scalar, start: B::Value, column: &[B::Value]) -> Result<B::Value, Undefined> {
+        self.gathered(op, ty, start, column)
+    }
+
     fn negate(&mut self, ty: Scalar, value: B::Value) -> Result<B::Value, Undefined> {
         if ty.is_float() {
             self.used_nan_payload = true;
@@ -371,6 +393,12 @@ impl<B: Backing> Domain for Symbolic<B> {
             let converted = self.backing.apply(Tag::Convert(Scalar::I64, to), &[value]);
             self.narrow.insert(converted, to);
             return Ok(converted);
+        }
+        if from.is_float() && to.is_float() {
+            // Rounding is to nearest, so it does not see the sign.
+            let (value, negative) = self.backing.split(value);
+            let converted = self.backing.apply(Tag::Convert(from, to), &[value]);
+            return Ok(if negative { self.signed(converted, true) } else { converted });
         }
         // Integers are numbers whatever their type, so the source type matters for floats only.
         let source = if from.is_float() { from } else { Scalar::I64 };

@@ -51,6 +51,19 @@ pub enum Shape {
     Multiset(Op, Scalar),
 }
 
+/// A set of terms, flags aside.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    marked: Vec<bool>,
+}
+
+impl Parts {
+    /// Is the term one of them?
+    pub fn contains(&self, term: TermRef) -> bool {
+        self.marked.get(term.index()).copied().unwrap_or(false)
+    }
+}
+
 /// The terms of a pair.
 #[derive(Debug, Default)]
 pub struct Terms {
@@ -99,6 +112,18 @@ impl Terms {
         let index = term.index();
         let end = self.starts.get(index + 1).map_or(self.operands.len(), |end| *end as usize);
         &self.operands[self.starts[index] as usize..end]
+    }
+
+    /// All terms that these consist of.
+    pub fn parts_of(&self, roots: impl Iterator<Item = TermRef>) -> Parts {
+        let mut parts = Parts { marked: vec![false; self.shapes.len()] };
+        let mut open: Vec<TermRef> = roots.collect();
+        while let Some(term) = open.pop() {
+            if !std::mem::replace(&mut parts.marked[term.index()], true) {
+                open.extend(self.operands(term));
+            }
+        }
+        parts
     }
 
     /// Name of a function.

@@ -243,6 +243,9 @@ fn named_place(case: &Case, function: &Value) -> Named {
         let other = || Named::Otherwise(format!("{named} instead of line {}", place["original_line"]));
         return if same { Named::Exactly } else { other() };
     }
+    if place["broken"].is_object() {
+        return broken_instance(&place["broken"], dependence);
+    }
     let cells = place["cells"].as_array().map_or(&[][..], Vec::as_slice);
     let array = witness["cell"].as_str().unwrap_or_default().split('[').next().unwrap_or_default();
     let least: u64 = cells.iter().filter_map(|c| c["count"].as_u64()).sum();
@@ -251,6 +254,27 @@ fn named_place(case: &Case, function: &Value) -> Named {
         Named::Otherwise(format!("cell {} instead of {}", witness["cell"], place["cells"]))
     } else if count < least {
         Named::Otherwise(format!("{count} wrong cells, a run shows {least}"))
+    } else {
+        Named::Nearly
+    }
+}
+
+/// Holds the named dependence against the first write that a run of the kernel makes and one of the variant does not (or the
+/// reverse). It may be either end: the instance that reads something else, or the write that it should have read.
+fn broken_instance(broken: &Value, dependence: &Value) -> Named {
+    let (original, candidate) = (&broken["original"], &broken["candidate"]);
+    let exact = if original.is_null() {
+        same_instance(&dependence["candidate"], candidate)
+    } else {
+        let ends = [&dependence["original"], &dependence["reading"]["expected"]];
+        ends.iter().any(|end| same_instance(end, original))
+    };
+    let known = if original.is_null() { candidate } else { original };
+    let named = if original.is_null() { &dependence["candidate"] } else { &dependence["original"] };
+    if exact {
+        Named::Exactly
+    } else if named.is_null() {
+        Named::Otherwise(format!("no instance instead of {known}"))
     } else {
         Named::Nearly
     }

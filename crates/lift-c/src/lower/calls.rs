@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
         }
         let text = self.text(name);
         match text.strip_prefix("__builtin_").unwrap_or(text) {
-            "memcpy" | "memset" => self.block_call(text, arguments, line).map(Some),
+            "memcpy" | "memmove" | "memset" => self.block_call(text, arguments, line).map(Some),
             _ => Ok(IGNORED.contains(&text).then(Vec::new)),
         }
     }
@@ -166,9 +166,6 @@ impl<'a> Lowerer<'a> {
 
     /// The object of fresh memory, now that its type is known.
     pub(super) fn allocate(&mut self, bytes: u64, zeroed: bool, target: &Rc<CType>) -> Result<Val, Error> {
-        if zeroed {
-            return Err(self.unsupported("`calloc`"));
-        }
         let (element, _) = target.element();
         let size = element.size().filter(|size| *size > 0 && bytes.is_multiple_of(*size));
         let size = size.ok_or_else(|| self.unsupported(format!("memory for `{}` of {bytes} bytes", target.name())))?;
@@ -178,7 +175,13 @@ impl<'a> Lowerer<'a> {
         let ty = CType::Array(Rc::new(element.clone()), Some(bytes / size));
         let name = format!("memory of line {}", self.line);
         let object = self.new_object(name, &ty, Origin::Local)?;
-        Ok(Val::Pointer(Int::Address(Box::new(updates::Place::Cell(object))), Rc::clone(target)))
+        let address = || Int::Address(Box::new(updates::Place::Cell(object)));
+        let stmts = match element {
+            _ if !zeroed => Vec::new(),
+            CType::Scalar(scalar) => self.zeroed(address(), (bytes / size) as i64, *scalar),
+            other => return Err(self.unsupported(format!("`calloc` of elements of type `{}`", other.name()))),
+        };
+        self.after(stmts, Val::Pointer(address(), Rc::clone(target)))
     }
 
     fn inline(&mut self, function: &'a Function, arguments: &[Expr], line: u32) -> Result<Val, Error> {
@@ -252,9 +255,9 @@ impl<'a> Lowerer<'a> {
         self.scopes = vec![own];
         self.calls.push(function.name);
         self.results.push(result.clone());
-        let outer = std::mem::replace(&mut self.call, call);
+        let outer = (std::mem::replace(&mut self.call, call), self.region.take());
         let body = self.list(&function.body);
-        self.call = outer;
+        (self.call, self.region) = outer;
         self.results.pop();
         self.calls.pop();
         self.scopes = hidden;

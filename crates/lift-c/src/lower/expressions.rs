@@ -244,7 +244,16 @@ impl<'a> Lowerer<'a> {
                 let access = Access { base: Base::Object(object), index: Vec::new(), offset: 0 };
                 Ok(Val::Struct(access, ty, stmts))
             }
-            _ => Err(self.unsupported("a compound literal that is no structure")),
+            CType::Array(element, _) => {
+                let element = std::rc::Rc::clone(element);
+                let ty = self.sized(ty.clone(), Some(&ast::Initializer::List(list.to_vec())))?;
+                let object = self.new_object("literal".to_string(), &ty, Origin::Local)?;
+                let mut stmts = Vec::new();
+                let site = self.site(self.line);
+                self.fill(object, list, &ty, site, &mut stmts)?;
+                self.after(stmts, Val::Pointer(Int::Address(Box::new(updates::Place::Cell(object))), element))
+            }
+            _ => Err(self.unsupported(format!("a compound literal of type `{}`", ty.name()))),
         }
     }
 

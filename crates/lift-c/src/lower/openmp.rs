@@ -1,6 +1,7 @@
 //! OpenMP directives on loops: which turns are claimed to be independent, and of which variables each has its own.
 
 use super::reduction::Reduction;
+use super::region::{is_region, is_single};
 use super::values::Lv;
 use super::{Binding, Lowerer};
 use crate::ast::{For, Stmt, StmtKind};
@@ -50,6 +51,9 @@ impl<'a> Lowerer<'a> {
         let Some(rest) = text.strip_prefix("omp ") else { return Ok(()) };
         let head: Vec<&str> = rest.split_whitespace().take_while(|w| w.chars().all(char::is_alphabetic)).collect();
         let known = ["for", "simd", "barrier", "flush", "atomic", "critical", "declare"];
+        if is_region(text) || is_single(text) && self.region.is_some() {
+            return Ok(());
+        }
         // Memory of another device, and copies of globals, are not modelled.
         let elsewhere = head.iter().any(|word| ["target", "teams", "threadprivate"].contains(word));
         if !elsewhere && head.iter().any(|word| known.contains(word)) {
@@ -71,8 +75,19 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Integers that other turns leave to each other in no order must be data, where this is watched; so must those
-    /// of clauses that set them. Iterators of a `collapse` belong to the turn.
-    pub(super) fn share(&mut self, parts: &For, variable: Option<Variable>, parallel: &mut Parallel) {
+    /// of clauses that set them. Iterators of a `collapse` belong to the turn, and so does what each thread of a parallel
+    /// region has of its own. The result says what holds nothing behind the loop: which turns a thread ran last
+    /// is not known.
+    pub(super) fn share(
+        &mut self,
+        parts: &For,
+        variable: Option<Variable>,
+        parallel: &mut Parallel,
+    ) -> Vec<updates::Stmt> {
+        let mut lost = (Vec::new(), Vec::new());
+        if let (Some(Variable::Slot(slot)), false) = (variable, declares(parts)) {
+            lost.0.push(slot);
+        }
         let own = |slot: u32| variable == Some(Variable::Slot(slot));
         parallel.fresh_slots.retain(|slot| !own(*slot));
         let mut body = &parts.body;
@@ -81,19 +96,41 @@ impl<'a> Lowerer<'a> {
             let iterator = self.iterator(inner).map(|name| self.lookup(name));
             if let Some(Ok((Binding::Slot(slot, _), _))) = iterator {
                 parallel.private_slots.push(slot);
+                if !declares(inner) {
+                    lost.0.push(slot);
+                }
             }
             body = &inner.body;
         }
         let mut assigned: Vec<Name> = super::assigned_names(std::slice::from_ref(&parts.body)).into_iter().collect();
         assigned.sort_unstable_by_key(|name| name.0);
         for name in assigned {
-            if let Ok((Binding::Slot(slot, _), key)) = self.lookup(name)
-                && !own(slot)
-                && !parallel.private_slots.contains(&slot)
-            {
-                self.make_data(key);
+            let Ok((binding, key)) = self.lookup(name) else { continue };
+            let threads_own = self.is_threads_own(name);
+            match binding {
+                Binding::Slot(slot, _) | Binding::Pointer(slot, _) if threads_own && !own(slot) => {
+                    parallel.private_slots.push(slot);
+                    parallel.fresh_slots.push(slot);
+                    lost.0.push(slot);
+                }
+                Binding::Object(object, _) if threads_own => {
+                    parallel.private_objects.push(object);
+                    lost.1.push(object);
+                }
+                Binding::Slot(slot, _) if !own(slot) && !parallel.private_slots.contains(&slot) => {
+                    self.make_data(key);
+                }
+                _ => {}
             }
         }
+        let mut after = Vec::new();
+        if !lost.0.is_empty() {
+            after.push(updates::Stmt::Forget(lost.0));
+        }
+        if !lost.1.is_empty() {
+            after.push(updates::Stmt::Enter(lost.1));
+        }
+        after
     }
 
     fn clause(&mut self, clause: &str, inside: &[&str], body: &Stmt, parallel: &mut Parallel) -> Result<(), Error> {
@@ -135,10 +172,15 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
-    fn known_name(&self, word: &str) -> Option<Name> {
+    pub(super) fn known_name(&self, word: &str) -> Option<Name> {
         let mut names = self.scopes.iter().flat_map(|scope| scope.keys()).chain(self.globals.keys());
         names.find(|name| self.text(**name) == word).copied()
     }
+}
+
+/// Does the loop declare its iterator?
+fn declares(parts: &For) -> bool {
+    parts.init.as_ref().is_some_and(|init| matches!(init.kind, StmtKind::Declare(_)))
 }
 
 /// The loop that is all of a statement.

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::region::{is_region, is_single};
 use super::values::Access;
 use super::{Binding, Lowerer, Val, nothing};
 use crate::ast::{self, Expr, ExprKind, For, StmtKind};
@@ -103,6 +104,12 @@ impl<'a> Lowerer<'a> {
         (yes, no)
     }
 
+    /// Is it a directive for the block behind it?
+    fn is_for_block(&self, pragma: Name) -> bool {
+        let text = self.text(pragma);
+        is_region(text) || is_single(text)
+    }
+
     fn scoped(&mut self, stmt: &ast::Stmt) -> Result<Vec<Stmt>, Error> {
         self.scopes.push(FxHashMap::default());
         let mut out = Vec::new();
@@ -117,7 +124,17 @@ impl<'a> Lowerer<'a> {
     pub(super) fn statement(&mut self, stmt: &ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
         self.line = stmt.line;
         self.count()?;
+        self.check_order(stmt)?;
         let pragma = self.pragma.take();
+        if let Some(name) = pragma
+            && self.is_for_block(name)
+        {
+            match &stmt.kind {
+                StmtKind::Block(list) if is_region(self.text(name)) => return self.parallel_region(name, list, out),
+                StmtKind::Block(_) if self.region.is_some() => {}
+                _ => return Err(self.unsupported(format!("`#pragma {}`", self.text(name)))),
+            }
+        }
         match &stmt.kind {
             StmtKind::Empty => {}
             StmtKind::Pragma(name) => {
@@ -133,7 +150,6 @@ impl<'a> Lowerer<'a> {
             }
             StmtKind::Expr(expr) => self.effect(expr, out)?,
             StmtKind::Block(list) => {
-                // `omp parallel` around a block says nothing by itself; the loops inside carry their own.
                 self.scopes.push(FxHashMap::default());
                 let list = self.list(list)?;
                 self.scopes.pop();
@@ -260,9 +276,10 @@ impl<'a> Lowerer<'a> {
         if reached.is_some() {
             self.collapse = inherited;
         }
-        if let Some(parallel) = parallel.as_mut().filter(|p| !p.simd) {
-            self.share(parts, variable, parallel);
-        }
+        let after = match parallel.as_mut().filter(|p| !p.simd) {
+            Some(parallel) => self.share(parts, variable, parallel),
+            None => Vec::new(),
+        };
         let (objects, slots) = (self.program.objects.len() as u32, self.program.slots as u32);
         self.loops.push(number);
         let site = self.site(line);
@@ -273,7 +290,10 @@ impl<'a> Lowerer<'a> {
             }
             None => None,
         };
+        // Loops inside are shared out among other threads.
+        let region = if parallel.as_ref().is_some_and(|p| !p.simd) { self.region.take() } else { None };
         let body = self.scoped(&parts.body)?;
+        self.region = self.region.or(region);
         let mut step = Vec::new();
         if let Some(expr) = &parts.step {
             self.effect(expr, &mut step)?;
@@ -293,6 +313,7 @@ impl<'a> Lowerer<'a> {
         let strided = OnceLock::new();
         let stmt = LoopStmt { site, number, cond, step, body, test_first: true, parallel, strided };
         list.push(Stmt::Loop(Box::new(stmt)));
+        list.extend(after);
         match list.len() {
             1 => out.extend(list),
             _ => out.push(Stmt::Block(list)),

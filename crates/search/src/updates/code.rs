@@ -146,7 +146,7 @@ fn differing(
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(interface, interface).ok()?;
     let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
-    for inputs in attempts(options, deadline) {
+    for inputs in attempts(interface, options, deadline) {
         for placement in Placement::ALL {
             let Some((ours, Ok(theirs))) = run(interface, sides, &pairing, inputs, limits, placement) else { continue };
             let mut numbers = Numbers { inputs: inputs.for_program(interface), overflow: Overflow::Wraps };
@@ -187,7 +187,7 @@ fn undefined(
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(interface, interface).ok()?;
     let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
-    for inputs in attempts(options, deadline) {
+    for inputs in attempts(interface, options, deadline) {
         for placement in Placement::ALL {
             let Some((_, Err(fault))) = run(interface, sides, &pairing, inputs, limits, placement) else { continue };
             if fault.kind == FaultKind::Undefined {

@@ -136,12 +136,12 @@ impl Side<'_> {
         &self.trace.updates[number as usize]
     }
 
-    fn versions_of(&self, object: u32, cell: u64) -> &[u32] {
+    pub fn versions_of(&self, object: u32, cell: u64) -> &[u32] {
         let cells = self.versions.get(object as usize);
         cells.and_then(|cells| cells.get(cell as usize)).map_or(&[], Vec::as_slice)
     }
 
-    fn instance(&self, number: u32) -> Instance {
+    pub fn instance(&self, number: u32) -> Instance {
         let update = self.update(number);
         let site = &self.program.sites[update.site as usize];
         let names = site.loops.iter().map(|l| self.program.loops[*l as usize].iterator.clone());
@@ -151,7 +151,7 @@ impl Side<'_> {
     }
 
     /// Who made the value of a read; nothing for the input.
-    fn writer(&self, read: &Read) -> Option<Instance> {
+    pub fn writer(&self, read: &Read) -> Option<Instance> {
         read.writer.checked_sub(1).map(|number| self.instance(number))
     }
 
@@ -167,7 +167,7 @@ impl Side<'_> {
         if update.object == CONDITION { condition() } else { self.is_temporary(update.object) }
     }
 
-    fn cell_name(&self, object: u32, cell: u64) -> String {
+    pub fn cell_name(&self, object: u32, cell: u64) -> String {
         if object == CONDITION {
             return "the condition".to_string();
         }
@@ -225,12 +225,12 @@ fn wrong_cells(
     pairs.into_iter().filter(|(_, a, b)| !equality.equal(*a, *b)).map(|(pair, ..)| pair).collect()
 }
 
-struct Search<'a> {
-    ours: Side<'a>,
-    theirs: Side<'a>,
-    pairing: &'a Pairing,
-    terms: &'a Terms,
-    mode: Floating,
+pub(super) struct Search<'a> {
+    pub ours: Side<'a>,
+    pub theirs: Side<'a>,
+    pub pairing: &'a Pairing,
+    pub terms: &'a Terms,
+    pub mode: Floating,
 }
 
 impl Search<'_> {
@@ -240,6 +240,9 @@ impl Search<'_> {
         let by_instance = self.first_instance(&matching, &needed);
         if let (Some((_, broken)), true) = (&by_instance, matching.complete) {
             return Some(broken.clone());
+        }
+        if let Some((_, broken)) = self.first_lost(wrong, &needed, &matching) {
+            return Some(broken);
         }
         let by_version = self.first_version(wrong, &needed);
         match (by_instance, by_version) {
@@ -344,8 +347,10 @@ impl Search<'_> {
                     }
                     None if b.len() > a.len() => {
                         let pair = CellPair { original: *object, candidate: *other, cell };
-                        if wrong.contains(&pair) && extra.is_none() {
-                            extra = Some((b[a.len()], pair));
+                        let number = b[a.len()];
+                        let earlier = extra.as_ref().is_none_or(|(known, _)| number < *known);
+                        if earlier && wrong.contains(&pair) {
+                            extra = Some((number, pair));
                         }
                     }
                     _ => {}
@@ -473,7 +478,7 @@ impl Search<'_> {
     }
 
     /// A read of the same cell that got another version.
-    fn wrong_version(&self, ours: &[Read], theirs: &[Read]) -> Option<(Kind, Reading)> {
+    pub(super) fn wrong_version(&self, ours: &[Read], theirs: &[Read]) -> Option<(Kind, Reading)> {
         let pairs = self.pairs(ours, theirs);
         let (a, b) = pairs.iter().find(|(a, b)| a.value != b.value)?;
         Some(self.reading(a, b))

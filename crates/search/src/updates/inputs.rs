@@ -2,8 +2,8 @@
 //!
 //! Floating-point numbers of mixed magnitude make rounding visible, so that a wrong order of a sum shows; other
 //! patterns keep square roots and divisions defined. Integers are small in most patterns, so that sums do not overflow;
-//! in the last two they fill their type or are multiples of large powers of two, and floating-point numbers include
-//! infinities, NaN and negative zero.
+//! in the last three they fill their type or are multiples of large powers of two, and floating-point numbers include
+//! infinities, NaN and negative zero, and numbers that a narrower type does not hold.
 
 use ::updates::{Constant, Origin, Program, Scalar, input_key};
 
@@ -17,7 +17,7 @@ pub struct Inputs {
 }
 
 /// Number of patterns.
-pub(crate) const PATTERNS: u32 = 8;
+pub(crate) const PATTERNS: u32 = 9;
 
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -52,6 +52,14 @@ impl Inputs {
                 2 | 3 => sign * 0.0,
                 _ => sign * (random >> 5 & 7) as f64,
             },
+            8 => match random >> 1 & 7 {
+                0 => f64::NAN,
+                1 => sign * 0.0,
+                2 => sign * f64::INFINITY,
+                // One more than the numbers that a float counts to.
+                3 | 4 => sign * (f64::from(1 << 24) + (random >> 5 & 7) as f64),
+                _ => sign * (0.5 + unit),
+            },
             _ => sign * unit,
         };
         Constant::float(ty, value)
@@ -72,7 +80,7 @@ fn integer(pattern: u32, random: u64, ty: Scalar) -> Constant {
     let (low, high) = ty.range();
     match pattern {
         6 => return Constant::integer(ty.wrap(i128::from(random as i64))),
-        7 => return Constant::integer(ty.wrap(i128::from((random >> 8 & 3) as i64) << (random % 64))),
+        7 | 8 => return Constant::integer(ty.wrap(i128::from((random >> 8 & 3) as i64) << (random % 64))),
         _ => {}
     }
     let spread = [8, 3, 100, 2, 20, 1000][pattern as usize % 6];

@@ -52,6 +52,10 @@ pub struct KernelWitness {
 
 /// Runs on numbers that are tried.
 const MOST_TRIES: u64 = 60;
+/// The same for kernels with few cells.
+const MOST_TRIES_IF_FEW: u64 = 450;
+/// So many are few.
+const FEW_CELLS: u64 = 128;
 
 /// A cell by name and what the two programs leave there.
 pub(super) type Difference = (String, Number, Number);
@@ -91,8 +95,15 @@ pub(super) fn same(a: Number, b: Number, mode: Floating) -> bool {
     mode == Floating::Reassoc && (left - right).abs() <= tolerance * left.abs().max(right.abs())
 }
 
-pub(super) fn attempts(options: KernelOptions, deadline: Instant) -> impl Iterator<Item = Inputs> {
-    let tries = (0..MOST_TRIES).take_while(move |i| *i < 2 || Instant::now() < deadline);
+/// The inputs to try: more of them where there is little to fill, so that each cell meets the rare values.
+pub(super) fn attempts(
+    original: &Program,
+    options: KernelOptions,
+    deadline: Instant,
+) -> impl Iterator<Item = Inputs> + use<> {
+    let cells = original.objects.iter().filter_map(|o| o.cells).fold(0u64, u64::saturating_add);
+    let most = if cells <= FEW_CELLS { MOST_TRIES_IF_FEW } else { MOST_TRIES };
+    let tries = (0..most).take_while(move |i| *i < 2 || Instant::now() < deadline);
     tries.map(move |i| Inputs {
         seed: options.seed.wrapping_add(i / u64::from(PATTERNS)),
         pattern: (i % u64::from(PATTERNS)) as u32,
@@ -171,7 +182,7 @@ pub(super) fn differing(
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(original, candidate).ok()?;
     let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
-    for inputs in attempts(options, deadline) {
+    for inputs in attempts(original, options, deadline) {
         let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
         let Ok(theirs) = &runs.candidate else { continue };
         let Some((pair, a, b)) = first_difference(&runs, theirs, original, &pairing, (inputs, claim.mode)) else {
@@ -232,7 +243,7 @@ pub(super) fn undefined_candidate(
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(original, candidate).ok()?;
     let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
-    for inputs in attempts(options, deadline) {
+    for inputs in attempts(original, options, deadline) {
         let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
         let Err(found) = &runs.candidate else { continue };
         let where_ = place(candidate, found);

@@ -20,7 +20,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
             return Err(self.unsupported("a parallel loop without an integer iterator"));
         };
         let joined = !parallel.reductions.is_empty() || !parallel.last_objects.is_empty();
-        if joined && matches!(self.limits.schedule, Schedule::Together | Schedule::Interleaved) {
+        if joined && self.limits.schedule == Schedule::Interleaved {
             return Err(self.unsupported("turns side by side whose results are joined"));
         }
         self.observer.enter(body.number, parallel);
@@ -70,16 +70,19 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 left = parallel.last_objects.iter().map(|o| self.objects[*o as usize].clone()).collect();
             }
             if together {
-                written.push(self.roll_back());
+                let mut effects = self.roll_back();
+                // What is joined at the end is gathered here turn by turn.
+                let (joined, rest) = effects.cells.into_iter().partition(|(o, ..)| parallel.reductions.contains(o));
+                effects.cells = rest;
+                written.push(effects);
+                self.keep(joined)?;
             }
             if matches!(flow, Flow::Break | Flow::Return) {
                 return Err(self.unsupported("a jump out of a parallel loop"));
             }
         }
         for effects in written {
-            for (object, cell, value) in effects.cells {
-                self.store(object, cell, value)?;
-            }
+            self.keep(effects.cells)?;
         }
         for (object, cells) in parallel.last_objects.iter().zip(left) {
             self.objects[*object as usize] = cells;
@@ -93,6 +96,10 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
         self.observer.leave();
         Ok(Flow::Next)
+    }
+
+    fn keep(&mut self, cells: Vec<(u32, u64, D::Value)>) -> Run<()> {
+        cells.into_iter().try_for_each(|(object, cell, value)| self.store(object, cell, value))
     }
 
     /// Runs the first statement of all turns, then the second. What a turn has of its own is changed with the turn.

@@ -5,7 +5,7 @@
 //! planned (also the turn that leaves an array, which must be reported) is left to the general machine.
 
 use super::progress::{Access, Action, Chunk, Progress, Written};
-use super::{Machine, Run, control};
+use super::{Machine, Run, columns, control};
 use crate::domain::Domain;
 use crate::observe::Observer;
 use crate::program::{Cond, LoopStmt, Place, UNWRITTEN};
@@ -138,11 +138,22 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         true
     }
 
+    pub(super) fn set_inductive(&mut self, chunk: &Chunk<'p>, turn: i64) {
+        for (slot, value) in &chunk.inductive {
+            self.slots[*slot as usize] = value.at(turn);
+        }
+    }
+
     fn run(&mut self, chunk: &Chunk<'p>) -> Run<()> {
-        for turn in 0..chunk.turns {
-            for (slot, value) in &chunk.inductive {
-                self.slots[*slot as usize] = value.at(turn);
-            }
+        let mut columns = std::mem::take(&mut self.columns);
+        let done = if chunk.turns >= columns::LEAST_TURNS && columns.prepare(chunk) {
+            self.run_columns(chunk, &mut columns)
+        } else {
+            Ok(0)
+        };
+        self.columns = columns;
+        for turn in done?..chunk.turns {
+            self.set_inductive(chunk, turn);
             for action in &chunk.actions {
                 match action {
                     Action::Store { site, base, value } => {
@@ -189,7 +200,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
     }
 
-    fn planned_value(&mut self, expr: &'p Expr, accesses: &[Access], turn: i64) -> Run<D::Value> {
+    pub(super) fn planned_value(&mut self, expr: &'p Expr, accesses: &[Access], turn: i64) -> Run<D::Value> {
         match expr {
             Expr::Const(constant) => Ok(self.domain.constant(*constant)),
             Expr::Load(..) => self.planned_operand(expr, accesses, turn),

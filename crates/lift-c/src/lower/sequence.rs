@@ -1,0 +1,279 @@
+//! Expressions whose parts C may evaluate in any order (C11 6.5 paragraphs 2 and 3): refused where the order could matter.
+//!
+//! Lowering goes from left to right. That is one of the allowed orders, so it says what every compiler does only if no
+//! operand writes what its neighbour reads or writes. Variables are told apart by name; memory behind pointers
+//! and in arrays is one thing.
+
+use super::{Lowerer, parts};
+use crate::ast::{Binary, Expr, ExprKind, For, Function, Initializer, Stmt, StmtKind, Type, Unary, Variable};
+use crate::error::Error;
+use crate::lexer::Name;
+use rustc_hash::FxHashSet;
+
+/// What evaluating an expression does besides its value.
+#[derive(Default)]
+struct Effects {
+    reads: FxHashSet<Name>,
+    writes: FxHashSet<Name>,
+    loads: bool,
+    stores: bool,
+}
+
+impl Effects {
+    fn join(&mut self, other: Effects) {
+        self.reads.extend(other.reads);
+        self.writes.extend(other.writes);
+        self.loads |= other.loads;
+        self.stores |= other.stores;
+    }
+
+    /// Does it write what the other reads or writes?
+    fn disturbs(&self, other: &Effects) -> bool {
+        let named = |name: &Name| other.reads.contains(name) || other.writes.contains(name);
+        self.writes.iter().any(named) || self.stores && (other.loads || other.stores)
+    }
+}
+
+fn is_step(operator: Unary) -> bool {
+    matches!(operator, Unary::PreIncrement | Unary::PreDecrement | Unary::PostIncrement | Unary::PostDecrement)
+}
+
+impl<'a> Lowerer<'a> {
+    /// Refuses a statement's own expressions if their value depends on an order that C leaves open.
+    pub(super) fn check_order(&mut self, stmt: &Stmt) -> Result<(), Error> {
+        match &stmt.kind {
+            StmtKind::Expr(expr)
+            | StmtKind::If(expr, ..)
+            | StmtKind::While(expr, _)
+            | StmtKind::DoWhile(_, expr)
+            | StmtKind::Switch(expr, _)
+            | StmtKind::Return(Some(expr)) => self.check_expression(expr),
+            StmtKind::For(parts) => {
+                let For { cond, step, .. } = &**parts;
+                cond.iter().chain(step).try_for_each(|expr| self.check_expression(expr))
+            }
+            StmtKind::Declare(variables) => variables.iter().try_for_each(|variable| match &variable.init {
+                Some(Initializer::Value(expr)) => self.check_expression(expr),
+                _ => Ok(()),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_expression(&mut self, expr: &Expr) -> Result<(), Error> {
+        // Nearly all expressions write nothing but their target.
+        let plain = match &expr.kind {
+            ExprKind::Assign(_, target, value) => !self.has_effects(target) && !self.has_effects(value),
+            _ => !self.has_effects(expr),
+        };
+        if plain { Ok(()) } else { self.effects(expr).map(|_| ()) }
+    }
+
+    fn own_function(&self, callee: &Expr) -> Option<&'a Function> {
+        let ExprKind::Name(name) = callee.kind else { return None };
+        self.file.functions.iter().find(|f| f.name == name)
+    }
+
+    fn has_effects(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Assign(..) | ExprKind::Statements(_) => true,
+            ExprKind::Unary(operator, _) if is_step(*operator) => true,
+            ExprKind::Call(callee, _) if self.own_function(callee).is_some_and(|f| self.stores(f, 8)) => true,
+            _ => parts(expr).into_iter().any(|part| self.has_effects(part)),
+        }
+    }
+
+    fn effects(&mut self, expr: &Expr) -> Result<Effects, Error> {
+        let mut found = Effects::default();
+        match &expr.kind {
+            ExprKind::Name(name) => drop(found.reads.insert(*name)),
+            ExprKind::Unary(operator, target) if is_step(*operator) => {
+                found = self.place_effects(target)?;
+                written(target, &mut found);
+            }
+            ExprKind::Unary(Unary::Deref, inner) | ExprKind::Arrow(inner, _) => {
+                found = self.effects(inner)?;
+                found.loads = true;
+            }
+            ExprKind::Index(..) => {
+                found = self.place_effects(expr)?;
+                found.loads = true;
+            }
+            ExprKind::Assign(operator, target, value) => {
+                let mut left = self.place_effects(target)?;
+                if operator.is_some() {
+                    left.join(self.read_name(target));
+                    left.loads |= !matches!(target.kind, ExprKind::Name(_));
+                }
+                let right = self.effects(value)?;
+                let mut own = Effects::default();
+                written(target, &mut own);
+                // The store itself comes behind both; only another write of the variable disturbs it.
+                let twice = own.writes.iter().any(|name| left.writes.contains(name) || right.writes.contains(name));
+                if twice || left.disturbs(&right) || right.disturbs(&left) {
+                    return Err(self.out_of_order(expr));
+                }
+                found.join(left);
+                found.join(right);
+                found.join(own);
+            }
+            ExprKind::Binary(Binary::LogicalAnd | Binary::LogicalOr, a, b) | ExprKind::Comma(a, b) => {
+                found = self.effects(a)?;
+                found.join(self.effects(b)?);
+            }
+            ExprKind::Binary(_, a, b) => found = self.apart(&[a, b])?,
+            ExprKind::Call(callee, arguments) => {
+                found = self.apart(&arguments.iter().collect::<Vec<_>>())?;
+                if let Some(function) = self.own_function(callee) {
+                    found.loads = true;
+                    found.stores |= self.stores(function, 8);
+                }
+            }
+            ExprKind::Statements(list) => {
+                found.writes.extend(super::assigned_names(list));
+                found.loads = true;
+                found.stores = list.iter().any(|stmt| self.stores_in(stmt, &FxHashSet::default(), 8));
+            }
+            _ => {
+                for part in parts(expr) {
+                    found.join(self.effects(part)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The effects of finding a place, without reading or writing it.
+    fn place_effects(&mut self, target: &Expr) -> Result<Effects, Error> {
+        match &target.kind {
+            ExprKind::Name(_) => Ok(Effects::default()),
+            ExprKind::Index(array, index) => {
+                // A row of an array is a place, not a load; a pointer is read.
+                let mut found = self.place_effects(array)?;
+                found.join(self.read_name(array));
+                let index = self.effects(index)?;
+                if found.disturbs(&index) || index.disturbs(&found) {
+                    return Err(self.out_of_order(target));
+                }
+                found.join(index);
+                Ok(found)
+            }
+            ExprKind::Member(inner, _) => self.place_effects(inner),
+            ExprKind::Unary(Unary::Deref, inner) | ExprKind::Arrow(inner, _) => self.effects(inner),
+            _ => self.effects(target),
+        }
+    }
+
+    fn read_name(&self, expr: &Expr) -> Effects {
+        let mut found = Effects::default();
+        if let ExprKind::Name(name) = expr.kind {
+            found.reads.insert(name);
+        }
+        found
+    }
+
+    /// Operands in no order.
+    fn apart(&mut self, operands: &[&Expr]) -> Result<Effects, Error> {
+        let mut found = Effects::default();
+        for operand in operands {
+            let next = self.effects(operand)?;
+            if found.disturbs(&next) || next.disturbs(&found) {
+                return Err(self.out_of_order(operand));
+            }
+            found.join(next);
+        }
+        Ok(found)
+    }
+
+    fn out_of_order(&mut self, expr: &Expr) -> Error {
+        self.line = expr.line;
+        self.unsupported("an expression whose value depends on the order in which its parts are evaluated")
+    }
+
+    /// May the function write memory of its caller? Calls deeper than `left` are taken to.
+    fn stores(&self, function: &Function, left: u32) -> bool {
+        let mut own: FxHashSet<Name> = function.parameters.iter().filter_map(|p| p.name).collect();
+        function.body.iter().for_each(|stmt| declared_here(stmt, &|v| !v.is_static, &mut own));
+        let mut local = FxHashSet::default();
+        function
+            .body
+            .iter()
+            .for_each(|stmt| declared_here(stmt, &|v| !v.is_static && !matches!(v.ty, Type::Pointer(_)), &mut local));
+        let assigned = super::assigned_names(&function.body);
+        assigned.iter().any(|name| !own.contains(name))
+            || left == 0
+            || function.body.iter().any(|stmt| self.stores_in(stmt, &local, left - 1))
+    }
+
+    fn stores_in(&self, stmt: &Stmt, local: &FxHashSet<Name>, left: u32) -> bool {
+        let inner = |stmt: &Stmt| self.stores_in(stmt, local, left);
+        let own = |expr: &Expr| self.stores_by(expr, local, left);
+        match &stmt.kind {
+            StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) | StmtKind::Case(expr) => own(expr),
+            StmtKind::If(cond, yes, no) => own(cond) || inner(yes) || no.as_deref().is_some_and(inner),
+            StmtKind::For(parts) => {
+                parts.init.as_ref().is_some_and(inner)
+                    || parts.cond.iter().chain(&parts.step).any(own)
+                    || inner(&parts.body)
+            }
+            StmtKind::While(cond, body) | StmtKind::DoWhile(body, cond) | StmtKind::Switch(cond, body) => {
+                own(cond) || inner(body)
+            }
+            StmtKind::Block(list) => list.iter().any(inner),
+            StmtKind::Declare(variables) => variables.iter().any(|variable| match &variable.init {
+                Some(Initializer::Value(expr)) => own(expr),
+                _ => false,
+            }),
+            _ => false,
+        }
+    }
+
+    fn stores_by(&self, expr: &Expr, local: &FxHashSet<Name>, left: u32) -> bool {
+        // A variable, or a part of one that is declared here and is no pointer.
+        let outside = |target: &Expr| {
+            let (mut base, mut whole) = (target, true);
+            while let ExprKind::Index(inner, _) | ExprKind::Member(inner, _) = &base.kind {
+                (base, whole) = (inner, false);
+            }
+            !matches!(base.kind, ExprKind::Name(name) if whole || local.contains(&name))
+        };
+        let here = match &expr.kind {
+            ExprKind::Assign(_, target, _) => outside(target),
+            ExprKind::Unary(operator, target) if is_step(*operator) => outside(target),
+            ExprKind::Call(callee, _) => match self.own_function(callee) {
+                Some(function) => left == 0 || self.stores(function, left - 1),
+                None => matches!(callee.kind, ExprKind::Name(name) if self.text(name).contains("mem")),
+            },
+            ExprKind::Statements(list) => list.iter().any(|stmt| self.stores_in(stmt, local, left)),
+            _ => false,
+        };
+        here || parts(expr).into_iter().any(|part| self.stores_by(part, local, left))
+    }
+}
+
+/// Notes a write of a place.
+fn written(target: &Expr, found: &mut Effects) {
+    match target.kind {
+        ExprKind::Name(name) => drop(found.writes.insert(name)),
+        _ => found.stores = true,
+    }
+}
+
+/// Names of the variables of a kind that a statement declares, at any depth.
+fn declared_here(stmt: &Stmt, kind: &dyn Fn(&Variable) -> bool, names: &mut FxHashSet<Name>) {
+    let mut inner = |stmt: &Stmt| declared_here(stmt, kind, names);
+    match &stmt.kind {
+        StmtKind::Declare(variables) => names.extend(variables.iter().filter(|v| kind(v)).map(|v| v.name)),
+        StmtKind::Block(list) => list.iter().for_each(inner),
+        StmtKind::If(_, yes, no) => {
+            inner(yes);
+            no.iter().for_each(|no| inner(no));
+        }
+        StmtKind::For(parts) => {
+            parts.init.iter().for_each(&mut inner);
+            inner(&parts.body);
+        }
+        StmtKind::While(_, body) | StmtKind::DoWhile(body, _) | StmtKind::Switch(_, body) => inner(body),
+        _ => {}
+    }
+}

@@ -1,0 +1,5 @@
+void f(int n, double a[n], int r[1]) {
+  int i;
+  for (i = 0; i < n; i++) a[i] = 1.0;
+  r[0] = i;
+}

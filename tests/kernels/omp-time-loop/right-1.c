@@ -1,0 +1,13 @@
+// equivalent --param T=3 --param n=10
+void st(int T, int n, double A[n], double B[n]) {
+#pragma omp parallel
+  {
+    for (int t = 0; t < T; t++) {
+#pragma omp for
+      for (int i = 1; i < n-1; i++) B[i] = (A[i-1] + A[i] + A[i+1]) / 3.0;
+#pragma omp for
+      for (int i = 1; i < n-1; i++) A[i] = B[i];
+#pragma omp barrier
+    }
+  }
+}

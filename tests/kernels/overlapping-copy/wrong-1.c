@@ -1,0 +1,5 @@
+// different undefined line 4 --param n=8
+#include <string.h>
+void f(int n, double a[n]) {
+  memcpy(a, a + 1, (n - 1) * sizeof(double));
+}
