@@ -76,7 +76,7 @@ impl Checker<'_, '_> {
 fn follows(arena: &Arena, fact: &Fact, pointer: TermId, element: u16, others: &[TermId]) -> bool {
     let FactKind::Access { address, bytes } = fact.kind else { return false };
     let sum = Linear::of(arena, address);
-    let whole = |n: u64| n % u64::from(element) == 0;
+    let whole = |n: u64| n.is_multiple_of(u64::from(element));
     let one = |(term, factor): &(TermId, term::Bits)| *term == pointer && factor.to_u64() == Some(1);
     (bytes == element || element == 1)
         && sum.terms.iter().any(one)
