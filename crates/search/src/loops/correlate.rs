@@ -258,6 +258,8 @@ const MOST_SLACK: u32 = 7;
 /// What an unlikely shape weighs, in turns that are left over, and what a loop does that only the candidate has.
 const UNLIKELY: usize = 100;
 const LONELY: usize = 10;
+/// Runs that do not fit, as many as weigh what loops of both sides do that meet nothing.
+const UNMATCHED: usize = 2;
 
 /// Library functions that do what a loop could.
 const BLOCK_FUNCTIONS: [&str; 4] = ["memset", "memcpy", "memmove", "bzero"];
@@ -349,7 +351,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
             continue;
         }
         let alignment = align(&plan, runs);
-        let met: usize = alignment.rows.iter().map(Vec::len).sum();
+        let rows: usize = alignment.rows.iter().map(Vec::len).sum();
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
         // Who does several turns at once has no reason to peel one.
         let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
@@ -359,14 +361,17 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let folded = folded(functions[0], loops, &plan.points);
         let open = plan.points.iter().filter(|p| p.slack > 0).count();
         let lonely = plan.points.iter().filter(|p| p.alone).count();
+        // A loop of the candidate alone, while one of the original meets nothing: rather these two are one.
+        let unmatched = lonely > 0 && loops[0].heads.iter().any(|head| !met(head, &plan.points));
+        let unmatched = if unmatched { UNMATCHED } else { 0 };
         let disorder = disorder + UNLIKELY * (odd + uneven + folded) + LONELY * lonely + open;
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);
-            let met: usize = loose.rows.iter().map(Vec::len).sum();
-            scored.push(((loose.misfits + 1, loose.left_over + disorder + alone, usize::MAX - met), plan));
+            let rows: usize = loose.rows.iter().map(Vec::len).sum();
+            scored.push(((loose.misfits + 1 + unmatched, loose.left_over + disorder + alone, usize::MAX - rows), plan));
         }
-        scored.push(((alignment.misfits, alignment.left_over + disorder + alone, usize::MAX - met), plan));
+        scored.push(((alignment.misfits + unmatched, alignment.left_over + disorder + alone, usize::MAX - rows), plan));
     }
     scored.sort_by_key(|(score, _)| *score);
     scored.iter().take(20).for_each(|(score, plan)| tracing::trace!(?score, ?plan.points, "scored"));
