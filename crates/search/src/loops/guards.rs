@@ -130,7 +130,7 @@ fn resolve(
                     Some(offset) if later.keeps(offset, *bytes) => {
                         (*var, marker(arena, &mut later.markers, Spot::Slot { offset, bytes: *bytes })?)
                     }
-                    None if !later.writes && later.stored.is_empty() | (side == Side::Original) => {
+                    None if !later.writes && (later.stored.is_empty() || side == Side::Original) => {
                         let world = arena.var("guard.world", Sort::Memory);
                         (*var, arena.load(world, *address, *bytes))
                     }
