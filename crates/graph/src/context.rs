@@ -2,7 +2,7 @@
 //! addresses.
 
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Function, LocalContract, Object, ObjectKind, Register, Side, State};
+use crate::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -131,7 +131,7 @@ pub struct Context<'a> {
     /// Does one of the functions look at `errno`?
     pub(crate) uses_errno: bool,
     /// Addresses of the original's volatile accesses.
-    pub(crate) volatile_addresses: FxHashSet<TermId>,
+    pub(crate) volatile_addresses: FxHashMap<TermId, Care>,
     /// Was there a volatile access?
     pub(crate) has_trace: bool,
     /// When to give up.
@@ -187,7 +187,7 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
-            volatile_addresses: FxHashSet::default(),
+            volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
         }
