@@ -322,6 +322,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut logs = [vec![original.clone()], Vec::new()];
             self.eliminate(&mut point, &mut logs);
             let original = logs[0].pop().expect("one run");
+            self.learn_restrict(&mut point, &original);
             let mut segment = segment.clone();
             if let Event::Head(head) = arrival.event {
                 segment.passed[0].reach(head);
