@@ -126,6 +126,8 @@ pub struct Context<'a> {
     pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
+    /// Argument registers that the original has read since it wrote them, on every way to each point; made when first needed.
+    pub(crate) read_again: Option<Vec<BTreeSet<Register>>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
@@ -187,6 +189,7 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
+            read_again: None,
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
