@@ -1,6 +1,7 @@
 //! Runs a function from its entry to its return.
 
 use crate::expression::Expression;
+use crate::fork::Meetings;
 use crate::lane::Value;
 use crate::memory::{Memory, Refusal, STACK};
 use crate::values::Values;
@@ -43,7 +44,7 @@ pub(crate) struct Machine<'p, 'd, D: Domain> {
     pub values: Values<'d, D>,
     pub limits: Limits,
     pub memory: Memory<D::Value>,
-    variables: Vec<Option<Value<D::Value>>>,
+    pub variables: Vec<Option<Value<D::Value>>>,
     expressions: FxHashMap<TermId, Rc<Expression>>,
     /// Regions of the interface's objects, by object.
     pub slots: FxHashMap<usize, usize>,
@@ -55,6 +56,17 @@ pub(crate) struct Machine<'p, 'd, D: Domain> {
     /// The lowest stack address written.
     pub lowest: u64,
     place: u64,
+    entered: u64,
+    /// Branches on data that are open.
+    pub depth: usize,
+    pub meetings: Option<Rc<Meetings>>,
+}
+
+/// Where to go on.
+enum Way<V> {
+    To(PointId),
+    /// One of two points, by a condition on data.
+    Either(V, [PointId; 2]),
 }
 
 /// Points entered between looks at the clock.
@@ -86,9 +98,12 @@ impl Code<'_> {
             frame: [0; 2],
             lowest: u64::MAX,
             place: 0,
+            entered: 0,
+            depth: 0,
+            meetings: None,
         };
         machine.enter(extents, placement)?;
-        machine.go()?;
+        machine.go(Function::ENTRY, None)?;
         machine.leave()
     }
 }
@@ -147,7 +162,12 @@ impl<D: Domain> Machine<'_, '_, D> {
     }
 
     fn condition(&mut self, term: TermId) -> Run<bool> {
-        match self.eval(term) {
+        let value = self.eval(term);
+        self.is_true(value)
+    }
+
+    fn is_true(&self, value: Value<D::Value>) -> Run<bool> {
+        match value {
             Value::Bool(truth) => Ok(truth),
             other => {
                 let why = other.why_lost().map_or(String::new(), |why| format!(": {why}"));
@@ -222,13 +242,14 @@ impl<D: Domain> Machine<'_, '_, D> {
         self.fault(FaultKind::Undefined, format!("a fault: {}", kind.name()))
     }
 
-    fn go(&mut self) -> Run<()> {
+    /// Runs from a point up to another, or to the return.
+    pub fn go(&mut self, mut at: PointId, stop: Option<PointId>) -> Run<()> {
         let function = self.code.function;
-        let (mut at, mut entered) = (Function::ENTRY, 0u64);
-        loop {
-            entered += 1;
-            let late = entered % LOOK == 0 && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
-            if late || entered > self.limits.turns {
+        while Some(at) != stop {
+            self.entered += 1;
+            let late =
+                self.entered % LOOK == 0 && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
+            if late || self.entered > self.limits.turns {
                 return Err(self.fault(FaultKind::Time, "out of time".to_string()));
             }
             let Some(point) = function.points.get(at.index()) else {
@@ -239,7 +260,13 @@ impl<D: Domain> Machine<'_, '_, D> {
                 self.operation(op)?;
             }
             at = match &point.next {
-                Next::Edges(edges) => self.choose(edges)?,
+                Next::Edges(edges) => match self.choose(edges)? {
+                    Way::To(next) => next,
+                    Way::Either(cond, sides) => match self.fork(at, cond, sides)? {
+                        Some(next) => next,
+                        None => return Ok(()),
+                    },
+                },
                 Next::Return => return Ok(()),
                 Next::Fault(kind) => return Err(self.trap(*kind)),
                 Next::Call(call) => {
@@ -252,12 +279,18 @@ impl<D: Domain> Machine<'_, '_, D> {
                 }
             };
         }
+        Ok(())
     }
 
-    fn choose(&mut self, edges: &[graph::Edge]) -> Run<PointId> {
-        for edge in edges {
-            if self.condition(edge.guard)? {
-                return Ok(edge.target);
+    fn choose(&mut self, edges: &[graph::Edge]) -> Run<Way<D::Value>> {
+        for (number, edge) in edges.iter().enumerate() {
+            let guard = self.eval(edge.guard);
+            // Guards are exclusive and exhaustive.
+            if let (Value::Truth(yes), 0, [first, second]) = (&guard, number, edges) {
+                return Ok(Way::Either(*yes, [first.target, second.target]));
+            }
+            if self.is_true(guard)? {
+                return Ok(Way::To(edge.target));
             }
         }
         Err(self.trap(Trap::OffTheEnd))

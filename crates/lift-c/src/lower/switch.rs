@@ -12,6 +12,8 @@ struct Section<'s> {
     cases: Vec<&'s Expr>,
     default: bool,
     body: Vec<ast::Stmt>,
+    /// Does it end with a `break`, or go on with the next?
+    ends: bool,
 }
 
 impl<'a> Lowerer<'a> {
@@ -25,8 +27,11 @@ impl<'a> Lowerer<'a> {
         let site = self.site(line);
         let StmtKind::Block(list) = &body.kind else { return Err(self.unsupported("a switch without a block")) };
         let known = self.value(value)?;
-        if let Val::Data(..) = known {
-            return self.switch_on_data(value, list, out);
+        // The value is compared once for each label.
+        if let (Val::Data(..), false) = (&known, self.has_effects(value))
+            && let Some(chain) = chain(value, list)
+        {
+            return self.statement(&chain, out);
         }
         let (number, _) = self.int_of(known)?;
         let (mut cases, mut default, mut stmts) = (Vec::new(), None, Vec::new());
@@ -57,50 +62,51 @@ impl<'a> Lowerer<'a> {
         out.push(Stmt::Switch(site, Box::new(SwitchStmt { value: number, cases, default, body: stmts })));
         Ok(())
     }
+}
 
-    /// A value that is not known: whoever runs, runs one section from its label to its `break`.
-    fn switch_on_data(&mut self, value: &Expr, list: &[ast::Stmt], out: &mut Vec<Stmt>) -> Result<(), Error> {
-        let refuse = |this: &Self| this.unsupported("a switch on data whose cases do not each end with `break`");
-        // The value is compared once for each label.
-        if self.has_effects(value) {
-            return Err(self.unsupported("a switch on data with side effects"));
+/// The switch as a chain of `if`, each with all statements from its label to a `break`. Nothing if one is left from inside a
+/// statement.
+fn chain(value: &Expr, list: &[ast::Stmt]) -> Option<ast::Stmt> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    let mut behind = true;
+    for stmt in list {
+        let label = matches!(stmt.kind, StmtKind::Case(_) | StmtKind::Default);
+        if label && behind {
+            sections.push(Section::default());
         }
-        let mut sections: Vec<Section<'_>> = Vec::new();
-        let mut open = false;
-        for stmt in list {
-            self.line = stmt.line;
-            let label = matches!(stmt.kind, StmtKind::Case(_) | StmtKind::Default);
-            if label && !open {
-                sections.push(Section::default());
+        behind = !label;
+        let section = sections.last_mut()?;
+        match &stmt.kind {
+            StmtKind::Case(expr) => section.cases.push(expr),
+            StmtKind::Default => section.default = true,
+            // What stands behind is never reached.
+            _ if section.ends => {}
+            StmtKind::Break => section.ends = true,
+            _ if leaves(stmt) => return None,
+            _ => {
+                section.ends = matches!(stmt.kind, StmtKind::Return(_));
+                section.body.push(stmt.clone());
             }
-            open = !matches!(stmt.kind, StmtKind::Break | StmtKind::Return(_));
-            let Some(section) = sections.last_mut() else { return Err(refuse(self)) };
-            match &stmt.kind {
-                StmtKind::Case(expr) if section.body.is_empty() => section.cases.push(expr),
-                StmtKind::Default if section.body.is_empty() => section.default = true,
-                StmtKind::Case(_) | StmtKind::Default => return Err(refuse(self)),
-                StmtKind::Break => {}
-                _ if leaves(stmt) => return Err(refuse(self)),
-                _ => section.body.push(stmt.clone()),
-            }
-        }
-        let block = |section: Section<'_>| {
-            let line = section.body.first().map_or(value.line, |stmt| stmt.line);
-            Box::new(ast::Stmt { kind: StmtKind::Block(section.body), line })
-        };
-        let (default, labelled): (Vec<_>, Vec<_>) = sections.into_iter().partition(|section| section.default);
-        let mut rest = default.into_iter().next().map(block);
-        for section in labelled.into_iter().rev() {
-            let equal = |case: &&Expr| binary(Binary::Eq, value.clone(), (*case).clone());
-            let either = |a, b| binary(Binary::LogicalOr, a, b);
-            let Some(cond) = section.cases.iter().map(equal).reduce(either) else { return Err(refuse(self)) };
-            rest = Some(Box::new(ast::Stmt { kind: StmtKind::If(cond, block(section), rest), line: value.line }));
-        }
-        match rest {
-            Some(chain) => self.statement(&chain, out),
-            None => Ok(()),
         }
     }
+    let block = |number: usize| {
+        let mut body = Vec::new();
+        for section in &sections[number..] {
+            body.extend(section.body.iter().cloned());
+            if section.ends {
+                break;
+            }
+        }
+        let line = body.first().map_or(value.line, |stmt| stmt.line);
+        Box::new(ast::Stmt { kind: StmtKind::Block(body), line })
+    };
+    let mut rest = sections.iter().position(|section| section.default).map(block);
+    for (number, section) in sections.iter().enumerate().rev().filter(|(_, section)| !section.default) {
+        let equal = |case: &&Expr| binary(Binary::Eq, value.clone(), (*case).clone());
+        let cond = section.cases.iter().map(equal).reduce(|a, b| binary(Binary::LogicalOr, a, b))?;
+        rest = Some(Box::new(ast::Stmt { kind: StmtKind::If(cond, block(number), rest), line: value.line }));
+    }
+    rest.map(|chain| *chain)
 }
 
 fn binary(operator: Binary, a: Expr, b: Expr) -> Expr {
