@@ -5,7 +5,7 @@ use graph::interpreter::{Layout, WatchBase, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, ObjectKind, Op, Register};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, TermId, VarId};
 
 /// A piece of memory: how it is watched, and how a certificate reads it.
@@ -13,6 +13,8 @@ use term::{Arena, Linear, TermId, VarId};
 pub(crate) struct Field {
     pub watched: WatchedLoad,
     pub text: String,
+    /// Is it written in a loop, too?
+    pub stored: bool,
 }
 
 impl Field {
@@ -31,6 +33,7 @@ const FRAME_POINTER: i64 = -8;
 /// The fields that the original's loops read.
 pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: &Layout) -> Vec<Field> {
     let mut found: BTreeMap<String, WatchedLoad> = BTreeMap::new();
+    let mut stored: BTreeSet<String> = BTreeSet::new();
     for head in &loops.heads {
         for point in loops.body(*head) {
             // What a register or temporary holds: the word at an offset of the frame.
@@ -57,12 +60,17 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
                     Op::Unknown { var } => {
                         slots.remove(var);
                     }
-                    Op::Store { .. } | Op::Fault { .. } => {}
+                    Op::Store { address, value } => {
+                        let bytes = arena.width(*value) / 8;
+                        stored.extend(field(arena, function, layout, &slots, *address, bytes).map(|(text, _)| text));
+                    }
+                    Op::Fault { .. } => {}
                 }
             }
         }
     }
-    found.into_iter().take(MOST_FIELDS).map(|(text, watched)| Field { watched, text }).collect()
+    let field = |(text, watched)| Field { watched, stored: stored.contains(&text), text };
+    found.into_iter().take(MOST_FIELDS).map(field).collect()
 }
 
 /// What the candidate's loops read and write at constant distances from its registers.
@@ -91,7 +99,8 @@ pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops
             }
         }
     }
-    found.into_iter().take(MOST_FIELDS).map(|(text, watched)| Field { watched, text }).collect()
+    let field = |(text, watched)| Field { watched, text, stored: false };
+    found.into_iter().take(MOST_FIELDS).map(field).collect()
 }
 
 /// `rbp + k` as an offset from the entry stack pointer.
