@@ -203,3 +203,29 @@ fn differences_of_object_code_are_replayed_on_the_cpu() {
         assert!(run.out.contains("\"cpu\""), "{sides}: {}", run.out);
     }
 }
+
+/// Branches on data: a square root that is tested first, and stores on one side only.
+const BRANCHES: &str = "#include <math.h>
+void f(double a[8], double b[8]) {
+  for (int i = 0; i < 8; i++) {
+    double r = sqrt(a[i]);
+    if (a[i] > b[i]) { b[i] = r; a[i] = 0.5; } else a[i] = r + 1.0;
+  }
+}
+";
+
+#[test]
+fn branches_on_data_are_followed_on_both_sides() {
+    let bench = Bench::new();
+    bench.write("a.c", BRANCHES.as_bytes());
+    for way in ways() {
+        for (from, to, wanted) in
+            [("", "", "equivalent"), ("a[i] > b[i]", "a[i] >= b[i]", "different"), ("a[i] = 0.5;", "", "different")]
+        {
+            bench.write("b.c", BRANCHES.replace(from, to).as_bytes());
+            assert!(compiles(&bench, way, "b"), "{way}");
+            let (verdict, run) = check(&bench, "a.c b.o");
+            assert_eq!(verdict, wanted, "{way} {to}: {}", run.out);
+        }
+    }
+}

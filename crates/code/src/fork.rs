@@ -1,18 +1,22 @@
-//! Branches on data: both sides run to where they meet again, and what they left is merged into choices.
+//! Branches on data: both sides run until they meet again, and what they left is merged into choices.
 //!
-//! The two sides meet at the nearest point that every way to the end passes (the immediate post-dominator), or at the
-//! end itself. A place in which both left the same holds that; values of one type become a choice; anything else
-//! is lost, and whoever needs it says so.
+//! The side that is behind goes on: the one that went back to a loop head less often, then the one whose point comes first
+//! in topological order. They meet where both are at the same point, or at the return. A place in which both
+//! left the same holds that; values of one type become a choice; anything else is lost, and whoever needs it says so.
 
 use crate::lane::{Content, Lane, Lanes, Value, aligned, push};
 use crate::machine::{Machine, Run};
 use crate::memory::{Memory, STACK};
 use crate::values::constant_of;
 use graph::{Function, Next, PointId};
+use std::mem::swap;
+use std::rc::Rc;
 use updates::{Domain, Scalar};
 
 /// Most branches inside each other.
 const DEEPEST: usize = 48;
+/// Most branches of a run.
+const MOST: usize = 20_000;
 const EITHER: &str = "what a branch on data leaves";
 
 /// What one side of a branch leaves.
@@ -21,96 +25,76 @@ struct Left<V> {
     variables: Vec<Option<Value<V>>>,
 }
 
-/// Where ways that part at a point meet again: for each point the next one that all of them pass.
-#[derive(Clone, Debug)]
-pub(crate) struct Meetings {
-    next: Vec<Option<usize>>,
-}
-
-impl Meetings {
-    pub fn of(function: &Function) -> Meetings {
-        let (count, exit) = (function.points.len(), function.points.len());
-        let ways = |at: usize| -> Vec<usize> {
-            let inside = |target: PointId| target.index().min(exit);
-            match &function.points[at].next {
-                Next::Edges(edges) => edges.iter().map(|edge| inside(edge.target)).collect(),
-                Next::Call(call) => vec![call.returns.map_or(exit, inside)],
-                _ => vec![exit],
-            }
+/// The points of a function in topological order, edges back to loop heads aside: the number of each.
+pub(crate) fn order(function: &Function) -> Vec<usize> {
+    let count = function.points.len();
+    let ways = |at: usize| -> Vec<usize> {
+        let targets: Vec<PointId> = match &function.points[at].next {
+            Next::Edges(edges) => edges.iter().map(|edge| edge.target).collect(),
+            Next::Call(call) => call.returns.into_iter().collect(),
+            _ => Vec::new(),
         };
-        // Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", on the reversed graph.
-        let mut from: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
-        for at in 0..count {
-            for target in ways(at) {
-                from[target].push(at);
-            }
-        }
-        let (mut order, mut seen) = (Vec::new(), vec![false; count + 1]);
-        let mut open = vec![(exit, 0)];
-        seen[exit] = true;
-        while let Some((at, done)) = open.pop() {
-            match from[at].get(done) {
-                Some(next) => {
-                    open.push((at, done + 1));
-                    if !std::mem::replace(&mut seen[*next], true) {
-                        open.push((*next, 0));
-                    }
-                }
-                None => order.push(at),
-            }
-        }
-        let mut number = vec![0; count + 1];
-        order.iter().enumerate().for_each(|(place, at)| number[*at] = place);
-        let mut next: Vec<Option<usize>> = vec![None; count + 1];
-        next[exit] = Some(exit);
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for at in order.iter().rev().copied().filter(|at| *at != exit) {
-                let mut known = ways(at).into_iter().filter(|target| next[*target].is_some());
-                let Some(first) = known.next() else { continue };
-                let meeting = known.fold(first, |mut a, mut b| {
-                    while a != b {
-                        while number[a] < number[b] {
-                            a = next[a].unwrap_or(exit);
-                        }
-                        while number[b] < number[a] {
-                            b = next[b].unwrap_or(exit);
-                        }
-                    }
-                    a
-                });
-                changed |= next[at].replace(meeting) != Some(meeting);
-            }
-        }
-        Meetings { next }
+        targets.into_iter().map(PointId::index).filter(|target| *target < count).collect()
+    };
+    let (mut number, mut seen) = (vec![count; count], vec![false; count]);
+    let mut left = count;
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    if count > 0 {
+        seen[0] = true;
+        open.push((0, ways(0)));
     }
-
-    /// The point where ways from this one meet; nothing if that is the end.
-    fn after(&self, at: PointId) -> Option<usize> {
-        self.next.get(at.index()).copied().flatten().filter(|next| *next + 1 < self.next.len())
+    while let Some((at, rest)) = open.last_mut() {
+        match rest.pop() {
+            Some(next) if !seen[next] => {
+                seen[next] = true;
+                open.push((next, ways(next)));
+            }
+            Some(_) => {}
+            None => {
+                left -= 1;
+                number[*at] = left;
+                open.pop();
+            }
+        }
     }
+    number
 }
 
 impl<D: Domain> Machine<'_, '_, D> {
-    /// Runs both sides of a branch at a point; where they meet, or nothing if that is behind the return.
-    pub(crate) fn fork(&mut self, at: PointId, cond: D::Value, sides: [PointId; 2]) -> Run<Option<PointId>> {
-        if self.depth >= DEEPEST {
-            return Err(self.unsupported("branches on data inside each other, too many".to_string()));
+    /// Runs both sides of a branch; where they meet, or nothing if that is the return.
+    pub(crate) fn fork(&mut self, cond: D::Value, sides: [PointId; 2]) -> Run<Option<PointId>> {
+        if self.depth >= DEEPEST || self.forks >= MOST {
+            return Err(self.unsupported("control depends on data in too many places".to_string()));
         }
         let function = self.code.function;
-        let meetings = self.meetings.get_or_insert_with(|| std::rc::Rc::new(Meetings::of(function)));
-        let meeting = meetings.after(at).map(|next| PointId(next as u32));
-        let start = Left { memory: self.memory.clone(), variables: self.variables.clone() };
-        self.depth += 1;
-        self.go(sides[0], meeting).map_err(conditional)?;
-        let first = Left {
-            memory: std::mem::replace(&mut self.memory, start.memory),
-            variables: std::mem::replace(&mut self.variables, start.variables),
-        };
-        self.go(sides[1], meeting).map_err(conditional)?;
+        let order = Rc::clone(self.order.get_or_insert_with(|| Rc::new(order(function))));
+        let number = |at: PointId| order.get(at.index()).copied().unwrap_or(usize::MAX);
+        let mut parked = Left { memory: self.memory.clone(), variables: self.variables.clone() };
+        (self.depth, self.forks) = (self.depth + 1, self.forks + 1);
+        // The machine has the state of one side, the other is parked.
+        let (mut at, mut back, mut here) = (sides.map(Some), [0usize; 2], 0);
+        while at[0] != at[1] {
+            let next = match at {
+                [Some(first), Some(second)] => usize::from((back[1], number(second)) < (back[0], number(first))),
+                [None, _] => 1,
+                [_, None] => 0,
+            };
+            if next != here {
+                swap(&mut self.memory, &mut parked.memory);
+                swap(&mut self.variables, &mut parked.variables);
+                here = next;
+            }
+            let Some(from) = at[next] else { break };
+            at[next] = self.step(from).map_err(conditional)?;
+            back[next] += usize::from(at[next].is_some_and(|to| number(to) <= number(from)));
+        }
+        if here == 0 {
+            swap(&mut self.memory, &mut parked.memory);
+            swap(&mut self.variables, &mut parked.variables);
+        }
         self.depth -= 1;
-        self.merge(cond, first);
-        Ok(meeting)
+        self.merge(cond, parked);
+        Ok(at[0])
     }
 
     /// Merges what the first side left into the state, which is the second's.

@@ -1,7 +1,6 @@
 //! Runs a function from its entry to its return.
 
 use crate::expression::Expression;
-use crate::fork::Meetings;
 use crate::lane::Value;
 use crate::memory::{Memory, Refusal, STACK};
 use crate::values::Values;
@@ -59,7 +58,10 @@ pub(crate) struct Machine<'p, 'd, D: Domain> {
     entered: u64,
     /// Branches on data that are open.
     pub depth: usize,
-    pub meetings: Option<Rc<Meetings>>,
+    /// Branches on data so far.
+    pub forks: usize,
+    /// Numbers of the points in topological order, once they are needed.
+    pub order: Option<Rc<Vec<usize>>>,
 }
 
 /// Where to go on.
@@ -100,10 +102,11 @@ impl Code<'_> {
             place: 0,
             entered: 0,
             depth: 0,
-            meetings: None,
+            forks: 0,
+            order: None,
         };
         machine.enter(extents, placement)?;
-        machine.go(Function::ENTRY, None)?;
+        machine.go()?;
         machine.leave()
     }
 }
@@ -242,44 +245,45 @@ impl<D: Domain> Machine<'_, '_, D> {
         self.fault(FaultKind::Undefined, format!("a fault: {}", kind.name()))
     }
 
-    /// Runs from a point up to another, or to the return.
-    pub fn go(&mut self, mut at: PointId, stop: Option<PointId>) -> Run<()> {
-        let function = self.code.function;
-        while Some(at) != stop {
-            self.entered += 1;
-            let late =
-                self.entered % LOOK == 0 && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
-            if late || self.entered > self.limits.turns {
-                return Err(self.fault(FaultKind::Time, "out of time".to_string()));
-            }
-            let Some(point) = function.points.get(at.index()) else {
-                return Err(self.trap(Trap::OffTheEnd));
-            };
-            for (place, op) in &point.ops {
-                self.place = *place;
-                self.operation(op)?;
-            }
-            at = match &point.next {
-                Next::Edges(edges) => match self.choose(edges)? {
-                    Way::To(next) => next,
-                    Way::Either(cond, sides) => match self.fork(at, cond, sides)? {
-                        Some(next) => next,
-                        None => return Ok(()),
-                    },
-                },
-                Next::Return => return Ok(()),
-                Next::Fault(kind) => return Err(self.trap(*kind)),
-                Next::Call(call) => {
-                    self.call(&call.callee)?;
-                    match call.returns {
-                        Some(next) => next,
-                        None if call.tail => return Ok(()),
-                        None => return Err(self.trap(Trap::OffTheEnd)),
-                    }
-                }
-            };
+    fn go(&mut self) -> Run<()> {
+        let mut at = Some(Function::ENTRY);
+        while let Some(point) = at {
+            at = self.step(point)?;
         }
         Ok(())
+    }
+
+    /// Runs a point; the next one, or nothing after the return.
+    pub fn step(&mut self, at: PointId) -> Run<Option<PointId>> {
+        self.entered += 1;
+        let late = self.entered % LOOK == 0 && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
+        if late || self.entered > self.limits.turns {
+            return Err(self.fault(FaultKind::Time, "out of time".to_string()));
+        }
+        let function = self.code.function;
+        let Some(point) = function.points.get(at.index()) else {
+            return Err(self.trap(Trap::OffTheEnd));
+        };
+        for (place, op) in &point.ops {
+            self.place = *place;
+            self.operation(op)?;
+        }
+        match &point.next {
+            Next::Edges(edges) => match self.choose(edges)? {
+                Way::To(next) => Ok(Some(next)),
+                Way::Either(cond, sides) => self.fork(cond, sides),
+            },
+            Next::Return => Ok(None),
+            Next::Fault(kind) => Err(self.trap(*kind)),
+            Next::Call(call) => {
+                self.call(&call.callee)?;
+                match call.returns {
+                    Some(next) => Ok(Some(next)),
+                    None if call.tail => Ok(None),
+                    None => Err(self.trap(Trap::OffTheEnd)),
+                }
+            }
+        }
     }
 
     fn choose(&mut self, edges: &[graph::Edge]) -> Run<Way<D::Value>> {

@@ -10,6 +10,8 @@ use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
 use rustc_hash::FxHashMap;
 
 mod column;
+#[cfg(test)]
+mod tests;
 
 /// Where symbolic values are kept.
 pub trait Backing {
