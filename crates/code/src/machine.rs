@@ -256,7 +256,8 @@ impl<D: Domain> Machine<'_, '_, D> {
     /// Runs a point; the next one, or nothing after the return.
     pub fn step(&mut self, at: PointId) -> Run<Option<PointId>> {
         self.entered += 1;
-        let late = self.entered % LOOK == 0 && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
+        let late =
+            self.entered.is_multiple_of(LOOK) && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
         if late || self.entered > self.limits.turns {
             return Err(self.fault(FaultKind::Time, "out of time".to_string()));
         }
