@@ -118,7 +118,7 @@ fn stores_past_the_end_are_seen() {
 fn what_is_not_handled_is_named() {
     let bench = Bench::new();
     bench.write("a.c", b"void f(int a[4]) { for (int i = 0; i < 4; i++) a[i] = 3 * a[i] + 1; }");
-    bench.write("b.c", b"void f(double a[4]) { for (int i = 0; i < 4; i++) if (a[i] > 1) a[i] = a[i] / a[0]; }");
+    bench.write("b.c", b"void f(int a[4], double b[4]) { for (int i = 0; i < 4; i++) if (a[i] > 1) b[i] = 2.0; }");
     for (name, why) in [("a", "an integer operation on data"), ("b", "control depends on data")] {
         assert!(compiles(&bench, "cc -O0", name));
         let (verdict, run) = check(&bench, &format!("{name}.c {name}.o"));
@@ -201,5 +201,31 @@ fn differences_of_object_code_are_replayed_on_the_cpu() {
         let (verdict, run) = check(&bench, &format!("{sides} --param n=8"));
         assert_eq!(verdict, "different", "{}", run.out);
         assert!(run.out.contains("\"cpu\""), "{sides}: {}", run.out);
+    }
+}
+
+/// Branches on data: a square root whose argument is tested first, so that a negative one sets `errno`.
+const BRANCHES: &str = "#include <math.h>
+void f(double a[8], double b[8]) {
+  for (int i = 0; i < 8; i++) {
+    double r = sqrt(a[i]);
+    b[i] = r * b[i];
+    a[i] = r + 1.0;
+  }
+}
+";
+
+#[test]
+fn branches_on_data_are_followed_on_both_sides() {
+    let bench = Bench::new();
+    bench.write("a.c", BRANCHES.as_bytes());
+    for way in ways() {
+        let same = ("r + 1.0", "1.0 + r", "equivalent");
+        for (from, to, wanted) in [same, ("r * b[i]", "r * a[i]", "different"), ("i < 8", "i < 7", "different")] {
+            bench.write("b.c", BRANCHES.replace(from, to).as_bytes());
+            assert!(compiles(&bench, way, "b"), "{way}");
+            let (verdict, run) = check(&bench, "a.c b.o");
+            assert_eq!(verdict, wanted, "{way} {to}: {}", run.out);
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Machine<'p, 'd, D: Domain> {
     pub values: Values<'d, D>,
     pub limits: Limits,
     pub memory: Memory<D::Value>,
-    variables: Vec<Option<Value<D::Value>>>,
+    pub variables: Vec<Option<Value<D::Value>>>,
     expressions: FxHashMap<TermId, Rc<Expression>>,
     /// Regions of the interface's objects, by object.
     pub slots: FxHashMap<usize, usize>,
@@ -55,6 +55,20 @@ pub(crate) struct Machine<'p, 'd, D: Domain> {
     /// The lowest stack address written.
     pub lowest: u64,
     place: u64,
+    entered: u64,
+    /// Branches on data that are open.
+    pub depth: usize,
+    /// Branches on data so far.
+    pub forks: usize,
+    /// Numbers of the points in topological order, once they are needed.
+    pub order: Option<Rc<Vec<usize>>>,
+}
+
+/// Where to go on.
+enum Way<V> {
+    To(PointId),
+    /// One of two points, by a condition on data.
+    Either(V, [PointId; 2]),
 }
 
 /// Points entered between looks at the clock.
@@ -86,6 +100,10 @@ impl Code<'_> {
             frame: [0; 2],
             lowest: u64::MAX,
             place: 0,
+            entered: 0,
+            depth: 0,
+            forks: 0,
+            order: None,
         };
         machine.enter(extents, placement)?;
         machine.go()?;
@@ -147,7 +165,12 @@ impl<D: Domain> Machine<'_, '_, D> {
     }
 
     fn condition(&mut self, term: TermId) -> Run<bool> {
-        match self.eval(term) {
+        let value = self.eval(term);
+        self.is_true(value)
+    }
+
+    fn is_true(&self, value: Value<D::Value>) -> Run<bool> {
+        match value {
             Value::Bool(truth) => Ok(truth),
             other => {
                 let why = other.why_lost().map_or(String::new(), |why| format!(": {why}"));
@@ -223,41 +246,56 @@ impl<D: Domain> Machine<'_, '_, D> {
     }
 
     fn go(&mut self) -> Run<()> {
+        let mut at = Some(Function::ENTRY);
+        while let Some(point) = at {
+            at = self.step(point)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a point; the next one, or nothing after the return.
+    pub fn step(&mut self, at: PointId) -> Run<Option<PointId>> {
+        self.entered += 1;
+        let late =
+            self.entered.is_multiple_of(LOOK) && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
+        if late || self.entered > self.limits.turns {
+            return Err(self.fault(FaultKind::Time, "out of time".to_string()));
+        }
         let function = self.code.function;
-        let (mut at, mut entered) = (Function::ENTRY, 0u64);
-        loop {
-            entered += 1;
-            let late = entered % LOOK == 0 && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
-            if late || entered > self.limits.turns {
-                return Err(self.fault(FaultKind::Time, "out of time".to_string()));
-            }
-            let Some(point) = function.points.get(at.index()) else {
-                return Err(self.trap(Trap::OffTheEnd));
-            };
-            for (place, op) in &point.ops {
-                self.place = *place;
-                self.operation(op)?;
-            }
-            at = match &point.next {
-                Next::Edges(edges) => self.choose(edges)?,
-                Next::Return => return Ok(()),
-                Next::Fault(kind) => return Err(self.trap(*kind)),
-                Next::Call(call) => {
-                    self.call(&call.callee)?;
-                    match call.returns {
-                        Some(next) => next,
-                        None if call.tail => return Ok(()),
-                        None => return Err(self.trap(Trap::OffTheEnd)),
-                    }
+        let Some(point) = function.points.get(at.index()) else {
+            return Err(self.trap(Trap::OffTheEnd));
+        };
+        for (place, op) in &point.ops {
+            self.place = *place;
+            self.operation(op)?;
+        }
+        match &point.next {
+            Next::Edges(edges) => match self.choose(edges)? {
+                Way::To(next) => Ok(Some(next)),
+                Way::Either(cond, sides) => self.fork(cond, sides),
+            },
+            Next::Return => Ok(None),
+            Next::Fault(kind) => Err(self.trap(*kind)),
+            Next::Call(call) => {
+                self.call(&call.callee)?;
+                match call.returns {
+                    Some(next) => Ok(Some(next)),
+                    None if call.tail => Ok(None),
+                    None => Err(self.trap(Trap::OffTheEnd)),
                 }
-            };
+            }
         }
     }
 
-    fn choose(&mut self, edges: &[graph::Edge]) -> Run<PointId> {
-        for edge in edges {
-            if self.condition(edge.guard)? {
-                return Ok(edge.target);
+    fn choose(&mut self, edges: &[graph::Edge]) -> Run<Way<D::Value>> {
+        for (number, edge) in edges.iter().enumerate() {
+            let guard = self.eval(edge.guard);
+            // Guards are exclusive and exhaustive.
+            if let (Value::Truth(yes), 0, [first, second]) = (&guard, number, edges) {
+                return Ok(Way::Either(*yes, [first.target, second.target]));
+            }
+            if self.is_true(guard)? {
+                return Ok(Way::To(edge.target));
             }
         }
         Err(self.trap(Trap::OffTheEnd))

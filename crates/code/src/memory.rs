@@ -91,8 +91,20 @@ impl<V: Copy + Eq> Memory<V> {
         }
     }
 
+    /// The first address of a region's bytes.
+    pub fn base(&self, number: usize) -> u64 {
+        self.region(number).map_or(u64::MAX, |region| region.base)
+    }
+
+    /// Forgets all that was written.
+    pub fn lose(&mut self, why: &'static str) {
+        for region in self.regions.iter_mut().flatten().filter(|region| region.writable) {
+            region.bytes.fill(Content::Lost(why));
+        }
+    }
+
     /// Lets the stack grow down to an address, if it is one of the stack's.
-    fn reach(&mut self, address: u64) -> Result<(), Refusal> {
+    pub fn reach(&mut self, address: u64) -> Result<(), Refusal> {
         let Some(stack) = self.region_mut(STACK) else { return Ok(()) };
         if !(base_of(STACK)..stack.base).contains(&address) {
             return Ok(());

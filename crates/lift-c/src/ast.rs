@@ -241,6 +241,8 @@ pub struct Function {
     pub scop: bool,
     /// Is it in the main file?
     pub main_file: bool,
+    /// Its tokens, from the first of its declaration on.
+    pub tokens: std::ops::Range<usize>,
 }
 
 /// A file.

@@ -26,6 +26,7 @@ mod reduction;
 mod region;
 mod sequence;
 mod statements;
+mod switch;
 mod values;
 
 pub(crate) use values::{Lv, Val};

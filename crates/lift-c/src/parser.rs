@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
             self.skip_external();
             return Ok(());
         }
-        let (line, main_file) = (self.peek().line, self.peek().file == 0);
+        let (first, line, main_file) = (self.at, self.peek().line, self.peek().file == 0);
         let specifiers = self.specifiers()?;
         if self.eat(";") {
             return Ok(());
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         self.skip_attributes();
         if self.text() == "{" {
             let Type::Function(result, parameters) = ty else { return Err(self.unexpected("`;`")) };
-            return self.definition(name, *result, parameters, &specifiers, line, main_file);
+            return self.definition(name, (*result, parameters), &specifiers, first, (line, main_file));
         }
         for variable in self.rest_of_declaration(specifiers, name, ty)? {
             self.file.file_names.push(variable.name);
@@ -190,11 +190,10 @@ impl<'a> Parser<'a> {
     fn definition(
         &mut self,
         name: Name,
-        result: Type,
-        parameters: Vec<Parameter>,
+        (result, parameters): (Type, Vec<Parameter>),
         specifiers: &Specifiers,
-        line: u32,
-        main_file: bool,
+        first: usize,
+        (line, main_file): (u32, bool),
     ) -> Result<(), Error> {
         self.scop = false;
         self.types.push(FxHashMap::default());
@@ -216,6 +215,7 @@ impl<'a> Parser<'a> {
             is_static: specifiers.is_static,
             scop: self.scop,
             main_file,
+            tokens: first..self.at,
         };
         self.file.functions.push(function);
         Ok(())

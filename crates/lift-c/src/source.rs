@@ -67,10 +67,33 @@ impl Source {
     /// The preprocessed text, with this suffix on every name that the file defines outside functions; so two files fit
     /// into one.
     pub fn renamed(&self, suffix: &str) -> String {
+        self.renamed_without(suffix, &[])
+    }
+
+    /// The same, without the functions that this one does not need: what prints and allocates around a kernel uses
+    /// headers that are no longer there.
+    pub fn renamed_for(&self, function: &str, suffix: &str) -> String {
+        let functions = &self.file.functions;
+        let mut needed = vec![false; functions.len()];
+        let mut open: Vec<usize> =
+            (0..functions.len()).filter(|f| self.names.text(functions[*f].name) == function).collect();
+        while let Some(number) = open.pop() {
+            if !std::mem::replace(&mut needed[number], true) {
+                let named = |name: Name| self.tokens[functions[number].tokens.clone()].iter().any(|t| t.name == name);
+                open.extend((0..functions.len()).filter(|f| !needed[*f] && named(functions[*f].name)));
+            }
+        }
+        let left_out: Vec<_> =
+            functions.iter().zip(needed).filter(|(_, needed)| !needed).map(|(f, _)| f.tokens.clone()).collect();
+        self.renamed_without(suffix, &left_out)
+    }
+
+    fn renamed_without(&self, suffix: &str, left_out: &[std::ops::Range<usize>]) -> String {
         let own: FxHashSet<Name> = self.file.file_names.iter().copied().collect();
         let mut text = String::new();
         let mut line = (0, 0);
-        for token in &self.tokens {
+        let kept = self.tokens.iter().enumerate().filter(|(at, _)| !left_out.iter().any(|range| range.contains(at)));
+        for (_, token) in kept {
             if line != (token.file, token.line) || token.kind == Kind::Pragma {
                 text.push('\n');
                 line = (token.file, token.line);

@@ -126,8 +126,13 @@ fn decide(
         },
         UpdateRejection::Different { count, first, .. } => {
             match witness::differing(original, candidate, claim, (&first, count), options, deadline) {
+                Some(found) => return KernelVerdict::Different(found),
+                None if options.strict => return strict_only(original, &first, count),
+                None => {}
+            }
+            // What the candidate makes of the same values may be undefined for some.
+            match witness::undefined_candidate(original, candidate, None, options, deadline) {
                 Some(found) => KernelVerdict::Different(found),
-                None if options.strict => strict_only(original, &first, count),
                 None => {
                     let cell = original.objects[first.original as usize].cell_name(first.cell);
                     let what = format!(

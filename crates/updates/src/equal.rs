@@ -4,7 +4,7 @@
 //! are constants becomes a constant. Where the terms meet a condition that is not settled, both cases must hold. The number of steps is bounded; out of steps means "not shown".
 
 use crate::domain::Floating;
-use crate::scalar::{Cmp, Constant, Op, convert, fold};
+use crate::scalar::{Cmp, Constant, Op, compare, convert, fold};
 use crate::symbolic::Backing;
 use crate::terms::{Shape, TermRef, Terms};
 use rustc_hash::FxHashMap;
@@ -138,6 +138,13 @@ impl<'a> Equality<'a> {
             (Shape::Binary(op, ty), [a, b]) => {
                 fold(op, ty, self.settled_constant(*a, cases, left)?, self.settled_constant(*b, cases, left)?)
             }
+            (Shape::Compare(cmp, _), [a, b]) => {
+                if let Some(holds) = self.assumed(term.plain(), cases) {
+                    return Some(turned(Constant::Int(i64::from(holds)), term.flag()));
+                }
+                let (a, b) = (self.settled_constant(*a, cases, left)?, self.settled_constant(*b, cases, left)?);
+                Ok(Constant::Int(i64::from(compare(cmp, a, b))))
+            }
             _ => return None,
         };
         // What is undefined is no constant.
@@ -155,6 +162,7 @@ impl<'a> Equality<'a> {
             match self.truth(cond, cases) {
                 Some(true) => term = yes.turn(term.flag()),
                 Some(false) => term = no.turn(term.flag()),
+                None if self.is_not_below(cond, yes, no, cases) => term = yes.turn(term.flag()),
                 None => return term,
             }
         }
@@ -174,6 +182,20 @@ impl<'a> Equality<'a> {
         term
     }
 
+    /// Is it `a < b ? a : b` or `a < b ? b : a` of integers where `b < a` is known not to hold? Then the sides are
+    /// equal if the first is not right.
+    fn is_not_below(&self, cond: TermRef, yes: TermRef, no: TermRef, cases: &Cases) -> bool {
+        let Shape::Compare(Cmp::Lt, ty) = self.terms.shape(cond) else { return false };
+        let [a, b] = *self.terms.operands(cond) else { return false };
+        let reversed = |known: TermRef| {
+            self.terms.shape(known) == Shape::Compare(Cmp::Lt, ty) && self.terms.operands(known) == [b, a]
+        };
+        !ty.is_float()
+            && !cond.flag()
+            && ((yes, no) == (a, b) || (yes, no) == (b, a))
+            && cases.iter().any(|(known, side)| !side && reversed(*known))
+    }
+
     /// Is the truth value settled?
     fn truth(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
         let flag = cond.flag();
@@ -183,9 +205,14 @@ impl<'a> Equality<'a> {
         }
         let flag = flag != plain.flag();
         let plain = plain.plain();
-        let found = cases.iter().find(|(known, _)| *known == plain).map(|(_, side)| *side);
-        let found = found.or_else(|| self.implied(plain, cases)).or_else(|| self.bounded(plain, cases));
-        found.map(|holds| holds != flag)
+        let folded = || Some(self.settled_constant(plain, cases, NESTED)?.is_true());
+        self.assumed(plain, cases).or_else(folded).map(|holds| holds != flag)
+    }
+
+    /// What the assumed cases say about a condition.
+    fn assumed(&self, cond: TermRef, cases: &Cases) -> Option<bool> {
+        let found = cases.iter().find(|(known, _)| *known == cond).map(|(_, side)| *side);
+        found.or_else(|| self.implied(cond, cases)).or_else(|| self.bounded(cond, cases))
     }
 
     /// What the assumed comparisons say about another one of the same operands.
@@ -268,13 +295,47 @@ impl<'a> Equality<'a> {
                 while let Shape::Choice = self.terms.shape(cond) {
                     cond = self.reduce(self.terms.operands(cond)[0].plain(), cases).plain();
                 }
-                Some(cond)
+                Some(self.inner_condition(cond, cases, NESTED).unwrap_or(cond))
             }
             // A comparison is itself a choice of one and zero.
             Shape::Compare(..) => Some(term.plain()),
             _ => None,
         }
         .filter(|cond| self.truth(*cond, cases).is_none())
+    }
+}
+
+impl Equality<'_> {
+    /// A condition that decides a comparison of numbers which are constants in every case: the comparison of such a
+    /// number says nothing of its own.
+    fn inner_condition(&self, cond: TermRef, cases: &Cases, left: u32) -> Option<TermRef> {
+        let Shape::Compare(..) = self.terms.shape(cond) else { return None };
+        let operands = self.terms.operands(cond);
+        if !operands.iter().all(|o| self.is_constant_by_cases(*o, left)) {
+            return None;
+        }
+        operands.iter().find_map(|o| self.open_inside(*o, cases, left))
+    }
+
+    /// Is the term made of constants and choices between them?
+    fn is_constant_by_cases(&self, term: TermRef, left: u32) -> bool {
+        let Some(left) = left.checked_sub(1) else { return false };
+        let all = |list: &[TermRef]| list.iter().all(|o| self.is_constant_by_cases(*o, left));
+        match self.terms.shape(term) {
+            Shape::Constant(_) | Shape::Compare(..) => true,
+            Shape::Choice => all(&self.terms.operands(term)[1..]),
+            Shape::Binary(..) | Shape::Convert(..) => all(self.terms.operands(term)),
+            _ => false,
+        }
+    }
+
+    fn open_inside(&self, term: TermRef, cases: &Cases, left: u32) -> Option<TermRef> {
+        let left = left.checked_sub(1)?;
+        let term = self.reduce(term, cases);
+        match self.terms.shape(term) {
+            Shape::Choice | Shape::Compare(..) => self.open_condition(term, cases),
+            _ => self.terms.operands(term).iter().find_map(|o| self.open_inside(*o, cases, left)),
+        }
     }
 }
 

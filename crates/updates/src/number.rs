@@ -18,7 +18,7 @@ pub enum Number {
 pub enum Overflow {
     /// It is undefined: the input does not count.
     Undefined,
-    /// It wraps, as with `-fwrapv`.
+    /// It wraps, as with `-fwrapv`: also where a negative number is shifted.
     Wraps,
 }
 
@@ -66,7 +66,16 @@ impl<F: FnMut(u64, u64, Scalar) -> Constant> Domain for Numbers<F> {
 
     fn binary(&mut self, op: Op, ty: Scalar, a: Number, b: Number) -> Result<Number, Undefined> {
         let (a, b) = (constant(a), constant(b));
+        // The first operand that is a NaN is the result, as on the hardware.
+        if let Some(nan) = [a, b].into_iter().find(|c| c.as_float().is_some_and(f64::is_nan)) {
+            return Ok(Number::Value(nan));
+        }
+        let amount = b.as_integer().is_some_and(|b| (0..i128::from(ty.bits())).contains(&b));
         match scalar::fold(op, ty, a, b) {
+            Err(Undefined::Shift) if self.overflow == Overflow::Wraps && amount => {
+                let (Some(a), Some(b)) = (a.as_integer(), b.as_integer()) else { return Err(Undefined::Shift) };
+                Ok(Number::Value(Constant::integer(ty.wrap(a << b))))
+            }
             Err(Undefined::Overflow) if self.overflow == Overflow::Wraps => {
                 let (Some(a), Some(b)) = (a.as_integer(), b.as_integer()) else { return Err(Undefined::Overflow) };
                 let value = match op {

@@ -306,6 +306,12 @@ impl fmt::Display for Constant {
         match self {
             Constant::Int(value) => write!(f, "{value}"),
             Constant::Big(value) => write!(f, "{value}"),
+            Constant::F32(bits) if f32::from_bits(*bits).is_nan() && bits & 0x3f_ffff != 0 => {
+                write!(f, "NaN(0x{:x})", bits & 0x3f_ffff)
+            }
+            Constant::F64(bits) if f64::from_bits(*bits).is_nan() && bits << 13 != 0 => {
+                write!(f, "NaN(0x{:x})", bits << 13 >> 13)
+            }
             Constant::F32(bits) => write!(f, "{:?}f", f32::from_bits(*bits)),
             Constant::F64(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
         }

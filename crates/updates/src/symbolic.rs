@@ -10,6 +10,8 @@ use crate::scalar::{self, Cmp, Constant, Op, Scalar, Undefined};
 use rustc_hash::FxHashMap;
 
 mod column;
+#[cfg(test)]
+mod tests;
 
 /// Where symbolic values are kept.
 pub trait Backing {
@@ -39,6 +41,21 @@ pub trait Backing {
     fn turned(&self, value: Self::Value) -> Self::Value;
     /// The value without its flag, and the flag.
     fn split(&self, value: Self::Value) -> (Self::Value, bool);
+    /// The operation of types and its operands that the value is, flag aside, if that is still known.
+    fn opened(&self, _value: Self::Value) -> Option<(Opened, &[Self::Value])> {
+        None
+    }
+}
+
+/// What a value was made by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opened {
+    /// An operation of a type.
+    Binary(Op, Scalar),
+    /// A conversion, from and to.
+    Convert(Scalar, Scalar),
+    /// A square root of a type.
+    Root(Scalar),
 }
 
 /// What is applied.
@@ -69,12 +86,21 @@ pub struct Symbolic<B: Backing> {
     pub used_cases: bool,
     /// Integers known to fit a type narrower than their operations: inputs and results of conversions.
     narrow: FxHashMap<B::Value, Scalar>,
+    /// Operands of the comparisons `a < b` of integers.
+    below: FxHashMap<B::Value, (B::Value, B::Value)>,
 }
 
 impl<B: Backing> Symbolic<B> {
     /// An empty domain.
     pub fn new(backing: B, mode: Floating) -> Symbolic<B> {
-        Symbolic { backing, mode, used_nan_payload: false, used_cases: false, narrow: FxHashMap::default() }
+        Symbolic {
+            backing,
+            mode,
+            used_nan_payload: false,
+            used_cases: false,
+            narrow: FxHashMap::default(),
+            below: FxHashMap::default(),
+        }
     }
 
     #[inline]
@@ -192,6 +218,14 @@ impl<B: Backing> Symbolic<B> {
             Op::Mul | Op::Div if right == one => a,
             Op::Mul if left == one => b,
             Op::Mul | Op::And if left == zero || right == zero => self.backing.constant(Constant::Int(0)),
+            // Of unsigned numbers a shift is the product with a power of two; of signed ones it is undefined more often.
+            Op::Shl if !ty.is_signed() => match right {
+                Some(Constant::Int(by @ 0..64)) if by < i64::from(ty.bits()) => {
+                    let factor = self.backing.constant(Constant::integer(1 << by));
+                    self.int_binary(Op::Mul, ty, a, factor)
+                }
+                _ => self.backing.apply(Tag::Binary(op, ty), &[a, b]),
+            },
             Op::Sub if a == b => self.backing.constant(Constant::Int(0)),
             Op::Sub => match right.and_then(Constant::as_integer) {
                 // x - c is x + (-c): the same number, so the same overflow. The lowest value has no negation.
@@ -221,6 +255,62 @@ impl<B: Backing> Symbolic<B> {
         let [zero, one] = [0, 1].map(|n| self.backing.constant(Constant::Int(n)));
         let (yes, no) = (self.int_binary(op, ty, other, one), self.int_binary(op, ty, other, zero));
         self.choice(truth, yes, no)
+    }
+}
+
+impl<B: Backing> Symbolic<B> {
+    /// The larger or the smaller of two integers is the same whichever is compared with which.
+    fn larger_or_smaller(&mut self, cond: B::Value, yes: B::Value, no: B::Value) -> (B::Value, B::Value, B::Value) {
+        match self.below.get(&cond) {
+            Some((a, b)) if a > b && ((yes, no) == (*a, *b) || (yes, no) == (*b, *a)) => {
+                // Where they are equal, either may be taken.
+                let (a, b) = (*a, *b);
+                (self.compare(Cmp::Lt, Scalar::I64, b, a), no, yes)
+            }
+            _ => (cond, yes, no),
+        }
+    }
+
+    /// An operation of `double` on values of `float`, rounded to `float`, is the operation of `float`: 53 bits are more than
+    /// twice 24 and two, so the first rounding does not disturb the second (Figueroa, "When is double rounding innocuous?").
+    fn rounded(&mut self, value: B::Value) -> Option<Result<B::Value, Undefined>> {
+        let (plain, negative) = self.backing.split(value);
+        let (made, operands) = self.backing.opened(plain)?;
+        let operands = operands.to_vec();
+        let single = match (made, operands.as_slice()) {
+            (Opened::Convert(Scalar::F32, Scalar::F64), [x]) => *x,
+            (Opened::Binary(op @ (Op::Add | Op::Mul | Op::Div), Scalar::F64), [a, b]) => {
+                let (a, b) = (self.single(*a)?, self.single(*b)?);
+                match self.binary(op, Scalar::F32, a, b) {
+                    Ok(value) => value,
+                    undefined => return Some(undefined),
+                }
+            }
+            (Opened::Root(Scalar::F64), [x]) => {
+                let x = self.single(*x)?;
+                self.call("sqrtf", Scalar::F32, &[x])
+            }
+            _ => return None,
+        };
+        self.used_nan_payload = true;
+        Some(Ok(if negative { self.float_negate(single) } else { single }))
+    }
+
+    /// The value of `float` that this one of `double` is.
+    fn single(&mut self, value: B::Value) -> Option<B::Value> {
+        if let Some(Constant::F64(bits)) = self.backing.known(value) {
+            let (wide, narrow) = (f64::from_bits(bits), f64::from_bits(bits) as f32);
+            let exact = f64::from(narrow).to_bits() == wide.to_bits();
+            return exact.then(|| self.backing.constant(Constant::F32(narrow.to_bits())));
+        }
+        let (plain, negative) = self.backing.split(value);
+        match self.backing.opened(plain)? {
+            (Opened::Convert(Scalar::F32, Scalar::F64), [x]) => {
+                let x = *x;
+                Some(if negative { self.float_negate(x) } else { x })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -358,6 +448,9 @@ impl<B: Backing> Domain for Symbolic<B> {
             }
             _ => {
                 let value = self.backing.apply(Tag::Compare(cmp, class(ty)), &[a, b]);
+                if cmp == Cmp::Lt && !ty.is_float() {
+                    self.below.insert(value, (a, b));
+                }
                 self.note_truth(value)
             }
         }
@@ -395,6 +488,9 @@ impl<B: Backing> Domain for Symbolic<B> {
             return Ok(converted);
         }
         if from.is_float() && to.is_float() {
+            if let (Scalar::F64, Some(rounded)) = (from, self.rounded(value)) {
+                return rounded;
+            }
             // Rounding is to nearest, so it does not see the sign.
             let (value, negative) = self.backing.split(value);
             let converted = self.backing.apply(Tag::Convert(from, to), &[value]);
@@ -415,6 +511,7 @@ impl<B: Backing> Domain for Symbolic<B> {
         self.used_cases = true;
         let (cond, negated) = self.backing.split(cond);
         let (yes, no) = if negated { (no, yes) } else { (yes, no) };
+        let (cond, yes, no) = self.larger_or_smaller(cond, yes, no);
         match (self.backing.known(yes), self.backing.known(no)) {
             (Some(Constant::Int(1)), Some(Constant::Int(0))) => cond,
             (Some(Constant::Int(0)), Some(Constant::Int(1))) => self.backing.turned(cond),

@@ -1,7 +1,7 @@
 //! Values as hash-consed terms: exact, for explaining a difference and for certificates.
 
 use crate::scalar::{Cmp, Constant, Op, Scalar};
-use crate::symbolic::{Backing, Tag};
+use crate::symbolic::{Backing, Opened, Tag};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
@@ -234,5 +234,15 @@ impl Backing for Terms {
 
     fn split(&self, value: TermRef) -> (TermRef, bool) {
         (value.plain(), value.flag())
+    }
+
+    fn opened(&self, value: TermRef) -> Option<(Opened, &[TermRef])> {
+        let made = match self.shape(value) {
+            Shape::Binary(op, ty) => Opened::Binary(op, ty),
+            Shape::Convert(from, to) => Opened::Convert(from, to),
+            Shape::Call(function, ty) if self.functions[function as usize] == "sqrt" => Opened::Root(ty),
+            _ => return None,
+        };
+        Some((made, self.operands(value)))
     }
 }

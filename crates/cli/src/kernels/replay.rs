@@ -49,7 +49,10 @@ pub fn replay(sides: [Side<'_>; 2], witness: &KernelWitness) -> Result {
     let Some(directory) = scratch() else { return Result::NotRun };
     let objects: Option<Vec<PathBuf>> =
         sides.iter().zip(SUFFIXES).filter_map(|(side, suffix)| prepared(side, suffix, &directory)).collect();
-    let outputs = objects.and_then(|objects| compile_and_run(&directory, &text, &objects, witness));
+    let alone = sides.iter().all(|s| s.object.is_none() && s.program.functions.is_empty());
+    let library = if alone { Library::Avoided } else { Library::Linked };
+    let outputs = objects
+        .and_then(|objects| compile_and_run(&directory, &text, (&objects, library), (sides[0].program, witness)));
     // Scratch files that stay behind harm nobody.
     let _ = std::fs::remove_dir_all(&directory);
     let Some(bytes) = outputs else { return Result::NotRun };
@@ -89,11 +92,35 @@ fn declaration(side: &Side<'_>, suffix: &str) -> String {
     format!("{} {}{suffix}({arguments});\n", program.result.map_or("void", of), side.name)
 }
 
-fn compile_and_run(directory: &Path, text: &str, objects: &[PathBuf], witness: &KernelWitness) -> Option<Vec<u8>> {
+/// Is the C library linked? That is half of the cost, and few kernels need it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Library {
+    Linked,
+    /// Only if it does not go without.
+    Avoided,
+}
+
+fn compile_and_run(
+    directory: &Path,
+    text: &str,
+    (objects, library): (&[PathBuf], Library),
+    (original, witness): (&Program, &KernelWitness),
+) -> Option<Vec<u8>> {
     let (source, program) = (directory.join("replay.c"), directory.join("replay"));
     std::fs::write(&source, text).ok()?;
-    let mut compiler = Command::new("cc");
-    compiler.args(["-w", "-O0", "-ffp-contract=off", "-fwrapv", "-pipe", "-o"]).arg(&program).arg(&source);
+    let compiler = || {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-w", "-O0", "-ffp-contract=off", "-fwrapv", "-pipe", "-o"]).arg(&program).arg(&source);
+        compiler.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        compiler
+    };
+    let here = cfg!(all(target_arch = "x86_64", target_os = "linux"));
+    let linked = here && library == Library::Avoided && !text.contains("omp parallel") && {
+        let mut small = compiler();
+        small.args(["-DALONE", "-nostdlib", "-static", "-fno-stack-protector"]);
+        run(small, Vec::new()).is_some()
+    };
+    let mut compiler = compiler();
     // What a clause makes private is so with OpenMP only. The order of a reduction is not fixed then.
     if text.contains("omp parallel") && !text.contains("reduction") {
         compiler.arg("-fopenmp");
@@ -102,9 +129,20 @@ fn compile_and_run(directory: &Path, text: &str, objects: &[PathBuf], witness: &
         compiler.arg("-no-pie").args(objects);
     }
     compiler.arg("-lm");
-    compiler.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    run(compiler, Vec::new())?;
-    let input: Vec<u8> = witness.memory.iter().flat_map(|m| m.cells.iter().zip(types(m)).flat_map(bytes)).collect();
+    if !linked {
+        run(compiler, Vec::new())?;
+    }
+    let mut input = Vec::new();
+    for memory in &witness.memory {
+        let layout = Layout::of(original, memory)?;
+        let start = input.len();
+        input.resize(start + layout.size_of(memory.cells.len()), 0);
+        for (cell, constant) in memory.cells.iter().enumerate() {
+            let (at, ty) = layout.cell(cell);
+            let bytes = bytes(constant, ty);
+            input[start + at..start + at + bytes.len()].copy_from_slice(&bytes);
+        }
+    }
     let mut command = Command::new(&program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     run(command, input)
@@ -139,12 +177,45 @@ fn run(mut command: Command, input: Vec<u8>) -> Option<Vec<u8>> {
     status.success().then_some(output?)
 }
 
-/// Types of a witness's cells: numbers carry their own unless they are integers, which the object names.
-fn types(input: &WitnessInput) -> impl Iterator<Item = Scalar> + '_ {
-    input.types.iter().copied().cycle()
+/// Where the cells of an object are in memory.
+struct Layout {
+    fields: Vec<(usize, Scalar)>,
+    /// Of one element.
+    size: usize,
 }
 
-fn bytes((constant, ty): (&Constant, Scalar)) -> Vec<u8> {
+impl Layout {
+    /// Nothing if the object is not there, or if padding inside its structures is not known.
+    fn of(program: &Program, input: &WitnessInput) -> Option<Layout> {
+        let object = program.objects.iter().find(|o| o.origin == input.origin)?;
+        let width = |ty: Scalar| ty.bytes() as usize;
+        let widest = object.fields.iter().map(|f| width(f.ty)).max()?;
+        // A structure inside a structure ends with padding of its own, unless all is of one width.
+        let nested = object.fields.iter().any(|f| f.name.matches('.').count() > 1);
+        if nested && object.fields.iter().any(|f| width(f.ty) != widest) {
+            return None;
+        }
+        let (mut fields, mut size) = (Vec::new(), 0usize);
+        for field in &object.fields {
+            let at = size.next_multiple_of(width(field.ty));
+            fields.push((at, field.ty));
+            size = at + width(field.ty);
+        }
+        Some(Layout { fields, size: size.next_multiple_of(widest) })
+    }
+
+    fn size_of(&self, cells: usize) -> usize {
+        cells.div_ceil(self.fields.len()) * self.size
+    }
+
+    /// Place and type of a cell.
+    fn cell(&self, cell: usize) -> (usize, Scalar) {
+        let (at, ty) = self.fields[cell % self.fields.len()];
+        (cell / self.fields.len() * self.size + at, ty)
+    }
+}
+
+fn bytes(constant: &Constant, ty: Scalar) -> Vec<u8> {
     let value = match constant {
         Constant::F64(bits) => *bits,
         Constant::F32(bits) => u64::from(*bits),
@@ -168,10 +239,22 @@ const PRELUDE: &str = "\
 typedef unsigned long size_t; typedef long ssize_t; typedef long ptrdiff_t; typedef unsigned long uintptr_t; typedef long intptr_t;
 typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
 typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long uint64_t;
-long read(int, void *, unsigned long); long write(int, const void *, unsigned long); void *malloc(unsigned long); void free(void *);
+#ifdef ALONE
+static long pass(long k, long a, const void *b, unsigned long c) { long r; __asm__ volatile (\"syscall\" : \"=a\"(r) : \"a\"(k), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\"); return r; }
+#define read(f, p, n) pass(0, f, p, n)
+#define write(f, p, n) pass(1, f, p, n)
+int main(void);
+__attribute__((used)) static void start(void) { pass(60, main(), 0, 0); }
+__asm__ (\".globl _start\\n_start: xorl %ebp, %ebp\\nandq $-16, %rsp\\ncall start\\n\");
+#else
+long read(int, void *, unsigned long); long write(int, const void *, unsigned long);
+#endif
+void *malloc(unsigned long); void free(void *);
 static void take(void *p, unsigned long n) { char *c = p; while (n) { long k = read(0, c, n); if (k <= 0) __builtin_trap(); c += k; n -= k; } }
 static void give(const void *p, unsigned long n) { const char *c = p; while (n) { long k = write(1, c, n); if (k <= 0) __builtin_trap(); c += k; n -= k; } }
 static void copy(void *p, const void *q, unsigned long n) { char *a = p; const char *b = q; while (n--) *a++ = *b++; }
+#undef read
+#undef write
 ";
 
 /// The text of the program that runs both kernels.
@@ -204,7 +287,7 @@ fn harness(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Option<String> {
         for (name, value) in &undeclared {
             text.push_str(&format!("#define {name} ({value})\n"));
         }
-        text.push_str(&side.source.renamed(suffix));
+        text.push_str(&side.source.renamed_for(side.name, suffix));
         text.push('\n');
         for (name, _) in &undeclared {
             text.push_str(&format!("#undef {name}\n"));
@@ -214,13 +297,14 @@ fn harness(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Option<String> {
     let original = sides[0].program;
     let mut size_of: Vec<(Origin, usize)> = Vec::new();
     for (number, input) in witness.memory.iter().enumerate() {
-        let [ty] = input.types.as_slice() else { return None };
-        let size = input.cells.len() * ty.bytes() as usize;
-        text.push_str(&format!(
-            "static {} in{number}[{}], o{number}[{1}], c{number}[{1}];\n",
-            ty.name(),
-            input.cells.len().max(1)
-        ));
+        let layout = Layout::of(original, input)?;
+        let size = layout.size_of(input.cells.len());
+        // An argument is taken from here as a value of its type; of structures only the bytes count.
+        let (ty, count) = match input.types.as_slice() {
+            [ty] => (ty.name(), input.cells.len()),
+            _ => ("_Alignas(16) unsigned char", size),
+        };
+        text.push_str(&format!("static {ty} in{number}[{}], o{number}[{0}], c{number}[{0}];\n", count.max(1)));
         text.push_str(&format!(
             "take(in{number}, {size}); copy(o{number}, in{number}, {size}); copy(c{number}, in{number}, {size});\n"
         ));
@@ -280,30 +364,31 @@ fn compare(output: &[u8], original: &Program, witness: &KernelWitness) -> Result
         return Result::NotRun;
     }
     let (ours, theirs) = output.split_at(half);
-    let mut layout: Vec<(Scalar, usize)> = Vec::new();
+    let mut at = 0;
     if let Some(object) = original.result {
-        layout.push((original.objects[object as usize].fields[0].ty, 1));
+        let ty = original.objects[object as usize].fields[0].ty;
+        if differs(ours, theirs, at, ty) {
+            return Result::Differs;
+        }
+        at += ty.bytes() as usize;
     }
     for (_, object) in outputs(original) {
-        let found = witness.memory.iter().find(|m| m.origin == object.origin);
-        if let Some(input) = found {
-            layout.push((object.fields[0].ty, input.cells.len()));
+        let Some(input) = witness.memory.iter().find(|m| m.origin == object.origin) else { continue };
+        let Some(layout) = Layout::of(original, input) else { return Result::NotRun };
+        let mut cells = (0..input.cells.len()).map(|cell| layout.cell(cell));
+        if cells.any(|(offset, ty)| differs(ours, theirs, at + offset, ty)) {
+            return Result::Differs;
         }
-    }
-    let mut at = 0;
-    for (ty, count) in layout {
-        let size = ty.bytes() as usize;
-        for _ in 0..count {
-            let (Some(a), Some(b)) = (ours.get(at..at + size), theirs.get(at..at + size)) else {
-                return Result::NotRun;
-            };
-            if a != b && !(is_nan(ty, a) && is_nan(ty, b)) {
-                return Result::Differs;
-            }
-            at += size;
-        }
+        at += layout.size_of(input.cells.len());
     }
     if at == half { Result::Agrees } else { Result::NotRun }
+}
+
+/// Do two outputs differ at this place? What is not there does not.
+fn differs(ours: &[u8], theirs: &[u8], at: usize, ty: Scalar) -> bool {
+    let range = at..at + ty.bytes() as usize;
+    let (Some(a), Some(b)) = (ours.get(range.clone()), theirs.get(range)) else { return false };
+    a != b && !(is_nan(ty, a) && is_nan(ty, b))
 }
 
 fn is_nan(ty: Scalar, bytes: &[u8]) -> bool {

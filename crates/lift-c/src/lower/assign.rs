@@ -1,5 +1,6 @@
 //! Assignments, `++` and `--`.
 
+use super::expressions::typed;
 use super::values::{Access, convert_int, place_has_effects};
 use super::{Key, Lowerer, Lv, Val};
 use crate::ast::{Binary, Expr};
@@ -123,7 +124,7 @@ impl<'a> Lowerer<'a> {
                 self.write_slot(slot, ty, key, value)
             }
             Lv::Pointer(slot, target) => {
-                let value = self.value(right)?;
+                let value = self.value(typed(right))?;
                 let value = match operator {
                     None => value,
                     Some(operator) => {

@@ -1,5 +1,6 @@
 //! Calls: functions of the file are inlined, mathematical functions stay, others are refused.
 
+use super::expressions::typed;
 use super::values::is_closed;
 use super::{Binding, Key, Lowerer, Val};
 use crate::ast::{Expr, ExprKind, Function, Parameter, Type};
@@ -223,7 +224,7 @@ impl<'a> Lowerer<'a> {
         }
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            values.push(self.value(argument)?);
+            values.push(self.value(typed(argument))?);
         }
         self.line = line;
         let outer_way = self.way;

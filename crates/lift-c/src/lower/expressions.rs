@@ -2,7 +2,7 @@
 
 use super::values::{Access, common, convert_data, convert_int};
 use super::{Lowerer, Lv, Val, constant};
-use crate::ast::{self, Binary, Expr, ExprKind, StmtKind, Unary};
+use crate::ast::{self, Binary, Expr, ExprKind, StmtKind, Type, Unary};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::literals;
@@ -61,6 +61,7 @@ impl<'a> Lowerer<'a> {
             ExprKind::Call(callee, arguments) => self.call(callee, arguments, expr.line),
             ExprKind::Cast(ty, inner) => {
                 let ty = self.ctype(ty)?;
+                let inner = if matches!(ty, CType::Pointer(_)) { typed(inner) } else { inner };
                 let value = self.value(inner)?;
                 self.line = expr.line;
                 self.convert(value, &ty)
@@ -287,6 +288,16 @@ impl<'a> Lowerer<'a> {
             Val::Fresh(..) | Val::Void => {}
         }
         Ok(())
+    }
+}
+
+/// The pointer before a cast to `void *`: what is made of that next counts.
+pub(super) fn typed(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast(ty, inner) if matches!(&**ty, Type::Pointer(target) if matches!(**target, Type::Void)) => {
+            typed(inner)
+        }
+        _ => expr,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Initializers: which cell each value of a list is for (C11 6.7.9).
 
+use super::expressions::typed;
 use super::values::Access;
 use super::{Lowerer, Val};
 use crate::ast::{self, Initializer};
@@ -19,9 +20,9 @@ impl<'a> Lowerer<'a> {
     /// The start value of a scalar or pointer.
     pub(super) fn initial_value(&mut self, init: &Initializer) -> Result<Val, Error> {
         match init {
-            Initializer::Value(expr) => self.value(expr),
+            Initializer::Value(expr) => self.value(typed(expr)),
             Initializer::List(list) => match list.as_slice() {
-                [Initializer::Value(expr)] => self.value(expr),
+                [Initializer::Value(expr)] => self.value(typed(expr)),
                 _ => Err(self.malformed("a list for a single value")),
             },
             _ => Err(self.malformed("a designator outside a list")),

@@ -1,4 +1,4 @@
-//! OpenMP regions: `omp parallel` around a block, with `omp for`, `omp single` and `omp barrier` inside.
+//! OpenMP regions: `omp parallel` around a block or a loop, with `omp for`, `omp single` and `omp barrier` inside.
 //!
 //! Every thread runs the block. Outside the loops and blocks that are shared out, it may touch only what is its own: the
 //! variables of the clauses `private` and `firstprivate` and those declared inside. It may read variables that nobody in the

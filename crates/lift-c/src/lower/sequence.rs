@@ -34,6 +34,9 @@ impl Effects {
     }
 }
 
+/// Longest chain of calls that is looked through.
+const DEEPEST: usize = 8;
+
 fn is_step(operator: Unary) -> bool {
     matches!(operator, Unary::PreIncrement | Unary::PreDecrement | Unary::PostIncrement | Unary::PostDecrement)
 }
@@ -74,11 +77,11 @@ impl<'a> Lowerer<'a> {
         self.file.functions.iter().find(|f| f.name == name)
     }
 
-    fn has_effects(&self, expr: &Expr) -> bool {
+    pub(super) fn has_effects(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Assign(..) | ExprKind::Statements(_) => true,
             ExprKind::Unary(operator, _) if is_step(*operator) => true,
-            ExprKind::Call(callee, _) if self.own_function(callee).is_some_and(|f| self.stores(f, 8)) => true,
+            ExprKind::Call(callee, _) if self.own_function(callee).is_some_and(|f| self.stores(f, &[])) => true,
             _ => parts(expr).into_iter().any(|part| self.has_effects(part)),
         }
     }
@@ -126,13 +129,13 @@ impl<'a> Lowerer<'a> {
                 found = self.apart(&arguments.iter().collect::<Vec<_>>())?;
                 if let Some(function) = self.own_function(callee) {
                     found.loads = true;
-                    found.stores |= self.stores(function, 8);
+                    found.stores |= self.stores(function, &[]);
                 }
             }
             ExprKind::Statements(list) => {
                 found.writes.extend(super::assigned_names(list));
                 found.loads = true;
-                found.stores = list.iter().any(|stmt| self.stores_in(stmt, &FxHashSet::default(), 8));
+                found.stores = list.iter().any(|stmt| self.stores_in(stmt, &FxHashSet::default(), &[]));
             }
             _ => {
                 for part in parts(expr) {
@@ -190,8 +193,13 @@ impl<'a> Lowerer<'a> {
         self.unsupported("an expression whose value depends on the order in which its parts are evaluated")
     }
 
-    /// May the function write memory of its caller? Calls deeper than `left` are taken to.
-    fn stores(&self, function: &Function, left: u32) -> bool {
+    /// May the function write memory of its caller? `chain` are the calls that lead here; deeper ones than a few are
+    /// taken to. One that comes back is refused as recursion where it is lowered.
+    fn stores(&self, function: &Function, chain: &[Name]) -> bool {
+        if chain.contains(&function.name) {
+            return false;
+        }
+        let chain = [chain, &[function.name]].concat();
         let mut own: FxHashSet<Name> = function.parameters.iter().filter_map(|p| p.name).collect();
         function.body.iter().for_each(|stmt| declared_here(stmt, &|v| !v.is_static, &mut own));
         let mut local = FxHashSet::default();
@@ -201,13 +209,13 @@ impl<'a> Lowerer<'a> {
             .for_each(|stmt| declared_here(stmt, &|v| !v.is_static && !matches!(v.ty, Type::Pointer(_)), &mut local));
         let assigned = super::assigned_names(&function.body);
         assigned.iter().any(|name| !own.contains(name))
-            || left == 0
-            || function.body.iter().any(|stmt| self.stores_in(stmt, &local, left - 1))
+            || chain.len() > DEEPEST
+            || function.body.iter().any(|stmt| self.stores_in(stmt, &local, &chain))
     }
 
-    fn stores_in(&self, stmt: &Stmt, local: &FxHashSet<Name>, left: u32) -> bool {
-        let inner = |stmt: &Stmt| self.stores_in(stmt, local, left);
-        let own = |expr: &Expr| self.stores_by(expr, local, left);
+    fn stores_in(&self, stmt: &Stmt, local: &FxHashSet<Name>, chain: &[Name]) -> bool {
+        let inner = |stmt: &Stmt| self.stores_in(stmt, local, chain);
+        let own = |expr: &Expr| self.stores_by(expr, local, chain);
         match &stmt.kind {
             StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) | StmtKind::Case(expr) => own(expr),
             StmtKind::If(cond, yes, no) => own(cond) || inner(yes) || no.as_deref().is_some_and(inner),
@@ -228,7 +236,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn stores_by(&self, expr: &Expr, local: &FxHashSet<Name>, left: u32) -> bool {
+    fn stores_by(&self, expr: &Expr, local: &FxHashSet<Name>, chain: &[Name]) -> bool {
         // A variable, or a part of one that is declared here and is no pointer.
         let outside = |target: &Expr| {
             let (mut base, mut whole) = (target, true);
@@ -241,13 +249,13 @@ impl<'a> Lowerer<'a> {
             ExprKind::Assign(_, target, _) => outside(target),
             ExprKind::Unary(operator, target) if is_step(*operator) => outside(target),
             ExprKind::Call(callee, _) => match self.own_function(callee) {
-                Some(function) => left == 0 || self.stores(function, left - 1),
+                Some(function) => self.stores(function, chain),
                 None => matches!(callee.kind, ExprKind::Name(name) if self.text(name).contains("mem")),
             },
-            ExprKind::Statements(list) => list.iter().any(|stmt| self.stores_in(stmt, local, left)),
+            ExprKind::Statements(list) => list.iter().any(|stmt| self.stores_in(stmt, local, chain)),
             _ => false,
         };
-        here || parts(expr).into_iter().any(|part| self.stores_by(part, local, left))
+        here || parts(expr).into_iter().any(|part| self.stores_by(part, local, chain))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::region::{is_region, is_single};
 use super::values::Access;
-use super::{Binding, Lowerer, Val, nothing};
+use super::{Binding, Lowerer, Val};
 use crate::ast::{self, Expr, ExprKind, For, StmtKind};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::lexer::Name;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
-use updates::{Base, Cond, Int, Loop, LoopStmt, Place, Stmt, SwitchStmt, Variable};
+use updates::{Base, Cond, Int, Loop, LoopStmt, Place, Stmt, Variable};
 
 /// Does control leave the enclosing list from inside the statement, other than at its end?
 fn has_exit(stmt: &ast::Stmt) -> bool {
@@ -131,6 +131,9 @@ impl<'a> Lowerer<'a> {
         {
             match &stmt.kind {
                 StmtKind::Block(list) if is_region(self.text(name)) => return self.parallel_region(name, list, out),
+                StmtKind::For(_) | StmtKind::While(..) if is_region(self.text(name)) => {
+                    return self.parallel_region(name, std::slice::from_ref(stmt), out);
+                }
                 StmtKind::Block(_) if self.region.is_some() => {}
                 _ => return Err(self.unsupported(format!("`#pragma {}`", self.text(name)))),
             }
@@ -358,40 +361,6 @@ impl<'a> Lowerer<'a> {
         let (step, strided) = (Vec::new(), OnceLock::new());
         let stmt = LoopStmt { site, number, cond, step, body, test_first, parallel: None, strided };
         out.push(Stmt::Loop(Box::new(stmt)));
-        Ok(())
-    }
-
-    fn switch(&mut self, line: u32, value: &Expr, body: &ast::Stmt, out: &mut Vec<Stmt>) -> Result<(), Error> {
-        let site = self.site(line);
-        let value = self.value(value)?;
-        let (value, _) = self.int_of(value)?;
-        let StmtKind::Block(list) = &body.kind else { return Err(self.unsupported("a switch without a block")) };
-        let (mut cases, mut default, mut stmts) = (Vec::new(), None, Vec::new());
-        self.scopes.push(FxHashMap::default());
-        for stmt in list {
-            match &stmt.kind {
-                StmtKind::Case(expr) => {
-                    self.line = stmt.line;
-                    match self.value(expr)? {
-                        Val::Int(Int::Const(case), _) => cases.push((case, stmts.len())),
-                        _ => return Err(self.malformed("a case that is not a constant")),
-                    }
-                }
-                StmtKind::Default => default = Some(stmts.len()),
-                _ => {
-                    // One entry per statement, so that cases find their place.
-                    let mut part = Vec::new();
-                    self.statement(stmt, &mut part)?;
-                    stmts.push(match part.len() {
-                        0 => nothing(),
-                        1 => part.remove(0),
-                        _ => Stmt::Block(part),
-                    });
-                }
-            }
-        }
-        self.scopes.pop();
-        out.push(Stmt::Switch(site, Box::new(SwitchStmt { value, cases, default, body: stmts })));
         Ok(())
     }
 }

@@ -54,6 +54,26 @@ const LIMITS: &str = "\
 ";
 
 const STDINT: &str = "\
+#define INT8_C(c) c
+#define INT16_C(c) c
+#define INT32_C(c) c
+#define INT64_C(c) ((int64_t)(c))
+#define UINT8_C(c) c
+#define UINT16_C(c) c
+#define UINT32_C(c) ((uint32_t)(c))
+#define UINT64_C(c) ((uint64_t)(c))
+#define INTMAX_C(c) ((int64_t)(c))
+#define UINTMAX_C(c) ((uint64_t)(c))
+#define INT8_MAX 127
+#define INT8_MIN (-128)
+#define UINT8_MAX 255
+#define INT16_MAX 32767
+#define INT16_MIN (-32768)
+#define UINT16_MAX 65535
+#define UINT64_MAX 18446744073709551615UL
+#define INTPTR_MAX 9223372036854775807L
+#define UINTPTR_MAX 18446744073709551615UL
+#define PTRDIFF_MAX 9223372036854775807L
 #define INT32_MAX 2147483647
 #define INT32_MIN (-2147483647-1)
 #define UINT32_MAX 4294967295U

@@ -18,6 +18,8 @@ pub struct Inputs {
 
 /// Number of patterns.
 pub(crate) const PATTERNS: u32 = 9;
+/// A pattern of NaNs that can be told apart: which of two an operation gives shows the order of its operands.
+pub(super) const NANS: u32 = PATTERNS;
 
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,6 +35,13 @@ impl Inputs {
             ^ mix(cell << 1 | 1));
         if !ty.is_float() {
             return integer(self.pattern, random, ty);
+        }
+        if self.pattern == NANS {
+            let payload = random >> 32 | 1;
+            return match ty {
+                Scalar::F32 => Constant::F32(0x7fc0_0000 | (payload & 0x3f_ffff) as u32),
+                _ => Constant::F64(0x7ff8 << 48 | payload),
+            };
         }
         let unit = (random >> 11) as f64 / (1u64 << 53) as f64;
         let sign = if random & 1 == 1 { -1.0 } else { 1.0 };

@@ -27,7 +27,10 @@ impl Search<'_> {
     /// The first lost instance, with its number.
     pub(super) fn first_lost(&self, wrong: &[CellPair], needed: &[bool], matching: &Matching) -> Option<(u32, Broken)> {
         let seen = |u: &Update| self.pairing.outputs.iter().any(|(object, _)| *object == u.object);
-        let left = |u: &&Update| self.pairing.outputs.iter().any(|(_, other)| *other == u.object);
+        let left = |u: &&Update| {
+            let local = || u.object != CONDITION && !self.theirs.is_temporary(u.object);
+            self.pairing.outputs.iter().any(|(_, other)| *other == u.object) || local()
+        };
         let computed = self.terms.parts_of(self.theirs.trace.updates.iter().filter(left).map(|u| u.value));
         let made = |update: &Update| {
             let same = |other: &u32| self.theirs.update(*other).value == update.value;
@@ -164,11 +167,17 @@ impl Search<'_> {
         if let Some((kind, reading)) = self.wrong_version(reads, self.theirs.trace.reads(theirs)) {
             return Broken { kind, candidate, reading: Some(reading), ..missing };
         }
-        let found: Vec<Read> = self.theirs.trace.reads(theirs).iter().map(|r| self.theirs.through_copies(r)).collect();
-        if let Some((kind, reading)) = self.wrong_version(reads, &found) {
-            return Broken { kind, candidate, reading: Some(reading), ..missing };
-        }
         let has = |list: &[Read], read: &Read| list.iter().any(|r| r.value.plain() == read.value.plain());
+        let sources = self.theirs.sources(other, &|read| has(reads, read));
+        let found: Vec<Read> = sources.iter().map(|(read, _)| *read).collect();
+        // The counterpart may be made in several steps: the one that reads this.
+        let reader = |cell: &str| {
+            let step = sources.iter().find(|(read, _)| self.theirs.cell_name(read.object, read.cell) == cell);
+            step.map(|(_, number)| self.theirs.instance(*number)).or(candidate.clone())
+        };
+        if let Some((kind, reading)) = self.wrong_version(reads, &found) {
+            return Broken { kind, candidate: reader(&reading.found_cell), reading: Some(reading), ..missing };
+        }
         let (mine, own): (Vec<&Read>, Vec<&Read>) =
             (reads.iter().filter(|r| !has(&found, r)).collect(), found.iter().filter(|r| !has(reads, r)).collect());
         match (mine.first(), own.first()) {
@@ -177,7 +186,7 @@ impl Search<'_> {
             (Some(_), None) => missing,
             (Some(a), Some(b)) => Broken {
                 kind: Kind::OtherCell,
-                candidate,
+                candidate: reader(&self.theirs.cell_name(b.object, b.cell)),
                 reading: Some(Reading {
                     cell: self.ours.cell_name(a.object, a.cell),
                     expected: self.ours.writer(a),
@@ -191,17 +200,28 @@ impl Search<'_> {
     }
 }
 
+/// Most steps that a value is followed back.
+const LONGEST: usize = 64;
+
 impl Side<'_> {
-    /// Where a value that was only copied comes from.
-    fn through_copies(&self, read: &Read) -> Read {
-        let mut read = *read;
-        while let Some(number) = read.writer.checked_sub(1) {
-            let copied = self.trace.reads(self.update(number)).iter().find(|r| r.value == read.value);
-            match copied {
-                Some(from) if self.is_temporary(read.object) => read = *from,
-                _ => break,
+    /// What an update reads, through the temporaries that it is made of; with the update that reads it. What `known`
+    /// holds of is not looked into.
+    fn sources(&self, number: u32, known: &dyn Fn(&Read) -> bool) -> Vec<(Read, u32)> {
+        let mut found = Vec::new();
+        let mut open = vec![number];
+        let mut steps = 0;
+        while let Some(number) = open.pop() {
+            let mut inner = Vec::new();
+            for read in self.trace.reads(self.update(number)) {
+                steps += 1;
+                let writer = read.writer.checked_sub(1).filter(|_| self.is_temporary(read.object) && !known(read));
+                match writer {
+                    Some(writer) if steps < LONGEST => inner.push(writer),
+                    _ => found.push((*read, number)),
+                }
             }
+            open.extend(inner.into_iter().rev());
         }
-        read
+        found
     }
 }

@@ -1,7 +1,7 @@
 //! Inputs on which two kernels give different numbers.
 
 use super::explain::{self, Broken};
-use super::inputs::{Inputs, PATTERNS, is_input};
+use super::inputs::{Inputs, NANS, PATTERNS, is_input};
 use super::{KernelOptions, place};
 use ::updates::{
     Constant, Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Origin, Overflow, Program, Scalar,
@@ -26,7 +26,7 @@ pub struct WitnessInput {
 /// Why two kernels are different.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelWitness {
-    /// `input`, `undefined` or `race`.
+    /// `input`, `operand-order`, `undefined` or `race`.
     pub kind: &'static str,
     /// How the inputs were made, to make them again.
     pub inputs: Inputs,
@@ -95,6 +95,15 @@ pub(super) fn same(a: Number, b: Number, mode: Floating) -> bool {
     mode == Floating::Reassoc && (left - right).abs() <= tolerance * left.abs().max(right.abs())
 }
 
+/// The payload of a NaN; signs move through sums and products in every mode.
+fn payload(number: Number) -> Option<u64> {
+    match number {
+        Number::Value(Constant::F64(bits)) if f64::from_bits(bits).is_nan() => Some(bits << 13),
+        Number::Value(Constant::F32(bits)) if f32::from_bits(bits).is_nan() => Some(u64::from(bits << 10)),
+        _ => None,
+    }
+}
+
 /// The inputs to try: more of them where there is little to fill, so that each cell meets the rare values.
 pub(super) fn attempts(
     original: &Program,
@@ -104,10 +113,12 @@ pub(super) fn attempts(
     let cells = original.objects.iter().filter_map(|o| o.cells).fold(0u64, u64::saturating_add);
     let most = if cells <= FEW_CELLS { MOST_TRIES_IF_FEW } else { MOST_TRIES };
     let tries = (0..most).take_while(move |i| *i < 2 || Instant::now() < deadline);
-    tries.map(move |i| Inputs {
+    let ordered = (options.mode == Floating::Ordered).then_some(Inputs { seed: options.seed, pattern: NANS });
+    let patterns = tries.map(move |i| Inputs {
         seed: options.seed.wrapping_add(i / u64::from(PATTERNS)),
         pattern: (i % u64::from(PATTERNS)) as u32,
-    })
+    });
+    patterns.chain(ordered)
 }
 
 /// The first output cell in which two runs differ.
@@ -120,8 +131,9 @@ fn first_difference(
 ) -> Option<(CellPair, Number, Number)> {
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Wraps };
     let mut found = None;
+    let told_apart = inputs.pattern == NANS;
     let compared = pairing.each(&runs.original, theirs, original, &mut numbers, |pair, a, b| {
-        if !same(a, b, mode) && found.is_none() {
+        if (!same(a, b, mode) || told_apart && payload(a) != payload(b)) && found.is_none() {
             found = Some((pair, a, b));
         }
     });
@@ -200,7 +212,7 @@ pub(super) fn differing(
             None => [None, None],
         };
         return Some(Box::new(KernelWitness {
-            kind: "input",
+            kind: if inputs.pattern == NANS { "operand-order" } else { "input" },
             inputs,
             memory: memory(original, &runs.original, inputs),
             original: format!("leaves {} in {cell}", show(a)),

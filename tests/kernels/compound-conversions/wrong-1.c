@@ -1,0 +1,2 @@
+// different --fp ieee
+void f(int a[4], double b[4]) { for (int i = 0; i < 4; i++) { a[i] = a[i] + (int)b[i]; b[i] = a[i] / 2; } }

@@ -1,0 +1,1 @@
+void f(double a[4], double b[4], double c[4]) { for (int i = 0; i < 4; i++) c[i] = a[i] * b[i] + c[i]; }

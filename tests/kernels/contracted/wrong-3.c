@@ -1,0 +1,3 @@
+// different --fp contract
+#include <math.h>
+void f(double a[4], double b[4], double c[4]) { for (int i = 0; i < 4; i++) c[i] = fma(a[i], b[i], -c[i]); }

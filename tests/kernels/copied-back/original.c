@@ -1,0 +1,1 @@
+void f(double a[8], double b[8]) { for (int i = 0; i < 8; i++) b[i] = a[7 - i]; for (int i = 0; i < 8; i++) a[i] = b[i]; }

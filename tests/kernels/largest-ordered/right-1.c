@@ -1,0 +1,2 @@
+// equivalent --fp ieee
+void f(double a[4], double b[4], double r[4]) { for (int i = 0; i < 4; i++) r[i] = b[i] < a[i] ? a[i] : b[i]; }

@@ -1,0 +1,2 @@
+// different --fp ieee
+void f(double a[4], int r[4]) { for (int i = 0; i < 4; i++) r[i] = (int)(float)a[i]; }

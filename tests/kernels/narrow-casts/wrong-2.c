@@ -1,0 +1,3 @@
+// different --fp ieee
+#include <math.h>
+void f(double a[4], int r[4]) { for (int i = 0; i < 4; i++) r[i] = (int)floor(a[i]); }

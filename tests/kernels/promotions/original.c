@@ -1,0 +1,2 @@
+#include <stdint.h>
+void f(uint8_t a[4], uint8_t b[4], int r[4]) { for (int i = 0; i < 4; i++) r[i] = (a[i] + b[i]) >> 1; }

@@ -1,0 +1,4 @@
+// equivalent --param N=6
+static double A[N][N], x[N]; double y[N];
+double alpha;
+void k(void) { for (int i = 0; i < N; i++) y[i] = 0; for (int j = 0; j < N; j++) for (int i = 0; i < N; i++) y[i] += A[i][j] * alpha * x[j]; }

@@ -1,0 +1,2 @@
+// different --param n=4 --param m=5
+void f(int n, int m, double *a_, double *b_) { double (*a)[m] = (double (*)[m])a_; double (*b)[m] = (void *)b_; for (int j = 0; j < m; j++) for (int i = 0; i < n; i++) b[i][j] = a[i][j]; }

@@ -1,0 +1,1 @@
+void f(long long a[4], int b[4], long long r[4]) { for (int i = 0; i < 4; i++) r[i] = a[i] * b[i] + (1LL << i); }
