@@ -21,6 +21,8 @@ enum Number {
     Sum(Sum),
     /// The upper bits of a sum, as a smaller number extended again.
     Shifted(Sum, u16),
+    /// A sum rounded down to a power of two, and a constant.
+    Rounded(Sum, u16, i8),
     /// The lower four bits of a sum.
     Low(Sum),
 }
@@ -58,6 +60,7 @@ fn number() -> impl Strategy<Value = Number> {
     prop_oneof![
         6 => sum().prop_map(Number::Sum),
         1 => (sum(), 1..4u16).prop_map(|(s, by)| Number::Shifted(s, by)),
+        2 => (sum(), 1..4u16, -9..9i8).prop_map(|(s, by, more)| Number::Rounded(s, by, more)),
         1 => sum().prop_map(Number::Low),
     ]
 }
@@ -90,6 +93,14 @@ fn build(arena: &mut Arena, number: &Number) -> TermId {
             let sum = build_sum(arena, sum);
             let upper = arena.extract(sum, 7, *by);
             arena.zext(upper, 8)
+        }
+        Number::Rounded(sum, by, more) => {
+            let sum = build_sum(arena, sum);
+            let upper = arena.extract(sum, 7, *by);
+            let upper = arena.zext(upper, 8);
+            let size = arena.bv(8, 1 << by);
+            let rounded = arena.mul(upper, size);
+            arena.add_const(rounded, i64::from(*more))
         }
         Number::Low(sum) => {
             let sum = build_sum(arena, sum);
