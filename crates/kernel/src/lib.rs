@@ -16,6 +16,7 @@ mod changes;
 mod claims;
 mod pointers;
 mod eliminate;
+mod rows;
 mod obligation;
 mod exits;
 pub mod regalloc;
