@@ -204,7 +204,7 @@ pub(crate) fn guess(
             let new = |text: &String| !dropped.contains(&format!("{place} := {text}"));
             let sum = lanes::sum_of_lanes(names, &target, &wide, &rows).filter(new);
             let found = sum
-                .or_else(|| lanes::extreme_lane(&target, &wide, &rows).filter(new))
+                .or_else(|| lanes::extreme_lane(&target, &wide, &rows, new))
                 .or_else(|| by_lanes(names, &target, &open, &basis).filter(new));
             out.define.extend(found.map(|text| (*place, text)));
         }
@@ -648,7 +648,7 @@ pub(super) fn sum(names: &Names, target: Location, factors: &[u64], operands: &[
         match signed(*factor) {
             0 => {}
             1 => parts.push(operand.text.clone()),
-            f if f.unsigned_abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
+            f if f.unsigned_abs() <= LARGEST_FACTOR >> if width < 32 { 7 } else { 0 } => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
             _ => return None,
         }
     }

@@ -72,8 +72,14 @@ pub(super) fn sum_of_lanes(names: &Names, target: &Column, registers: &[Location
     None
 }
 
-/// A variable of the original as the largest or the smallest lane of some registers.
-pub(super) fn extreme_lane(target: &Column, registers: &[Location], rows: &[Row]) -> Option<String> {
+/// A variable of the original as the largest or the smallest lane of some registers: the first such text that is new. With
+/// few values seen, several fit.
+pub(super) fn extreme_lane(
+    target: &Column,
+    registers: &[Location],
+    rows: &[Row],
+    new: impl Fn(&String) -> bool,
+) -> Option<String> {
     let width = target.location.width;
     let apart: Vec<Vec<Column>> = registers.iter().filter_map(|r| lanes(r, width, rows)).collect();
     let together = apart.iter().flatten().cloned().collect::<Vec<Column>>();
@@ -90,15 +96,13 @@ pub(super) fn extreme_lane(target: &Column, registers: &[Location], rows: &[Row]
             let all = |best: fn(i128, i128) -> i128| {
                 (0..rows.len()).all(|i| seen.iter().map(|c| c[i]).reduce(best) == Some(wanted[i]))
             };
-            let end = if all(i128::max) {
-                "max"
-            } else if all(i128::min) {
-                "min"
-            } else {
-                continue;
-            };
+            let ends: [(&str, fn(i128, i128) -> i128); 2] = [("max", i128::max), ("min", i128::min)];
             let names: Vec<String> = lanes.iter().map(Column::name).collect();
-            return Some(format!("({end}{sign} {})", names.join(" ")));
+            let texts = ends.into_iter().filter(|(_, best)| all(*best));
+            let found = texts.map(|(end, _)| format!("({end}{sign} {})", names.join(" "))).find(&new);
+            if found.is_some() {
+                return found;
+            }
         }
     }
     None
