@@ -353,3 +353,25 @@ fn product_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> 
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, words};
+    use crate::{Arena, TermId};
+    use expect_test::expect;
+
+    /// Four times, or twice, two bits of y in front of thirty of x.
+    fn product(arena: &mut Arena, factor: u64) -> TermId {
+        let (x, y) = words(arena);
+        let (high, low) = (arena.extract(y, 9, 8), arena.extract(x, 30, 1));
+        let (whole, factor) = (arena.concat(high, low), arena.bv(32, factor));
+        arena.mul(whole, factor)
+    }
+
+    #[test]
+    fn pieces_above_a_product_are_dropped() {
+        gives(|a| product(a, 4), expect!["4*zext32(x[30:1])"]);
+        // One of the two bits is still there.
+        gives(|a| product(a, 2), expect!["2*(y[9:8] ++ x[30:1])"]);
+    }
+}
