@@ -51,11 +51,7 @@ pub(crate) fn weakened(arena: &mut Arena, condition: TermId) -> Vec<TermId> {
 }
 
 /// Comparisons that differ in a constant that is added to one side.
-fn rows(
-    arena: &mut Arena,
-    conjuncts: &[TermId],
-    moving: Moving,
-) -> FxHashMap<(bool, TermId, TermId), Row> {
+fn rows(arena: &mut Arena, conjuncts: &[TermId], moving: Moving) -> FxHashMap<(bool, TermId, TermId), Row> {
     let mut rows: FxHashMap<(bool, TermId, TermId), Row> = FxHashMap::default();
     for conjunct in conjuncts {
         let signed = match arena.op(*conjunct) {
