@@ -23,7 +23,7 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 16] = [
+const ABOUT_UNDEFINED: [&str; 17] = [
     "pointer",
     "in-bounds",
     "disjoint-objects",
@@ -40,6 +40,7 @@ const ABOUT_UNDEFINED: [&str; 16] = [
     "truth-values",
     "declared-object",
     "natural-alignment",
+    "restrict",
 ];
 
 impl Undefined {

@@ -2,7 +2,7 @@
 //! addresses.
 
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Function, LocalContract, Object, ObjectKind, Register, Side, State};
+use crate::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -126,12 +126,14 @@ pub struct Context<'a> {
     pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
+    /// Argument registers that the original has read since it wrote them, on every way to each point; made when first needed.
+    pub(crate) read_again: Option<Vec<BTreeSet<Register>>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
     pub(crate) uses_errno: bool,
     /// Addresses of the original's volatile accesses.
-    pub(crate) volatile_addresses: FxHashSet<TermId>,
+    pub(crate) volatile_addresses: FxHashMap<TermId, Care>,
     /// Was there a volatile access?
     pub(crate) has_trace: bool,
     /// When to give up.
@@ -187,7 +189,8 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
-            volatile_addresses: FxHashSet::default(),
+            read_again: None,
+            volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
         }

@@ -10,7 +10,7 @@ use crate::known::Known;
 use crate::library;
 use crate::order::{Passing, Region as Piece};
 use crate::renaming::Outcome;
-use crate::{Assumption, Call, Callee, Context, FaultKind, Next, Op, PointId, Register, Side, State, Stuck};
+use crate::{Assumption, Call, Callee, Care, Context, FaultKind, Next, Op, PointId, Register, Side, State, Stuck};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use term::{Op as TermOp, TermId, VarId};
@@ -495,10 +495,12 @@ impl Executor<'_, '_> {
             return Ok(self.context.arena.concat(high, low));
         }
         match self.locate(place, guard, state, address, bytes, false)? {
-            Spot::World(address) if self.is_volatile(place, address) => Ok(self.volatile_read(state, address, bytes)),
+            Spot::World(address) => Ok(match self.care(place, address) {
+                Some(care) => self.careful_read(care, state, address, bytes),
+                None => self.context.read(state.world, address, bytes),
+            }),
             Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
             Spot::Local(local, address) => Ok(self.context.read(state.locals[local], address, bytes)),
-            Spot::World(address) => Ok(self.context.read(state.world, address, bytes)),
         }
     }
 
@@ -533,8 +535,8 @@ impl Executor<'_, '_> {
                 let value = self.context.canonical_value(value);
                 let value = self.context.outward(self.side, place, value, true)?;
                 self.context.publish(state);
-                if self.is_volatile(place, address) {
-                    self.note_volatile_write(state, address, value);
+                if self.care(place, address).is_some() {
+                    self.note_careful_write(state, address, value);
                 }
                 state.world = self.context.write(state.world, address, value);
             }
@@ -566,8 +568,12 @@ impl Executor<'_, '_> {
         let address = self.known.settle(self.context.arena, address);
         let address = self.widen(address);
         if let Some((offset, rest)) = self.context.frame_offset(address) {
-            if self.context.functions[self.side.index()].volatile.places.contains(&place) {
-                return Err(unsupported(self.side, place, "volatile access to the frame"));
+            match self.context.functions[self.side.index()].volatile.care(place) {
+                Some(Care::Volatile) => return Err(unsupported(self.side, place, "volatile access to the frame")),
+                Some(Care::Doubtful) if self.side == Side::Original => {
+                    return Err(unsupported(self.side, place, "access to the frame that may be volatile"));
+                }
+                _ => {}
             }
             if offset.unsigned_abs() > FRAME_REACH {
                 return Err(unsupported(self.side, place, "access far outside the frame"));
@@ -646,7 +652,7 @@ impl Executor<'_, '_> {
         if self.context.region(address, bytes).is_none() {
             self.context.assume(Assumption::global("frame-private"));
         }
-        if !self.is_volatile(place, address) {
+        if self.care(place, address).is_none() {
             self.log(guard, address, bytes, write, place);
         }
         Ok(Spot::World(address))

@@ -53,15 +53,37 @@ pub struct Function {
 pub struct Volatile {
     /// Addresses of the instructions that access memory so, outside the frame.
     pub places: BTreeSet<u64>,
-    /// An instruction of which nobody can tell, or something else that is not modelled, and what.
-    pub unclear: Option<(u64, String)>,
+    /// Addresses of the instructions of which nobody can tell.
+    pub doubtful: BTreeSet<u64>,
+    /// Something that is not modelled: where, and what.
+    pub unmodelled: Option<(u64, String)>,
 }
 
 impl Volatile {
     /// Is nothing volatile in the function?
     pub fn is_none(&self) -> bool {
-        self.places.is_empty() && self.unclear.is_none()
+        self.places.is_empty() && self.doubtful.is_empty() && self.unmodelled.is_none()
     }
+
+    /// How an instruction accesses memory, if not surely in the ordinary way.
+    pub fn care(&self, place: u64) -> Option<Care> {
+        if self.places.contains(&place) {
+            Some(Care::Volatile)
+        } else if self.doubtful.contains(&place) {
+            Some(Care::Doubtful)
+        } else {
+            None
+        }
+    }
+}
+
+/// How an access must be made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Care {
+    /// Exactly as written; what is read is nobody's to foresee.
+    Volatile,
+    /// Exactly as written; what is read may be what memory holds, or something else.
+    Doubtful,
 }
 
 /// What the file around a function tells about it; runs of the function need it, proofs do not.

@@ -153,6 +153,7 @@ impl Known {
                         let parts: Vec<TermId> = parts.into_iter().map(|part| arena.bool_not(part)).collect();
                         self.distances.learn_clause(arena, &parts);
                     }
+                    self.learn_extremum(arena, inner);
                     self.learn_range(arena, inner, false);
                     self.learn_order(arena, inner, false);
                     self.distances.learn(arena, inner, false);
@@ -167,6 +168,7 @@ impl Known {
                     if arena.op(term) == Op::Or {
                         self.distances.learn_clause(arena, arena.args(term));
                     }
+                    self.learn_reverse(arena, term);
                     self.learn_range(arena, term, true);
                     self.learn_order(arena, term, true);
                     self.distances.learn(arena, term, true);
@@ -284,6 +286,35 @@ impl Known {
         }
     }
 
+    /// Of two numbers of which the first is less, the second is not.
+    fn learn_reverse(&mut self, arena: &mut Arena, comparison: TermId) {
+        let op = arena.op(comparison);
+        if matches!(op, Op::Ult | Op::Slt) {
+            let reverse = arena.make(op, &[arena.arg(comparison, 1), arena.arg(comparison, 0)]);
+            if arena.op(reverse) == op {
+                let no = arena.bool(false);
+                self.literals.entry(reverse).or_insert(no);
+                self.learn_extremum(arena, reverse);
+            }
+        }
+    }
+
+    /// Of two numbers of which the first is not less, the second is the smaller one, whichever way a choice asks.
+    fn learn_extremum(&mut self, arena: &mut Arena, comparison: TermId) {
+        let op = arena.op(comparison);
+        if !matches!(op, Op::Ult | Op::Slt) {
+            return;
+        }
+        let (large, small) = (arena.arg(comparison, 0), arena.arg(comparison, 1));
+        let less = arena.make(op, &[small, large]);
+        for (then, other) in [(small, large), (large, small)] {
+            let choice = arena.ite(less, then, other);
+            if arena.op(choice) == Op::Ite {
+                self.literals.entry(choice).or_insert(then);
+            }
+        }
+    }
+
     /// `x = constant` lets `x` be replaced.
     fn learn_equality(&mut self, arena: &Arena, term: TermId) {
         let (a, b) = (arena.arg(term, 0), arena.arg(term, 1));
@@ -355,6 +386,7 @@ impl Known {
 
     fn settle_within(&self, arena: &mut Arena, term: TermId, depth: usize) -> TermId {
         match arena.op(term) {
+            Op::Ite if self.literals.contains_key(&term) => self.literals[&term],
             Op::Ite => {
                 let (condition, then, other) = (arena.arg(term, 0), arena.arg(term, 1), arena.arg(term, 2));
                 let decided = self.simplify(arena, condition);

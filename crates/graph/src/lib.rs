@@ -45,7 +45,7 @@ pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use contract::{Contracts, LocalContract};
 pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
 pub use frame::Frame;
-pub use function::{Function, LineTable, Local, Parameter, SourceLine, Surroundings, Volatile};
+pub use function::{Care, Function, LineTable, Local, Parameter, SourceLine, Surroundings, Volatile};
 pub use known::Known;
 pub use liveness::drop_dead_flags;
 pub use memory::Alias;

@@ -313,7 +313,7 @@ impl Analysis<'_> {
         let mut found = Found { exit: None, calls: Vec::new() };
         let mut registers = [ANYTHING; 16];
         registers[Register::RSP.index()] = Held::Frame(0);
-        escapes.everything |= function.volatile.unclear.is_some();
+        escapes.everything |= function.volatile.unmodelled.is_some() || !function.volatile.doubtful.is_empty();
         for (register, range) in &self.known[&function.name].arguments {
             registers[register.index()] = Held::Number(*range);
         }

@@ -3,7 +3,8 @@
 //! What happened so far is one number, the *trace*: each volatile access makes a new one of the old one, the address and,
 //! if it writes, the value, by a function that nobody knows anything about. So two traces are known to be equal only if the
 //! same accesses were made in the same order. What a volatile read finds is a function of the trace before it and the address:
-//! the same on both sides, and otherwise anything. The trace lies in the world, at an address that nothing else has: wherever the worlds are compared, at
+//! the same on both sides, and otherwise anything; where nobody can tell whether an access is volatile, also of what memory
+//! holds there: that covers both cases. The trace lies in the world, at an address that nothing else has: wherever the worlds are compared, at
 //! calls, returns and loop heads, the traces are.
 //!
 //! Volatile accesses are not among those that an edge logs: an ordinary access of the candidate cannot be excused by them.
@@ -11,7 +12,7 @@
 //! Trust: full. Which accesses of the original are volatile is the frontend's word; of the candidate a guess is enough.
 
 use crate::execute::Executor;
-use crate::{Context, Side, State};
+use crate::{Care, Context, Side, State};
 use term::{Sort, TermId};
 
 impl Context<'_> {
@@ -43,28 +44,41 @@ impl Context<'_> {
 }
 
 impl Executor<'_, '_> {
-    /// Is an access to the world volatile? The candidate's is, too, if the original makes such a one there.
-    pub(crate) fn is_volatile(&mut self, place: u64, address: TermId) -> bool {
-        let known = self.context.functions[self.side.index()].volatile.places.contains(&place);
-        if known && self.side == Side::Original {
-            self.context.volatile_addresses.insert(address);
+    /// How an access to the world must be made, if not in the ordinary way. The candidate's is like one that the original
+    /// makes there, unless its own debug information is sure.
+    pub(crate) fn care(&mut self, place: u64, address: TermId) -> Option<Care> {
+        let known = self.context.functions[self.side.index()].volatile.care(place);
+        match (self.side, known) {
+            (Side::Original, Some(care)) => {
+                let noted = self.context.volatile_addresses.entry(address).or_insert(care);
+                *noted = care.max(*noted);
+                known
+            }
+            (Side::Original, None) => None,
+            (Side::Candidate, Some(Care::Volatile)) => known,
+            (Side::Candidate, _) => self.context.volatile_addresses.get(&address).copied(),
         }
-        known || self.side == Side::Candidate && self.context.volatile_addresses.contains(&address)
     }
 
-    /// Reads what nobody can foresee.
-    pub(crate) fn volatile_read(&mut self, state: &mut State, address: TermId, bytes: u16) -> TermId {
+    /// Reads what nobody can foresee, or may be unable to.
+    pub(crate) fn careful_read(&mut self, care: Care, state: &mut State, address: TermId, bytes: u16) -> TermId {
         let place = self.context.trace_address();
         self.context.has_trace = true;
-        let trace = self.context.read(state.world, place, 8);
-        let sort = Sort::Bv(8 * bytes);
-        let value = self.context.arena.apply(&format!("§volatile.value.{bytes}"), sort, &[trace, address]);
+        let mut operands = vec![self.context.read(state.world, place, 8), address];
+        let what = match care {
+            Care::Volatile => "value",
+            Care::Doubtful => {
+                operands.push(self.context.read(state.world, address, bytes));
+                "found"
+            }
+        };
+        let value = self.context.arena.apply(&format!("§volatile.{what}.{bytes}"), Sort::Bv(8 * bytes), &operands);
         self.context.extend_trace(state, &format!("read.{bytes}"), &[address]);
         value
     }
 
     /// Notes a write, apart from what it writes.
-    pub(crate) fn note_volatile_write(&mut self, state: &mut State, address: TermId, value: TermId) {
+    pub(crate) fn note_careful_write(&mut self, state: &mut State, address: TermId, value: TermId) {
         let bytes = self.context.arena.width(value) / 8;
         self.context.extend_trace(state, &format!("write.{bytes}"), &[address, value]);
     }

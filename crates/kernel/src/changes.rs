@@ -209,7 +209,7 @@ impl Checker<'_, '_> {
     }
 
     /// A term with what is known put into it, and extensions pushed into sums.
-    fn wide(&mut self, known: &Known, term: TermId) -> TermId {
+    pub(crate) fn wide(&mut self, known: &Known, term: TermId) -> TermId {
         let term = known.rewrite(self.context.arena, term);
         known.widen_all(self.context.arena, term, &mut FxHashMap::default())
     }

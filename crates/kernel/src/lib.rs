@@ -15,6 +15,7 @@ mod aligned;
 mod changes;
 mod claims;
 mod pointers;
+mod restrict;
 mod eliminate;
 mod rows;
 mod obligation;

@@ -123,8 +123,12 @@ impl Checker<'_, '_> {
 
     /// Asks about a goal, once.
     fn ask(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
-        let goal = known.simplify(self.context.arena, goal);
-        if self.context.arena.as_bool(goal) == Some(true) {
+        let mut goal = known.simplify(self.context.arena, goal);
+        if self.context.arena.as_bool(goal).is_none() {
+            let rewritten = known.rewrite(self.context.arena, goal);
+            goal = known.simplify(self.context.arena, rewritten);
+        }
+        if self.context.arena.as_bool(goal) == Some(true) || self.context.arena.as_bool(at.condition) == Some(false) {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, known, goal);

@@ -211,7 +211,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
         }
-        if let Some((address, what)) = self.context.functions[0].volatile.unclear.clone() {
+        if let Some((address, what)) = self.context.functions[0].volatile.unmodelled.clone() {
             return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
         }
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
@@ -322,6 +322,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut logs = [vec![original.clone()], Vec::new()];
             self.eliminate(&mut point, &mut logs);
             let original = logs[0].pop().expect("one run");
+            self.learn_restrict(&mut point, &original);
             let mut segment = segment.clone();
             if let Event::Head(head) = arrival.event {
                 segment.passed[0].reach(head);

@@ -2,14 +2,14 @@
 //!
 //! A known format tells exactly. Otherwise an argument is what the original has set up: the argument registers in the
 //! order of the convention up to the first that nobody wrote, and outgoing stack words behind them. Unoptimised code
-//! also computes in these registers. There a value that is read again between its last write and the call was such a
+//! also computes in these registers. There a value that is read again between its last write and the call, on every way, was such a
 //! temporary: what unoptimised code puts into an argument register for a callee, it does not look at any more. It may
 //! copy one constant or address into several argument registers, so a plain copy of one says nothing.
 //!
 //! Trust: full, under `signature(callee)`.
 
 use crate::library::{self, Contract, Known};
-use crate::{Callee, Context, Next, Op, Place, PointId, Register, State, Value};
+use crate::{Callee, Context, Function, Next, Op, Place, PointId, Register, State, Value};
 use std::collections::BTreeSet;
 use term::{Arena, Op as TermOp, TermId, VarId};
 
@@ -82,42 +82,30 @@ impl Context<'_> {
         out
     }
 
-    /// Argument registers that hold what unoptimised code computed for itself just before the call.
+    /// Argument registers that hold what unoptimised code computed for itself before the call.
     fn temporaries(&mut self, call: Option<PointId>, state: &State) -> BTreeSet<Register> {
-        let mut out = BTreeSet::new();
         let function = self.functions[0];
-        let Some(point) = call.map(|id| function.point(id)) else { return out };
-        let read = |context: &Self, term: TermId, out: &mut BTreeSet<Register>| {
-            out.extend(context.arena.free_vars(term).into_iter().filter_map(argument_register));
+        let Some(id) = call else { return BTreeSet::new() };
+        let entries = match self.read_again.take() {
+            Some(entries) => entries,
+            None => read_again(self.arena, function),
         };
+        let mut out = entries.get(id.index()).cloned().unwrap_or_default();
+        self.read_again = Some(entries);
+        let point = function.point(id);
         for (_, op) in &point.ops {
-            match op {
-                Op::Set { var, value } => {
-                    let copied = copied_register(self.arena, *value);
-                    let same =
-                        copied.filter(|_| Register::of_var(*var).is_some_and(|r| Register::ARGUMENTS.contains(&r)));
-                    if same.is_none_or(|from| !self.is_fixed(state.get(from))) {
-                        read(self, *value, &mut out);
-                    }
+            let fixed = match op {
+                Op::Set { value, .. } => {
+                    copied_register(self.arena, *value).is_none_or(|from| self.is_fixed(state.get(from)))
                 }
-                Op::Load { address, .. } => read(self, *address, &mut out),
-                Op::Store { address, value } => {
-                    read(self, *address, &mut out);
-                    read(self, *value, &mut out);
-                }
-                Op::Fault { condition, .. } => read(self, *condition, &mut out),
-                Op::Unknown { .. } => {}
-            }
-            if let Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } = op
-                && let Some(register) = Register::of_var(*var)
-            {
-                out.remove(&register);
-            }
+                _ => true,
+            };
+            follow(self.arena, op, fixed, &mut out);
         }
         if let Next::Call(call) = &point.next
             && let Callee::Pointer(target) = &call.callee
         {
-            read(self, *target, &mut out);
+            out.extend(self.arena.free_vars(*target).into_iter().filter_map(argument_register));
         }
         out
     }
@@ -154,6 +142,62 @@ impl Context<'_> {
             out.push(Value { place: Place::Stack(8 * word as u32), bytes, boolean: false, narrow: None });
         }
         out
+    }
+}
+
+/// Argument registers that were read since they were written, on every way to each point. A call leaves nothing in them.
+fn read_again(arena: &mut Arena, function: &Function) -> Vec<BTreeSet<Register>> {
+    let all: BTreeSet<Register> = Register::ARGUMENTS.into_iter().chain((0..8).map(Register::Vector)).collect();
+    let mut entries: Vec<BTreeSet<Register>> = vec![all.clone(); function.points.len()];
+    let mut open: BTreeSet<PointId> = (0..function.points.len()).map(|i| PointId(i as u32)).collect();
+    while let Some(id) = open.pop_first() {
+        let point = function.point(id);
+        let mut known = entries[id.index()].clone();
+        for (_, op) in &point.ops {
+            follow(arena, op, true, &mut known);
+        }
+        let targets: Vec<PointId> = match &point.next {
+            Next::Edges(edges) => edges.iter().map(|edge| edge.target).collect(),
+            Next::Call(_) | Next::Return | Next::Fault(_) => continue,
+        };
+        for target in targets {
+            let Some(there) = entries.get_mut(target.index()) else { continue };
+            let before = there.len();
+            there.retain(|register| known.contains(register));
+            if there.len() != before {
+                open.insert(target);
+            }
+        }
+    }
+    entries
+}
+
+/// What an operation does to the registers that were read since they were written; a copy between argument registers reads
+/// nothing where that may be two arguments alike.
+fn follow(arena: &mut Arena, op: &Op, alike: bool, out: &mut BTreeSet<Register>) {
+    let read = |arena: &Arena, term: TermId, out: &mut BTreeSet<Register>| {
+        out.extend(arena.free_vars(term).into_iter().filter_map(argument_register));
+    };
+    match op {
+        Op::Set { var, value } => {
+            let to_argument = Register::of_var(*var).is_some_and(|r| Register::ARGUMENTS.contains(&r));
+            let copied = copied_register(arena, *value).filter(|_| to_argument);
+            if copied.is_none() || !alike {
+                read(arena, *value, out);
+            }
+        }
+        Op::Load { address, .. } => read(arena, *address, out),
+        Op::Store { address, value } => {
+            read(arena, *address, out);
+            read(arena, *value, out);
+        }
+        Op::Fault { condition, .. } => read(arena, *condition, out),
+        Op::Unknown { .. } => {}
+    }
+    if let Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } = op
+        && let Some(register) = Register::of_var(*var)
+    {
+        out.remove(&register);
     }
 }
 

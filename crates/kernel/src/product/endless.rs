@@ -49,7 +49,7 @@ impl Checker<'_, '_> {
     pub(super) fn is_silent<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> bool {
         let function = self.context.functions[0];
         points.into_iter().map(|p| function.point(*p)).all(|point| {
-            let volatile = point.ops.iter().any(|(place, _)| function.volatile.places.contains(place));
+            let volatile = point.ops.iter().any(|(place, _)| function.volatile.care(*place).is_some());
             !volatile && !matches!(point.next, Next::Call(_))
         })
     }

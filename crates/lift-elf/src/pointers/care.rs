@@ -92,11 +92,10 @@ impl Analysis<'_> {
         let with = |care: Care| cares.iter().filter(|(_, c)| *c == care).map(|(place, _)| *place).collect();
         let [ordinary, volatile, unclear]: [BTreeSet<u64>; 3] =
             [Care::Ordinary, Care::Volatile, Care::Unclear].map(with);
-        let doubtful = unclear.iter().chain(volatile.intersection(&ordinary)).min();
-        let doubt = doubtful.map(|place| (*place, "an access that may be volatile".to_string()));
+        let doubtful: BTreeSet<u64> = unclear.iter().chain(volatile.intersection(&ordinary)).copied().collect();
         let local = locals.find(|local| local.type_id.is_some_and(|id| self.types.has_volatile_part(id)));
         let local = local.map(|local| (0, format!("the volatile local `{}`", local.local.name)));
-        Volatile { places: volatile, unclear: local.or(doubt) }
+        Volatile { places: &volatile - &doubtful, doubtful, unmodelled: local }
     }
 }
 
@@ -104,12 +103,14 @@ impl Analysis<'_> {
 mod tests {
     use crate::testing::{compiled, lifted};
 
-    /// How many instructions of `f` make volatile accesses, and what is unclear.
+    /// How many instructions of `f` make volatile accesses, and how many may make some.
     fn found(text: &str, command: &str) -> String {
         let (_, function) = lifted(&compiled(text, command), "f");
         let volatile = function.expect("a graph").volatile;
-        let unclear = volatile.unclear.map_or(String::new(), |(_, what)| format!(", {what}"));
-        format!("{}{unclear}", volatile.places.len())
+        let doubtful =
+            if volatile.doubtful.is_empty() { "".into() } else { format!(", {} in doubt", volatile.doubtful.len()) };
+        let unmodelled = volatile.unmodelled.map_or(String::new(), |(_, what)| format!(", {what}"));
+        format!("{}{doubtful}{unmodelled}", volatile.places.len())
     }
 
     fn is_found(text: &str, expected: &str) {
@@ -138,11 +139,11 @@ mod tests {
     #[test]
     fn doubt_is_told() {
         let text = "int f(volatile int *p, long a) { return *p + *(int *)(a * 3); }";
-        is_found(text, "1, an access that may be volatile");
+        is_found(text, "1, 1 in doubt");
         is_found("int f(int x) { volatile int y = x; return y; }", "0, the volatile local `y`");
         let text = "struct s { volatile unsigned a : 3; int b; }; int f(struct s *s) { return s->a; }";
-        is_found(text, "0, an access that may be volatile");
+        is_found(text, "0, 1 in doubt");
         let text = "union u { volatile int a; char b; }; int f(union u *u) { return u->b; }";
-        is_found(text, "0, an access that may be volatile");
+        is_found(text, "0, 1 in doubt");
     }
 }

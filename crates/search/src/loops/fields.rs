@@ -5,7 +5,7 @@ use graph::interpreter::{Layout, WatchBase, WatchedLoad};
 use graph::loops::Loops;
 use graph::{Function, ObjectKind, Op, Register};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Bits, Linear, TermId, VarId};
 
 /// A piece of memory: how it is watched, and how a certificate reads it.
@@ -13,6 +13,8 @@ use term::{Arena, Bits, Linear, TermId, VarId};
 pub(crate) struct Field {
     pub watched: WatchedLoad,
     pub text: String,
+    /// Is it written in a loop, too?
+    pub stored: bool,
 }
 
 impl Field {
@@ -31,6 +33,7 @@ const FRAME_POINTER: i64 = -8;
 /// The fields that the original's loops read.
 pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: &Layout) -> Vec<Field> {
     let mut found: BTreeMap<String, WatchedLoad> = BTreeMap::new();
+    let mut stored: BTreeSet<String> = BTreeSet::new();
     for head in &loops.heads {
         for point in loops.body(*head) {
             // What a register or temporary holds: the word at an offset of the frame.
@@ -57,12 +60,17 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
                     Op::Unknown { var } => {
                         slots.remove(var);
                     }
-                    Op::Store { .. } | Op::Fault { .. } => {}
+                    Op::Store { address, value } => {
+                        let bytes = arena.width(*value) / 8;
+                        stored.extend(field(arena, function, layout, &slots, *address, bytes).map(|(text, _)| text));
+                    }
+                    Op::Fault { .. } => {}
                 }
             }
         }
     }
-    found.into_iter().take(MOST_FIELDS).map(|(text, watched)| Field { watched, text }).collect()
+    let field = |(text, watched)| Field { watched, stored: stored.contains(&text), text };
+    found.into_iter().take(MOST_FIELDS).map(field).collect()
 }
 
 /// What the candidate's loops read and write at constant distances from its registers, and behind a register and an index;
@@ -116,7 +124,7 @@ pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops
         }
     }
     let all = plain.into_iter().take(MOST_FIELDS).chain(indexed.into_iter().take(MOST_FIELDS));
-    all.map(|(text, watched)| Field { watched, text }).collect()
+    all.map(|(text, watched)| Field { watched, text, stored: false }).collect()
 }
 
 /// A register to which a constant is added, and which.

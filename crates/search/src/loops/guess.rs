@@ -356,9 +356,13 @@ pub(super) fn note_places(text: &str, used: &mut Vec<Location>) {
 
 /// Memory that the candidate keeps in a register and writes after the loop.
 fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
-    for (i, field) in memory.iter().enumerate().filter(|(_, f)| matches!(f.watched.base, WatchBase::Address(_))) {
-        let differ = |r: &Row| r.original.loads.get(i) != r.candidate.loads.get(i);
-        if !rows.iter().any(differ) {
+    for (i, field) in memory.iter().enumerate() {
+        let global = matches!(field.watched.base, WatchBase::Address(_));
+        let differ = |r: &Row| !global || r.original.loads.get(i) != r.candidate.loads.get(i);
+        let varied = || rows.iter().any(|r| r.original.loads.get(i) != rows[0].original.loads.get(i));
+        // What the candidate has behind a pointer of the original is not known: it may be behind where that one writes.
+        let may = if global { rows.iter().any(differ) } else { field.stored && varied() };
+        if !may {
             continue;
         }
         for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
