@@ -259,3 +259,27 @@ fn near_misses_of_bounds() {
         assert!(!case.widens(signed, last), "i is not the second largest number");
     }
 }
+
+/// `8·((n − 1) >> 3) − 6`, an index of the last vector, does not wrap where n is large enough, and may below that.
+#[test]
+fn the_end_of_a_vectorised_loop_widens() {
+    let mut arena = Arena::new();
+    let n = arena.var("n", Sort::Bv(32));
+    let less = arena.add_const(n, -1);
+    let high = arena.extract(less, 31, 3);
+    let (high, eight) = (arena.zext(high, 32), arena.bv(32, 8));
+    let end = arena.mul(high, eight);
+    let index = arena.add_const(end, -6);
+    let wide = arena.sext(index, 64);
+    let mut widened = |least: u64| {
+        let least = arena.bv(32, least);
+        let below = arena.slt(n, least);
+        let enough = arena.bool_not(below);
+        let known = Known::from_condition(&mut arena, enough);
+        let out = known.widen(&mut arena, wide);
+        arena.text(out)
+    };
+    assert_eq!(widened(9), "8*zext64((n - 1)[31:3]) - 6");
+    // Not for n = 0, where it is the largest multiple of eight that is shifted.
+    assert_eq!(widened(0), "sext64(8*zext32((n - 1)[31:3]) - 6)");
+}
