@@ -207,6 +207,7 @@ pub(crate) fn guess(
             let sum = lanes::sum_of_lanes(names, &target, &wide, &rows).filter(new);
             let found = sum
                 .or_else(|| lanes::extreme_lane(&target, &wide, &rows, new))
+                .or_else(|| lanes::bits_of_lanes(&target, &wide, &rows, new))
                 .or_else(|| by_lanes(names, &target, &open, &basis).filter(new));
             out.define.extend(found.map(|text| (*place, text)));
         }

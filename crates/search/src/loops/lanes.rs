@@ -1,7 +1,7 @@
 //! What a vectorised loop keeps apart in the lanes of its registers and adds up, or compares, behind it.
 //!
-//! A sum of the original is the sum of all lanes of some registers, a largest element the largest of the lanes. In which
-//! order lanes are put together does not matter: terms have one form for all.
+//! A sum of the original is the sum of all lanes of some registers, a largest element the largest of the lanes, and so for
+//! bitwise operations. In which order lanes are put together does not matter: terms have one form for all.
 
 use super::affine::solve;
 use super::columns::{Column, Row, column};
@@ -103,6 +103,32 @@ pub(super) fn extreme_lane(
             if found.is_some() {
                 return found;
             }
+        }
+    }
+    None
+}
+
+/// A variable of the original as all lanes of some registers put together bit by bit, the first such text that is new.
+pub(super) fn bits_of_lanes(
+    target: &Column,
+    registers: &[Location],
+    rows: &[Row],
+    new: impl Fn(&String) -> bool,
+) -> Option<String> {
+    let width = target.location.width;
+    let apart: Vec<Vec<Column>> = registers.iter().filter_map(|r| lanes(r, width, rows)).collect();
+    let together = apart.iter().flatten().cloned().collect::<Vec<Column>>();
+    let ways: [(&str, fn(u64, u64) -> u64); 3] =
+        [("bitxor", |a, b| a ^ b), ("bitor", |a, b| a | b), ("and", |a, b| a & b)];
+    for lanes in std::iter::once(&together).chain(&apart).filter(|l| !l.is_empty()) {
+        let names: Vec<String> = lanes.iter().map(Column::name).collect();
+        let fits = |way: fn(u64, u64) -> u64| {
+            (0..rows.len()).all(|i| lanes.iter().map(|c| c.values[i]).reduce(way) == Some(target.values[i]))
+        };
+        let texts = ways.iter().filter(|(_, way)| fits(*way));
+        let found = texts.map(|(name, _)| format!("({name} {})", names.join(" "))).find(&new);
+        if found.is_some() {
+            return found;
         }
     }
     None
