@@ -496,11 +496,14 @@ impl Executor<'_, '_> {
         }
         match self.locate(place, guard, state, address, bytes, false)? {
             Spot::World(address) => Ok(match self.care(place, address) {
-                Some(care) => self.careful_read(care, state, address, bytes),
+                Some(care) => self.careful_read(care, state, state.world, address, bytes),
                 None => self.context.read(state.world, address, bytes),
             }),
             Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
-            Spot::Local(local, address) => Ok(self.context.read(state.locals[local], address, bytes)),
+            Spot::Local(local, address) => Ok(match self.care(place, address) {
+                Some(care) => self.careful_read(care, state, state.locals[local], address, bytes),
+                None => self.context.read(state.locals[local], address, bytes),
+            }),
         }
     }
 
@@ -525,6 +528,9 @@ impl Executor<'_, '_> {
             Spot::Local(local, address) => {
                 let value = self.context.outward(self.side, place, value, true)?;
                 self.context.publish(state);
+                if self.care(place, address).is_some() {
+                    self.note_careful_write(state, address, value);
+                }
                 if state.escaped[local] {
                     state.world = self.context.write(state.world, address, value);
                     return Ok(());
@@ -568,13 +574,8 @@ impl Executor<'_, '_> {
         let address = self.known.settle(self.context.arena, address);
         let address = self.widen(address);
         if let Some((offset, rest)) = self.context.frame_offset(address) {
-            match self.context.functions[self.side.index()].volatile.care(place) {
-                Some(Care::Volatile) => return Err(unsupported(self.side, place, "volatile access to the frame")),
-                Some(Care::Doubtful) if self.side == Side::Original => {
-                    return Err(unsupported(self.side, place, "access to the frame that may be volatile"));
-                }
-                _ => {}
-            }
+            let care = self.context.functions[self.side.index()].volatile.care(place);
+            let care = care.filter(|c| self.side == Side::Original || *c == Care::Volatile);
             if offset.unsigned_abs() > FRAME_REACH {
                 return Err(unsupported(self.side, place, "access far outside the frame"));
             }
@@ -583,6 +584,11 @@ impl Executor<'_, '_> {
             if !rest.is_empty() && optimised {
                 // An optimiser may have folded a constant of the index into the base: whose base it is cannot be told.
                 return Err(unsupported(self.side, place, "variable frame access of optimised code"));
+            }
+            if care.is_some() && local.is_none() {
+                // Its address must be one that both programs have.
+                let index = rest.first().map(|(index, _)| *index);
+                return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });
             }
             if let Some(local) = local {
                 let variable = !rest.is_empty();
@@ -601,7 +607,9 @@ impl Executor<'_, '_> {
                 if self.side == Side::Original {
                     self.context.note_original_address(address, bytes);
                 }
-                self.log(guard, address, bytes, write, place);
+                if self.care(place, address).is_none() {
+                    self.log(guard, address, bytes, write, place);
+                }
                 return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
             }
             if self.context.is_beyond_arguments(offset) {

@@ -44,7 +44,7 @@ impl Context<'_> {
 }
 
 impl Executor<'_, '_> {
-    /// How an access to the world must be made, if not in the ordinary way. The candidate's is like one that the original
+    /// How an access outside the slots of the frame must be made, if not in the ordinary way. The candidate's is like one that the original
     /// makes there, unless its own debug information is sure.
     pub(crate) fn care(&mut self, place: u64, address: TermId) -> Option<Care> {
         let known = self.context.functions[self.side.index()].volatile.care(place);
@@ -61,14 +61,21 @@ impl Executor<'_, '_> {
     }
 
     /// Reads what nobody can foresee, or may be unable to.
-    pub(crate) fn careful_read(&mut self, care: Care, state: &mut State, address: TermId, bytes: u16) -> TermId {
+    pub(crate) fn careful_read(
+        &mut self,
+        care: Care,
+        state: &mut State,
+        memory: TermId,
+        address: TermId,
+        bytes: u16,
+    ) -> TermId {
         let place = self.context.trace_address();
         self.context.has_trace = true;
         let mut operands = vec![self.context.read(state.world, place, 8), address];
         let what = match care {
             Care::Volatile => "value",
             Care::Doubtful => {
-                operands.push(self.context.read(state.world, address, bytes));
+                operands.push(self.context.read(memory, address, bytes));
                 "found"
             }
         };

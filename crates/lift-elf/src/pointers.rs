@@ -122,8 +122,8 @@ impl Image {
         let slot = |typed: &crate::dwarf::TypedLocal| Slot {
             offset: typed.local.offset,
             size: typed.local.size,
-            // A slot may hold something else where the variable is elsewhere.
-            type_id: typed.type_id.filter(|_| !described.moves_variables),
+            // A slot may hold something else where the variable is elsewhere; a volatile one stays.
+            type_id: typed.type_id.filter(|id| !described.moves_variables || self.debug.types.is_volatile(*id)),
         };
         let variable = |(var, base): (&VarId, &Base)| Some((*var, self.variable_type(described, *base)?));
         let mut analysis = Analysis {

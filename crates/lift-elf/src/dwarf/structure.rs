@@ -164,6 +164,11 @@ impl TypeTable {
         !self.volatile.is_empty() || !self.hidden_volatile.is_empty()
     }
 
+    /// Is an object of the type volatile as a whole?
+    pub fn is_volatile(&self, id: TypeId) -> bool {
+        self.volatile.contains(&id)
+    }
+
     /// Is an object of the type volatile, or a part of it? In doubt it is.
     pub fn has_volatile_part(&self, id: TypeId) -> bool {
         self.has_volatile() && self.holds_volatile(id)
