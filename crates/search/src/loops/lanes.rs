@@ -8,6 +8,9 @@ use super::columns::{Column, Row, column};
 use super::guess::{Names, Operand, sum};
 use kernel::Location;
 
+/// How two lanes are put together: the name in certificates, and what it does.
+type Way<T> = (&'static str, fn(T, T) -> T);
+
 /// The lanes of a register.
 fn lanes(register: &Location, width: u16, rows: &[Row]) -> Option<Vec<Column>> {
     let lane = |i: u16| column(Location { low: i * width, width, ..*register }, rows, true);
@@ -96,7 +99,7 @@ pub(super) fn extreme_lane(
             let all = |best: fn(i128, i128) -> i128| {
                 (0..rows.len()).all(|i| seen.iter().map(|c| c[i]).reduce(best) == Some(wanted[i]))
             };
-            let ends: [(&str, fn(i128, i128) -> i128); 2] = [("max", i128::max), ("min", i128::min)];
+            let ends: [Way<i128>; 2] = [("max", i128::max), ("min", i128::min)];
             let names: Vec<String> = lanes.iter().map(Column::name).collect();
             let texts = ends.into_iter().filter(|(_, best)| all(*best));
             let found = texts.map(|(end, _)| format!("({end}{sign} {})", names.join(" "))).find(&new);
@@ -118,8 +121,7 @@ pub(super) fn bits_of_lanes(
     let width = target.location.width;
     let apart: Vec<Vec<Column>> = registers.iter().filter_map(|r| lanes(r, width, rows)).collect();
     let together = apart.iter().flatten().cloned().collect::<Vec<Column>>();
-    let ways: [(&str, fn(u64, u64) -> u64); 3] =
-        [("bitxor", |a, b| a ^ b), ("bitor", |a, b| a | b), ("and", |a, b| a & b)];
+    let ways: [Way<u64>; 3] = [("bitxor", |a, b| a ^ b), ("bitor", |a, b| a | b), ("and", |a, b| a & b)];
     for lanes in std::iter::once(&together).chain(&apart).filter(|l| !l.is_empty()) {
         let names: Vec<String> = lanes.iter().map(Column::name).collect();
         let fits = |way: fn(u64, u64) -> u64| {
