@@ -2,6 +2,7 @@
 //! that a function was entered by, `silent` those that are no events.
 
 mod entry;
+mod comparison;
 mod set_up;
 mod silent;
 

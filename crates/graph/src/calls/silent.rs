@@ -60,6 +60,13 @@ impl Executor<'_, '_> {
                     operands.push(state.world);
                 }
                 let width = 8 * signature.results.first().map_or(8, |r| r.bytes);
+                if let Some(comparison) = self.context.comparison(contract, &arguments).filter(|_| width == 32) {
+                    let returned = self.context.arena.apply(contract.name, Sort::Bv(width), &operands);
+                    // Each byte is an access of its own.
+                    let other = operands[comparison.other];
+                    let value = self.compare(place, guard, state, &comparison, (other, returned))?;
+                    return self.finish_silent(state, &shape, &[value]);
+                }
                 // `bcmp` reads what `memcmp` reads, and is zero when that is.
                 let name = if contract.name == "bcmp" { "memcmp" } else { contract.name };
                 let value = self.context.arena.apply(name, Sort::Bv(width), &operands);
@@ -69,8 +76,13 @@ impl Executor<'_, '_> {
                 vec![if name == contract.name { value } else { self.zero_like(contract.name, value, &operands) }]
             }
         };
+        self.finish_silent(state, &shape, &results)
+    }
+
+    /// Puts the results where the convention says.
+    fn finish_silent(&mut self, state: &mut State, shape: &Shape, results: &[TermId]) -> Result<(), Stuck> {
         let world = state.world;
-        self.context.after_call(self.side, state, &shape, &results, world);
+        self.context.after_call(self.side, state, shape, results, world);
         Ok(())
     }
 
@@ -150,9 +162,7 @@ impl Executor<'_, '_> {
             };
             results.push(result);
         }
-        let world = state.world;
-        self.context.after_call(self.side, state, &shape, &results, world);
-        Ok(())
+        self.finish_silent(state, &shape, &results)
     }
 
     fn copy(

@@ -170,7 +170,10 @@ impl<'a> Runner<'a> {
             return self.with_truth_values(arena, input, &traces);
         }
         if traces.iter().any(|t| t.sign_only) {
-            for magnitude in &MAGNITUDES[1..] {
+            // What one side returns may be what the library would have returned.
+            let returned = traces.iter().map(|t| u64::from((t.results[0].bits.low() as i32).unsigned_abs()));
+            let returned: Vec<u64> = returned.filter(|magnitude| *magnitude != 0).collect();
+            for magnitude in MAGNITUDES[1..].iter().chain(&returned) {
                 self.try_magnitude(arena, input, *magnitude)?;
             }
         }
