@@ -22,6 +22,9 @@ pub(crate) struct Order {
 
 /// Deeper terms are not looked into.
 const DEEPEST: usize = 12;
+/// Sums inside sums, and parts of one, whose ranges are looked at.
+const DEEPEST_SUM: usize = 3;
+const MOST_PARTS: usize = 4;
 
 /// A term without its constant part, and that part.
 fn split(arena: &mut Arena, term: TermId) -> (TermId, i128) {
@@ -92,6 +95,10 @@ impl Known {
     }
 
     pub(crate) fn range(&self, arena: &Arena, term: TermId, signed: bool) -> (i128, i128) {
+        self.range_within(arena, term, signed, DEEPEST_SUM)
+    }
+
+    fn range_within(&self, arena: &Arena, term: TermId, signed: bool, depth: usize) -> (i128, i128) {
         let width = arena.width(term);
         let full = Known::limits(width, signed);
         if let Some(constant) = arena.as_const(term) {
@@ -100,7 +107,7 @@ impl Known {
         }
         let inner = match arena.op(term) {
             Op::Zext(_) => {
-                let (low, high) = self.range(arena, arena.arg(term, 0), false);
+                let (low, high) = self.range_within(arena, arena.arg(term, 0), false, depth);
                 (full.0.max(low), full.1.min(high))
             }
             Op::Sext(_) if signed => Known::limits(arena.width(arena.arg(term, 0)), true),
@@ -112,10 +119,14 @@ impl Known {
                 } else {
                     arena.lookup(Op::Extract { hi, lo: 0 }, &[inner])
                 };
-                match whole.filter(|w| arena.width(*w) <= 64).map(|w| self.range(arena, w, true)) {
+                match whole.filter(|w| arena.width(*w) <= 64).map(|w| self.range_within(arena, w, true, depth)) {
                     Some((low, high)) if low >= 0 => (full.0.max(low >> lo), full.1.min(high >> lo)),
                     _ => full,
                 }
+            }
+            // A sum whose parts say that it does not wrap: `8·((n − 1) >> 3)`, where a vectorised loop ends.
+            Op::Add | Op::Mul if depth > 0 && width <= 64 => {
+                self.sum_range(arena, term, signed, depth - 1).unwrap_or(full)
             }
             _ => full,
         };
@@ -124,6 +135,26 @@ impl Known {
         let (others, end) = (self.bounds_of(term, !signed), Known::limits(width, true).1);
         let (least, most) = others.filter(|(a, b)| *a >= 0 && *b <= end).unwrap_or(full);
         (inner.0.max(low).max(least), inner.1.min(high).min(most))
+    }
+
+    /// The range of a sum, if its parts keep it inside its width.
+    fn sum_range(&self, arena: &Arena, term: TermId, signed: bool, depth: usize) -> Option<(i128, i128)> {
+        let linear = Linear::of(arena, term);
+        let itself = linear.terms.len() == 1 && linear.terms[0].0 == term;
+        if itself || linear.terms.is_empty() || linear.terms.len() > MOST_PARTS {
+            return None;
+        }
+        let constant = i128::from(linear.constant.to_i64()?);
+        let (mut low, mut high) = (constant, constant);
+        for (part, factor) in &linear.terms {
+            let (a, b) = self.range_within(arena, *part, signed, depth);
+            let factor = i128::from(factor.to_i64()?);
+            let ends = [a.checked_mul(factor)?, b.checked_mul(factor)?];
+            low = low.checked_add(ends[0].min(ends[1]))?;
+            high = high.checked_add(ends[0].max(ends[1]))?;
+        }
+        let limits = Known::limits(arena.width(term), signed);
+        (low >= limits.0 && high <= limits.1).then_some((low, high))
     }
 
     /// The interval of `base`, from comparisons with constants and with other terms.
@@ -230,13 +261,22 @@ impl Known {
         out
     }
 
+    /// Is it a number shifted to the right that is not negative? What was shifted after it was extended has zeros above.
+    fn is_quotient(&self, arena: &Arena, term: TermId) -> bool {
+        matches!(arena.op(term), Op::Extract { lo: 1.., .. }) && self.range(arena, term, true).0 >= 0
+    }
+
     /// The extension of a sum as a sum of extensions.
     fn distribute(&self, arena: &mut Arena, sum: TermId, to: u16, signed: bool) -> Option<TermId> {
         let width = arena.width(sum);
         let linear = Linear::of(arena, sum);
         let single = linear.terms.len() == 1 && linear.constant.is_zero();
-        if width < 8 || linear.terms.is_empty() || (single && linear.terms[0].1.to_u64() == Some(1)) {
+        if width < 8 || linear.terms.is_empty() {
             return None;
+        }
+        if single && linear.terms[0].1.to_u64() == Some(1) {
+            let is_plain = signed && self.is_quotient(arena, sum);
+            return is_plain.then(|| arena.zext(sum, to));
         }
         let limits = Known::limits(width, signed);
         let constant = i128::from(linear.constant.to_i64()?);
@@ -254,7 +294,8 @@ impl Known {
         let mut wide = Linear::zero(to);
         if low >= limits.0 && high <= limits.1 {
             for (part, factor) in parts {
-                let part = if signed { arena.sext(part, to) } else { arena.zext(part, to) };
+                let plain = !signed || self.is_quotient(arena, part);
+                let part = if plain { arena.zext(part, to) } else { arena.sext(part, to) };
                 wide.add_scaled(arena, part, Bits::from_i64(to, factor));
             }
         } else {

@@ -21,6 +21,8 @@ enum Number {
     Sum(Sum),
     /// The upper bits of a sum, as a smaller number extended again.
     Shifted(Sum, u16),
+    /// A sum rounded down to a power of two, and a constant.
+    Rounded(Sum, u16, i8),
     /// The lower four bits of a sum.
     Low(Sum),
 }
@@ -58,6 +60,7 @@ fn number() -> impl Strategy<Value = Number> {
     prop_oneof![
         6 => sum().prop_map(Number::Sum),
         1 => (sum(), 1..4u16).prop_map(|(s, by)| Number::Shifted(s, by)),
+        2 => (sum(), 1..4u16, -9..9i8).prop_map(|(s, by, more)| Number::Rounded(s, by, more)),
         1 => sum().prop_map(Number::Low),
     ]
 }
@@ -90,6 +93,14 @@ fn build(arena: &mut Arena, number: &Number) -> TermId {
             let sum = build_sum(arena, sum);
             let upper = arena.extract(sum, 7, *by);
             arena.zext(upper, 8)
+        }
+        Number::Rounded(sum, by, more) => {
+            let sum = build_sum(arena, sum);
+            let upper = arena.extract(sum, 7, *by);
+            let upper = arena.zext(upper, 8);
+            let size = arena.bv(8, 1 << by);
+            let rounded = arena.mul(upper, size);
+            arena.add_const(rounded, i64::from(*more))
         }
         Number::Low(sum) => {
             let sum = build_sum(arena, sum);
@@ -247,4 +258,28 @@ fn near_misses_of_bounds() {
         let last = case.arena.bool_not(last);
         assert!(!case.widens(signed, last), "i is not the second largest number");
     }
+}
+
+/// `8·((n − 1) >> 3) − 6`, an index of the last vector, does not wrap where n is large enough, and may below that.
+#[test]
+fn the_end_of_a_vectorised_loop_widens() {
+    let mut arena = Arena::new();
+    let n = arena.var("n", Sort::Bv(32));
+    let less = arena.add_const(n, -1);
+    let high = arena.extract(less, 31, 3);
+    let (high, eight) = (arena.zext(high, 32), arena.bv(32, 8));
+    let end = arena.mul(high, eight);
+    let index = arena.add_const(end, -6);
+    let wide = arena.sext(index, 64);
+    let mut widened = |least: u64| {
+        let least = arena.bv(32, least);
+        let below = arena.slt(n, least);
+        let enough = arena.bool_not(below);
+        let known = Known::from_condition(&mut arena, enough);
+        let out = known.widen(&mut arena, wide);
+        arena.text(out)
+    };
+    assert_eq!(widened(9), "8*zext64((n - 1)[31:3]) - 6");
+    // Not for n = 0, where it is the largest multiple of eight that is shifted.
+    assert_eq!(widened(0), "sext64(8*zext32((n - 1)[31:3]) - 6)");
 }

@@ -47,6 +47,10 @@ pub enum Operator {
     Lshr,
     /// Bitwise and.
     BvAnd,
+    /// Bitwise or.
+    BvOr,
+    /// Bitwise exclusive or.
+    BvXor,
     /// The largest or smallest of some numbers, with or without sign.
     Extreme {
         /// The largest?
@@ -134,7 +138,9 @@ fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: 
         (Operator::Add, [first, rest @ ..]) if same => rest.iter().fold(*first, |sum, t| arena.add(sum, *t)),
         (Operator::Mul, [a, b]) if same => arena.mul(*a, *b),
         (Operator::Lshr, [a, b]) if same => arena.lshr(*a, *b),
-        (Operator::BvAnd, [a, b]) if same => arena.and(*a, *b),
+        (Operator::BvAnd, [first, rest @ ..]) if same => rest.iter().fold(*first, |all, t| arena.and(all, *t)),
+        (Operator::BvOr, [first, rest @ ..]) if same => rest.iter().fold(*first, |all, t| arena.or(all, *t)),
+        (Operator::BvXor, [first, rest @ ..]) if same => rest.iter().fold(*first, |all, t| arena.xor(all, *t)),
         (Operator::Sext(width), [a]) if width >= arena.width(*a) => arena.sext(*a, width),
         (Operator::Zext(width), [a]) if width >= arena.width(*a) => arena.zext(*a, width),
         (Operator::Slice(low, width), [a]) if width > 0 && low + width <= arena.width(*a) => {
@@ -198,6 +204,8 @@ impl<'t> Reader<'t> {
             "peek" => Operator::Load(Side::Candidate, self.number(64)?.max(1)),
             "lshr" => Operator::Lshr,
             "and" => Operator::BvAnd,
+            "bitor" => Operator::BvOr,
+            "bitxor" => Operator::BvXor,
             "maxs" => Operator::Extreme { most: true, signed: true },
             "maxu" => Operator::Extreme { most: true, signed: false },
             "mins" => Operator::Extreme { most: false, signed: true },
@@ -282,6 +290,17 @@ mod tests {
         assert_ne!(means("(maxs o.rdi o.rsi)"), means("(maxu o.rdi o.rsi)"));
         expect!["operands of Extreme { most: true, signed: true } do not fit"]
             .assert_eq(&means("(maxs o.rdi (slice 0 32 o.rsi))"));
+    }
+
+    #[test]
+    fn bits_are_of_all_operands() {
+        expect!["rsi | rdi"].assert_eq(&means("(bitor o.rsi o.rdi)"));
+        expect!["rsi ^ rdi"].assert_eq(&means("(bitxor o.rdi o.rsi)"));
+        assert_eq!(means("(bitxor o.rdi (bitxor o.rsi o.rdx))"), means("(bitxor o.rdx o.rdi o.rsi)"));
+        assert_eq!(means("(and o.rdi (and o.rsi o.rdx))"), means("(and o.rdx o.rdi o.rsi)"));
+        assert_ne!(means("(bitor o.rdi o.rsi)"), means("(bitxor o.rdi o.rsi)"));
+        expect!["operands of BvXor do not fit"].assert_eq(&means("(bitxor o.rdi (slice 0 32 o.rsi))"));
+        expect!["operands of BvOr do not fit"].assert_eq(&means("(bitor (= o.rdi o.rsi) (= o.rdi o.rdx))"));
     }
 
     #[test]

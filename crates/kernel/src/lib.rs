@@ -17,6 +17,7 @@ mod claims;
 mod pointers;
 mod restrict;
 mod eliminate;
+mod rows;
 mod obligation;
 mod exits;
 pub mod regalloc;

@@ -6,6 +6,7 @@
 //! Trust: full. Dropping hypotheses is always sound; believing anything but `Proved` is not.
 
 use crate::product::{Checker, Point};
+use crate::rows::weakened;
 use graph::{Alias, Assumption, Known};
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::{Answer, Query};
@@ -60,8 +61,6 @@ pub(crate) enum FactKind {
 }
 
 const RELEVANT_FACTS: usize = 48;
-/// Conditions with fewer conjuncts are taken as they are.
-const MANY_CONJUNCTS: usize = 8;
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
 /// Time for all of them, in times of what one question may take.
@@ -133,6 +132,11 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, known, goal);
+        if let Some(few) = self.without_pointers(at, &hypotheses, goal)
+            && let Answer::Proved = self.solver.ask(self.context.arena, &Query::new(few, goal))
+        {
+            return Ok(());
+        }
         let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => model,
@@ -146,6 +150,29 @@ impl Checker<'_, '_> {
             }
         }
         Err(Failure::Refuted(Box::new(refuted)))
+    }
+
+    /// Where the goal is about numbers, the hypotheses that are: how often a loop goes round seldom depends on where its
+    /// arrays lie, and a question without addresses is a small one. Nothing if these are all of them.
+    fn without_pointers(&self, at: &Point, hypotheses: &[TermId], goal: TermId) -> Option<Vec<TermId>> {
+        let arena = &*self.context.arena;
+        if !self.context.widens {
+            return None;
+        }
+        let mut pointers: FxHashSet<VarId> = FxHashSet::default();
+        for fact in &at.facts {
+            if let FactKind::Access { address, .. } = fact.kind {
+                let sum = Linear::of(arena, address);
+                let bases = sum.terms.iter().filter(|(_, factor)| factor.to_u64() == Some(1));
+                pointers.extend(bases.filter_map(|(term, _)| arena.as_var(*term)));
+            }
+        }
+        let free = |term: TermId| arena.free_vars(term).iter().all(|var| !pointers.contains(var));
+        if pointers.is_empty() || !free(goal) {
+            return None;
+        }
+        let few: Vec<TermId> = hypotheses.iter().copied().filter(|h| free(*h)).collect();
+        (!few.is_empty() && few.len() < hypotheses.len()).then_some(few)
     }
 
     /// The path condition and the facts that share a variable with it or with the goal.
@@ -211,24 +238,30 @@ impl Checker<'_, '_> {
         out
     }
 
-    /// Accesses that lie between others of one row: that these are user addresses says that they are.
+    /// Accesses that lie between two certain ones of a row: that those are user addresses says that these are, whether they
+    /// are made or not.
     fn accesses_between(&mut self, at: &Point, known: &Known) -> FxHashSet<u32> {
         let mut rows: FxHashMap<TermId, Vec<(i64, u32)>> = FxHashMap::default();
+        let mut certain: FxHashSet<u32> = FxHashSet::default();
         for fact in &at.facts {
             let FactKind::Access { address, .. } = fact.kind else { continue };
             let when = known.simplify(self.context.arena, fact.when);
             if self.context.arena.as_bool(when) == Some(true) {
-                let sum = Linear::of(self.context.arena, address);
-                let offset = sum.constant.low() as i64;
-                let base = self.context.arena.add_const(address, offset.wrapping_neg());
-                rows.entry(base).or_default().push((offset, fact.number));
+                certain.insert(fact.number);
             }
+            let sum = Linear::of(self.context.arena, address);
+            let offset = sum.constant.low() as i64;
+            let base = self.context.arena.add_const(address, offset.wrapping_neg());
+            rows.entry(base).or_default().push((offset, fact.number));
         }
         let mut out = FxHashSet::default();
         for row in rows.values() {
-            let (least, most) = (row.iter().min().map(|r| r.0), row.iter().max().map(|r| r.0));
-            let inside = row.iter().filter(|(offset, _)| Some(*offset) != least && Some(*offset) != most);
-            out.extend(inside.map(|(_, number)| *number));
+            let sure = || row.iter().filter(|(_, number)| certain.contains(number)).copied();
+            let (Some(least), Some(most)) = (sure().min(), sure().max()) else { continue };
+            let inside = |(offset, number): &(i64, u32)| {
+                (least.0..=most.0).contains(offset) && ![least.1, most.1].contains(number)
+            };
+            out.extend(row.iter().filter(|r| inside(r)).map(|(_, number)| *number));
         }
         out
     }
@@ -487,33 +520,6 @@ impl Checker<'_, '_> {
         }
         Some(all)
     }
-}
-
-/// The conjuncts of a condition; of those that say `x + k < y` for one x and one y, only those with the least and the
-/// largest k. Where many turns are taken at once, all others follow.
-fn weakened(arena: &mut Arena, condition: TermId) -> Vec<TermId> {
-    if arena.op(condition) != Op::And || arena.args(condition).len() < MANY_CONJUNCTS {
-        return vec![condition];
-    }
-    let conjuncts = arena.args(condition).to_vec();
-    let mut rows: FxHashMap<(bool, TermId, TermId), Vec<(i64, TermId)>> = FxHashMap::default();
-    for conjunct in &conjuncts {
-        let signed = match arena.op(*conjunct) {
-            Op::Slt => true,
-            Op::Ult => false,
-            _ => continue,
-        };
-        let (a, b) = (arena.arg(*conjunct, 0), arena.arg(*conjunct, 1));
-        let offset = Linear::of(arena, a).constant.to_i64().unwrap_or(0);
-        let base = arena.add_const(a, offset.wrapping_neg());
-        rows.entry((signed, base, b)).or_default().push((offset, *conjunct));
-    }
-    let mut between: FxHashSet<TermId> = FxHashSet::default();
-    for row in rows.values() {
-        let (least, most) = (row.iter().min().map(|r| r.0), row.iter().max().map(|r| r.0));
-        between.extend(row.iter().filter(|r| Some(r.0) != least && Some(r.0) != most).map(|r| r.1));
-    }
-    conjuncts.into_iter().filter(|c| !between.contains(c)).collect()
 }
 
 /// May operands be exchanged? True if a NaN's payload could tell.

@@ -118,11 +118,12 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 /// Correlations that are tried.
 const MOST_PLANS: usize = 12;
 /// What one question may cost: there are many, and some are about guesses that are wrong. All correlations are tried with
-/// little first, because the questions about a wrong one are often the hard ones. Resources end most questions in a tenth
+/// little first, because the questions about a wrong one are often the hard ones; where nothing else speaks against it, the
+/// hard ones get three times as much. Resources end most questions in a tenth
 /// of a second and in half a second; the time is for what they do not count, and long enough for a busy machine.
 const EFFORTS: [Patience; 3] = [
-    Patience { resources: 300_000, time: Duration::from_millis(500), more: None, guards: false },
-    Patience { resources: 300_000, time: Duration::from_millis(500), more: None, guards: true },
+    Patience { resources: 600_000, time: Duration::from_millis(700), more: Some(3), guards: false },
+    Patience { resources: 600_000, time: Duration::from_millis(700), more: Some(3), guards: true },
     Patience { resources: 1_500_000, time: Duration::from_secs(8), more: Some(5), guards: true },
 ];
 /// Counterexamples that are used to get to loops that no run has seen.

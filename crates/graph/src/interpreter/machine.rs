@@ -333,6 +333,10 @@ impl<'a> Machine<'_, '_, 'a> {
             let base = match load.base {
                 WatchBase::Address(address) => address,
                 WatchBase::Register(i) => self.cells.narrow[usize::from(i)],
+                WatchBase::Indexed { base, index, scale } => {
+                    let [base, index] = [base, index].map(|i| self.cells.narrow[usize::from(i)]);
+                    base.wrapping_add(index.wrapping_mul(u64::from(scale)))
+                }
                 WatchBase::Slot(offset) => {
                     let at = (offset + FRAME_BELOW as i64) as usize;
                     frame.get(at..at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().expect("eight bytes")))

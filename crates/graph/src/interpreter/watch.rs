@@ -37,6 +37,15 @@ pub enum WatchBase {
     Slot(i64),
     /// It is in the general register of that number.
     Register(u8),
+    /// It is the sum of a general register and another one times a scale.
+    Indexed {
+        /// The first register.
+        base: u8,
+        /// The other one.
+        index: u8,
+        /// What it is multiplied with.
+        scale: u8,
+    },
 }
 
 /// The state at a watched point.

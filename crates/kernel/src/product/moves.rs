@@ -272,9 +272,10 @@ impl Checker<'_, '_> {
                     .unwrap_or(1);
                 let turns = turns.min(MOST_PASSES);
                 let most = if side == Side::Candidate { 1 } else { 2 * turns + 2 };
-                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns
-                    || (late && pair.segment.passed[side.index()].times(head) > most);
-                if side == Side::Original && (late || lost) && self.never_ends(&pair.at, head) {
+                // Turns that are certain come to an end, or to the most that are passed at all.
+                let uncertain = pair.segment.passed[side.index()].times(head).min(pair.open_steps);
+                let lost = pair.open_steps > MOST_OPEN_STEPS + 4 * turns || (late && uncertain > most);
+                if side == Side::Original && lost && self.never_ends(&pair.at, head) {
                     return Ok(());
                 }
                 if lost {

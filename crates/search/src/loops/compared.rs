@@ -22,6 +22,16 @@ pub(crate) struct Compared {
     pub signed: BTreeSet<i64>,
 }
 
+impl Compared {
+    /// Is the variable compared with anything, or extended as an index is?
+    pub fn mentions(&self, offset: i64) -> bool {
+        self.pairs.iter().any(|(at, _)| *at == offset)
+            || self.limits.iter().any(|(at, _)| *at == offset)
+            || self.fields.iter().any(|(at, _)| *at == offset)
+            || self.signed.contains(&offset)
+    }
+}
+
 /// What the loops of a function compare.
 pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout: &Layout) -> Compared {
     let mut out = Compared::default();

@@ -235,8 +235,10 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
         && let Some(last) = from
     {
         let head = plan.points[last].heads[0];
+        // The turns of the last meeting itself, and fewer than another one would need.
+        let turns = plan.points[last].turns[0].max(1) as usize;
         let rest = ours[a..].iter().filter(|v| v.point == head).count();
-        out.left_over += rest / plan.points[last].turns[0].max(1) as usize;
+        out.left_over += rest.saturating_sub(turns) / (turns + 1);
     }
 }
 
@@ -245,8 +247,9 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
     visits.iter().enumerate().filter(|(_, v)| v.point == point).map(|(i, _)| i).nth(n.max(1) as usize - 1)
 }
 
-/// Partners that are considered for one head.
+/// Partners that are considered for one head, and those with turns before the first meeting that depend on the path.
 const MOST_PARTNERS: usize = 6;
+const MOST_ODD: usize = 2;
 /// Combinations that waiting is tried with.
 const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
@@ -257,7 +260,7 @@ const MOST_SLACK: u32 = 7;
 
 /// What an unlikely shape weighs, in turns that are left over, and what a loop does that only the candidate has.
 const UNLIKELY: usize = 100;
-const LONELY: usize = 10;
+const LONELY: usize = 40;
 /// Runs that do not fit, as many as weigh what loops of both sides do that meet nothing.
 const UNMATCHED: usize = 2;
 
@@ -287,7 +290,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let mut combinations: Vec<(usize, Vec<Meeting>)> = vec![(0, Vec::new())];
     for head in &heads {
         let partners = partners(functions[0], &loops[0], &loops[1].heads, runs, *head, unroll);
-        let mut options: Vec<Option<Meeting>> = partners.iter().take(MOST_PARTNERS).copied().map(Some).collect();
+        let mut options: Vec<Option<Meeting>> = partners.iter().copied().map(Some).collect();
         // A loop that the original does not have: so many turns that they can be followed one by one, or any number.
         if partners.is_empty() {
             options.push(None);
@@ -355,9 +358,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
         // Who does several turns at once has no reason to peel one.
         let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
-        // Compilers do two, four, eight at once; where nothing is written, other numbers fit by accident.
-        let strange = |n: u32| n > 2 && !n.is_power_of_two();
-        let uneven = plan.points.iter().filter(|p| p.turns.iter().any(|n| strange(*n))).count();
+        let uneven = plan.points.iter().filter(|p| is_uneven(p)).count();
         let folded = folded(functions[0], loops, &plan.points);
         let open = plan.points.iter().filter(|p| p.slack > 0).count();
         let lonely = plan.points.iter().filter(|p| p.alone).count();
@@ -376,6 +377,11 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     scored.sort_by_key(|(score, _)| *score);
     scored.iter().take(20).for_each(|(score, plan)| tracing::trace!(?score, ?plan.points, "scored"));
     scored.into_iter().map(|(_, plan)| plan).collect()
+}
+
+/// Compilers do two, four, eight turns at once; where nothing is written, other numbers fit by accident.
+fn is_uneven(meeting: &Meeting) -> bool {
+    meeting.turns.iter().any(|n| *n > 2 && !n.is_power_of_two())
 }
 
 /// The original's loop that a meeting cuts.
@@ -492,10 +498,10 @@ fn partners(
     }
     // Counts that fit are not enough: at the visits that would meet, the same must have happened.
     out.sort_by_key(|(excess, _)| *excess);
-    let mut ranked: Vec<((bool, u64, u32), Meeting)> = Vec::new();
+    let mut ranked: Vec<((bool, bool, u64, u32), Meeting)> = Vec::new();
     for (excess, meeting) in out {
         if !ranked.iter().any(|(_, m)| *m == meeting) {
-            ranked.push(((misfits(meeting, runs), excess, meeting.peeled), meeting));
+            ranked.push(((misfits(meeting, runs), is_uneven(&meeting), excess, meeting.peeled), meeting));
         }
     }
     ranked.sort_by_key(|(key, _)| *key);
@@ -503,8 +509,13 @@ fn partners(
     let mut meetings: Vec<Meeting> = ranked.into_iter().map(|(_, meeting)| meeting).collect();
     // Before a loop that does two turns at once there may be one if their number is odd.
     let several = |m: &&Meeting| m.turns[1] == 1 && (2..=MOST_SLACK + 1).contains(&m.turns[0]) && m.peeled == 0;
-    let odd = meetings.iter().find(several).map(|m| Meeting { slack: m.turns[0] - 1, ..*m });
-    meetings.truncate(MOST_PARTNERS + 1);
+    let mut odd: Vec<Meeting> = Vec::new();
+    for meeting in meetings.iter().filter(several) {
+        if odd.len() < MOST_ODD && odd.iter().all(|o| o.heads != meeting.heads) {
+            odd.push(Meeting { slack: meeting.turns[0] - 1, ..*meeting });
+        }
+    }
+    meetings.truncate(MOST_PARTNERS);
     meetings.extend(odd);
     meetings
 }

@@ -6,7 +6,7 @@ use graph::loops::Loops;
 use graph::{Function, ObjectKind, Op, Register};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use term::{Arena, Linear, TermId, VarId};
+use term::{Arena, Bits, Linear, TermId, VarId};
 
 /// A piece of memory: how it is watched, and how a certificate reads it.
 #[derive(Clone, Debug)]
@@ -73,11 +73,16 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
     found.into_iter().take(MOST_FIELDS).map(field).collect()
 }
 
-/// What the candidate's loops read and write at constant distances from its registers.
+/// What the candidate's loops read and write at constant distances from its registers, and behind a register and an index;
+/// of these also what the turn before has accessed there.
 pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops) -> Vec<Field> {
-    let mut found: BTreeMap<String, WatchedLoad> = BTreeMap::new();
-    for point in loops.heads.iter().flat_map(|head| loops.body(*head)) {
-        for (_, op) in &function.point(point).ops {
+    let mut plain: BTreeMap<String, WatchedLoad> = BTreeMap::new();
+    let mut indexed: BTreeMap<String, WatchedLoad> = BTreeMap::new();
+    for head in &loops.heads {
+        let body = loops.body(*head);
+        let ops = || body.iter().flat_map(|point| function.point(*point).ops.iter().map(|(_, op)| op));
+        let steps: FxHashMap<VarId, i64> = ops().filter_map(|op| step(arena, op)).collect();
+        for op in ops() {
             let (address, bytes) = match op {
                 Op::Load { address, bytes, .. } => (address, *bytes),
                 Op::Store { address, value } => (address, arena.width(*value) / 8),
@@ -87,20 +92,49 @@ pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops
                 continue;
             }
             let linear = Linear::of(arena, *address);
-            let [(term, factor)] = &linear.terms[..] else { continue };
-            let register = arena.as_var(*term).and_then(Register::of_var);
-            if let Some(register @ Register::General(number)) = register
-                && register != Register::RSP
-                && factor.to_u64() == Some(1)
-            {
-                let offset = linear.constant.low() as i64;
-                let text = format!("(peek {bytes} (add c.{} #64:{offset}))", register.name());
-                found.insert(text, WatchedLoad { base: WatchBase::Register(number), offset, bytes });
+            let offset = linear.constant.low() as i64;
+            let general = |(term, factor): &(TermId, Bits)| {
+                let var = arena.as_var(*term)?;
+                match Register::of_var(var) {
+                    Some(Register::RSP) => None,
+                    Some(register @ Register::General(number)) => Some((var, register, number, factor.to_u64()?)),
+                    _ => None,
+                }
+            };
+            let parts: Option<Vec<_>> = linear.terms.iter().map(general).collect();
+            match parts.as_deref() {
+                Some(&[(_, register, number, 1)]) => {
+                    let text = format!("(peek {bytes} (add c.{} #64:{offset}))", register.name());
+                    plain.insert(text, WatchedLoad { base: WatchBase::Register(number), offset, bytes });
+                }
+                Some(&[first, second]) => {
+                    let (base, index) = if first.3 == 1 { (first, second) } else { (second, first) };
+                    let Some(scale) = u8::try_from(index.3).ok().filter(|_| base.3 == 1) else { continue };
+                    let moved = |var: VarId| steps.get(&var).copied().unwrap_or(0);
+                    let turn = moved(base.0).wrapping_add(moved(index.0).wrapping_mul(i64::from(scale)));
+                    for offset in [offset, offset.wrapping_sub(turn)] {
+                        let scaled = format!("(mul #64:{scale} c.{})", index.1.name());
+                        let text = format!("(peek {bytes} (add c.{} {scaled} #64:{offset}))", base.1.name());
+                        let base = WatchBase::Indexed { base: base.2, index: index.2, scale };
+                        indexed.insert(text, WatchedLoad { base, offset, bytes });
+                    }
+                }
+                _ => {}
             }
         }
     }
-    let field = |(text, watched)| Field { watched, text, stored: false };
-    found.into_iter().take(MOST_FIELDS).map(field).collect()
+    let all = plain.into_iter().take(MOST_FIELDS).chain(indexed.into_iter().take(MOST_FIELDS));
+    all.map(|(text, watched)| Field { watched, text, stored: false }).collect()
+}
+
+/// A register to which a constant is added, and which.
+fn step(arena: &Arena, op: &Op) -> Option<(VarId, i64)> {
+    let Op::Set { var, value } = op else { return None };
+    let Some(Register::General(_)) = Register::of_var(*var) else { return None };
+    let linear = Linear::of(arena, *value);
+    let [(term, factor)] = &linear.terms[..] else { return None };
+    let same = arena.as_var(*term) == Some(*var) && factor.to_u64() == Some(1);
+    same.then(|| (*var, linear.constant.low() as i64))
 }
 
 /// `rbp + k` as an offset from the entry stack pointer.

@@ -31,6 +31,8 @@ pub(crate) struct Names<'n, 'a> {
     pub bound: Vec<(usize, i64, u64)>,
     /// Memory that the candidate reads.
     pub behind: &'n [Field],
+    /// Does one side take several turns at once somewhere?
+    pub unrolled: bool,
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
 }
@@ -204,7 +206,8 @@ pub(crate) fn guess(
             let new = |text: &String| !dropped.contains(&format!("{place} := {text}"));
             let sum = lanes::sum_of_lanes(names, &target, &wide, &rows).filter(new);
             let found = sum
-                .or_else(|| lanes::extreme_lane(&target, &wide, &rows).filter(new))
+                .or_else(|| lanes::extreme_lane(&target, &wide, &rows, new))
+                .or_else(|| lanes::bits_of_lanes(&target, &wide, &rows, new))
                 .or_else(|| by_lanes(names, &target, &open, &basis).filter(new));
             out.define.extend(found.map(|text| (*place, text)));
         }
@@ -652,7 +655,9 @@ pub(super) fn sum(names: &Names, target: Location, factors: &[u64], operands: &[
         match signed(*factor) {
             0 => {}
             1 => parts.push(operand.text.clone()),
-            f if f.unsigned_abs() <= LARGEST_FACTOR => parts.push(format!("(mul #{width}:{f} {})", operand.text)),
+            f if f.unsigned_abs() <= LARGEST_FACTOR >> if width < 32 { 7 } else { 0 } => {
+                parts.push(format!("(mul #{width}:{f} {})", operand.text))
+            }
             _ => return None,
         }
     }

@@ -1,12 +1,15 @@
 //! What a vectorised loop keeps apart in the lanes of its registers and adds up, or compares, behind it.
 //!
-//! A sum of the original is the sum of all lanes of some registers, a largest element the largest of the lanes. In which
-//! order lanes are put together does not matter: terms have one form for all.
+//! A sum of the original is the sum of all lanes of some registers, a largest element the largest of the lanes, and so for
+//! bitwise operations. In which order lanes are put together does not matter: terms have one form for all.
 
 use super::affine::solve;
 use super::columns::{Column, Row, column};
 use super::guess::{Names, Operand, sum};
 use kernel::Location;
+
+/// How two lanes are put together: the name in certificates, and what it does.
+type Way<T> = (&'static str, fn(T, T) -> T);
 
 /// The lanes of a register.
 fn lanes(register: &Location, width: u16, rows: &[Row]) -> Option<Vec<Column>> {
@@ -72,8 +75,14 @@ pub(super) fn sum_of_lanes(names: &Names, target: &Column, registers: &[Location
     None
 }
 
-/// A variable of the original as the largest or the smallest lane of some registers.
-pub(super) fn extreme_lane(target: &Column, registers: &[Location], rows: &[Row]) -> Option<String> {
+/// A variable of the original as the largest or the smallest lane of some registers: the first such text that is new. With
+/// few values seen, several fit.
+pub(super) fn extreme_lane(
+    target: &Column,
+    registers: &[Location],
+    rows: &[Row],
+    new: impl Fn(&String) -> bool,
+) -> Option<String> {
     let width = target.location.width;
     let apart: Vec<Vec<Column>> = registers.iter().filter_map(|r| lanes(r, width, rows)).collect();
     let together = apart.iter().flatten().cloned().collect::<Vec<Column>>();
@@ -90,15 +99,38 @@ pub(super) fn extreme_lane(target: &Column, registers: &[Location], rows: &[Row]
             let all = |best: fn(i128, i128) -> i128| {
                 (0..rows.len()).all(|i| seen.iter().map(|c| c[i]).reduce(best) == Some(wanted[i]))
             };
-            let end = if all(i128::max) {
-                "max"
-            } else if all(i128::min) {
-                "min"
-            } else {
-                continue;
-            };
+            let ends: [Way<i128>; 2] = [("max", i128::max), ("min", i128::min)];
             let names: Vec<String> = lanes.iter().map(Column::name).collect();
-            return Some(format!("({end}{sign} {})", names.join(" ")));
+            let texts = ends.into_iter().filter(|(_, best)| all(*best));
+            let found = texts.map(|(end, _)| format!("({end}{sign} {})", names.join(" "))).find(&new);
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    None
+}
+
+/// A variable of the original as all lanes of some registers put together bit by bit, the first such text that is new.
+pub(super) fn bits_of_lanes(
+    target: &Column,
+    registers: &[Location],
+    rows: &[Row],
+    new: impl Fn(&String) -> bool,
+) -> Option<String> {
+    let width = target.location.width;
+    let apart: Vec<Vec<Column>> = registers.iter().filter_map(|r| lanes(r, width, rows)).collect();
+    let together = apart.iter().flatten().cloned().collect::<Vec<Column>>();
+    let ways: [Way<u64>; 3] = [("bitxor", |a, b| a ^ b), ("bitor", |a, b| a | b), ("and", |a, b| a & b)];
+    for lanes in std::iter::once(&together).chain(&apart).filter(|l| !l.is_empty()) {
+        let names: Vec<String> = lanes.iter().map(Column::name).collect();
+        let fits = |way: fn(u64, u64) -> u64| {
+            (0..rows.len()).all(|i| lanes.iter().map(|c| c.values[i]).reduce(way) == Some(target.values[i]))
+        };
+        let texts = ways.iter().filter(|(_, way)| fits(*way));
+        let found = texts.map(|(name, _)| format!("({name} {})", names.join(" "))).find(&new);
+        if found.is_some() {
+            return found;
         }
     }
     None

@@ -121,6 +121,7 @@ pub(crate) fn refine(
                     compared: &search.compared,
                     behind: &search.behind,
                     bound: bindings.reachable(),
+                    unrolled: plan.points.iter().any(|p| p.turns.iter().any(|n| *n > 1)),
                     flip: choice.flip,
                 };
                 let here = [0, 1].map(|side: usize| live[side].get(claim.heads[side].index()).copied().unwrap_or(0));

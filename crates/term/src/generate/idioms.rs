@@ -15,7 +15,10 @@ impl Generator {
             17 => {
                 // An unsigned comparison by a signed one.
                 let flip = arena.bv(width, 1 << (width - 1));
-                let (x, y) = (arena.add(a, flip), arena.add(b, flip));
+                let mut flipped = |t: TermId| {
+                    if self.below(2) == 0 { arena.add(t, flip) } else { arena.xor(t, flip) }
+                };
+                let (x, y) = (flipped(a), flipped(b));
                 arena.slt(x, y)
             }
             16 => {

@@ -282,6 +282,9 @@ fn product_constant(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId
 fn product_low_bits(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
     let k = arena.as_const(args[1])?.trailing_zeros();
     let width = arena.width(args[0]);
+    if k > 0 && arena.op(args[0]) == Op::Concat {
+        return without_high_pieces(arena, args[0], k).map(|rest| arena.make(op, &[rest, args[1]]));
+    }
     let (kind, inner) = view::open(arena, args[0]);
     if k == 0 || !matches!(kind, Op::Zext(_) | Op::Sext(_)) || arena.width(inner[0]) < width - k {
         return None;
@@ -298,6 +301,25 @@ fn product_low_bits(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId
         return Some(arena.make(op, &[other, args[1]]));
     }
     None
+}
+
+/// A concatenation with zeros in place of the pieces that lie in its k high bits, if there are any.
+fn without_high_pieces(arena: &mut Arena, whole: TermId, k: u16) -> Option<TermId> {
+    let pieces: SmallVec<[TermId; 8]> = arena.args(whole).into();
+    let mut dropped = 0;
+    let mut high = 0;
+    while let Some(piece) = pieces.get(dropped)
+        && high + arena.width(*piece) <= k
+    {
+        high += arena.width(*piece);
+        dropped += 1;
+    }
+    let zeros = pieces[..dropped].iter().all(|piece| arena.as_const(*piece).is_some_and(Bits::is_zero));
+    if zeros || dropped == pieces.len() {
+        return None;
+    }
+    let rest = arena.concat_all(&pieces[dropped..]);
+    Some(arena.zext(rest, arena.width(whole)))
 }
 
 /// Constant factors of the operands move outside.
@@ -330,4 +352,26 @@ fn product_choice(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> 
         return Some(arena.ite(c, a, b));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gives, words};
+    use crate::{Arena, TermId};
+    use expect_test::expect;
+
+    /// Four times, or twice, two bits of y in front of thirty of x.
+    fn product(arena: &mut Arena, factor: u64) -> TermId {
+        let (x, y) = words(arena);
+        let (high, low) = (arena.extract(y, 9, 8), arena.extract(x, 30, 1));
+        let (whole, factor) = (arena.concat(high, low), arena.bv(32, factor));
+        arena.mul(whole, factor)
+    }
+
+    #[test]
+    fn pieces_above_a_product_are_dropped() {
+        gives(|a| product(a, 4), expect!["4*zext32(x[30:1])"]);
+        // One of the two bits is still there.
+        gives(|a| product(a, 2), expect!["2*(y[9:8] ++ x[30:1])"]);
+    }
 }

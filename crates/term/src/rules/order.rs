@@ -101,17 +101,25 @@ fn slt_extended(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
 
 /// With both signs flipped numbers compare as unsigned ones: how vectors are compared that have no such instruction.
 fn slt_flipped(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
-    let min = signed_min(arena.width(args[0]));
-    let mut plain = [args[0], args[1]];
-    for arg in &mut plain {
-        let mut sum = Linear::of(arena, *arg);
-        if sum.constant != min || sum.terms.is_empty() {
-            return None;
-        }
-        sum.constant = Bits::zero(min.width());
-        *arg = sum.build(arena);
+    let (a, b) = (without_flip(arena, args[0])?, without_flip(arena, args[1])?);
+    Some(arena.ult(a, b))
+}
+
+/// The number of which this one differs in the sign bit only, by a sum or by exclusive or.
+fn without_flip(arena: &mut Arena, term: TermId) -> Option<TermId> {
+    let min = signed_min(arena.width(term));
+    if arena.op(term) == Op::BvXor {
+        let parts = arena.args(term).to_vec();
+        let at = parts.iter().position(|part| arena.as_const(*part) == Some(min))?;
+        let rest = parts.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, part)| *part);
+        return rest.reduce(|x, y| arena.xor(x, y));
     }
-    Some(arena.ult(plain[0], plain[1]))
+    let mut sum = Linear::of(arena, term);
+    if sum.constant != min || sum.terms.is_empty() {
+        return None;
+    }
+    sum.constant = Bits::zero(min.width());
+    Some(sum.build(arena))
 }
 
 /// Two numbers whose sign bits are zero compare as unsigned ones.
@@ -261,6 +269,29 @@ mod tests {
                 a.bool_and(p, q)
             },
             expect!["x <u 5 && y <u 6"],
+        );
+    }
+
+    #[test]
+    fn numbers_with_flipped_signs_compare_without() {
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let flip = a.bv(32, 1 << 31);
+                let (x, y) = (a.xor(x, flip), a.xor(y, flip));
+                a.slt(x, y)
+            },
+            expect!["x <u y"],
+        );
+        // One sign only, or another bit.
+        gives(
+            |a| {
+                let (x, y) = words(a);
+                let (flip, other) = (a.bv(32, 1 << 31), a.bv(32, 1 << 30));
+                let (x, y) = (a.xor(x, flip), a.xor(y, other));
+                a.slt(x, y)
+            },
+            expect!["x ^ 0x80000000 <s y ^ 0x40000000"],
         );
     }
 }
