@@ -15,10 +15,7 @@ impl Generator {
             17 => {
                 // An unsigned comparison by a signed one.
                 let flip = arena.bv(width, 1 << (width - 1));
-                let mut flipped = |t: TermId| {
-                    if self.below(2) == 0 { arena.add(t, flip) } else { arena.xor(t, flip) }
-                };
-                let (x, y) = (flipped(a), flipped(b));
+                let [x, y] = [a, b].map(|t| if a < b { arena.add(t, flip) } else { arena.xor(t, flip) });
                 arena.slt(x, y)
             }
             16 => {
