@@ -283,3 +283,43 @@ fn the_end_of_a_vectorised_loop_widens() {
     // Not for n = 0, where it is the largest multiple of eight that is shifted.
     assert_eq!(widened(0), "sext64(8*zext32((n - 1)[31:3]) - 6)");
 }
+
+/// The four ways to ask for the smaller or the larger of two numbers.
+fn extremes(arena: &mut Arena, op: Op, n: TermId, m: TermId) -> [TermId; 4] {
+    [(n, m, n, m), (m, n, m, n), (n, m, m, n), (m, n, n, m)].map(|(a, b, then, other)| {
+        let less = arena.make(op, &[a, b]);
+        arena.ite(less, then, other)
+    })
+}
+
+/// A comparison tells which of two numbers is the smaller one, ties included, however a choice asks; and nothing of the other
+/// order, or of other numbers.
+#[test]
+fn comparisons_decide_extremes() {
+    for (op, other_op) in [(Op::Ult, Op::Slt), (Op::Slt, Op::Ult)] {
+        for holds in [true, false] {
+            let mut arena = Arena::new();
+            let [n, m, x] = ["n", "m", "x@0"].map(|name| arena.var(name, Sort::Bv(8)));
+            let less = arena.make(op, &[n, m]);
+            let fact = if holds { less } else { arena.bool_not(less) };
+            let known = Known::from_condition(&mut arena, fact);
+            let (small, large) = if holds { (n, m) } else { (m, n) };
+            let decided = extremes(&mut arena, op, n, m).map(|choice| known.rewrite(&mut arena, choice));
+            assert_eq!(decided, [small, small, large, large], "{op:?} {holds}");
+            for (op, a, b) in [(other_op, n, m), (op, n, x)] {
+                for choice in extremes(&mut arena, op, a, b) {
+                    assert_eq!(known.rewrite(&mut arena, choice), choice, "{op:?} {holds}");
+                }
+            }
+            for values in (0..=255u8).flat_map(|n| [0, 1, n, 127, 128, 254].map(|m| [0, 0, n, m])) {
+                let model = model(&mut arena, &values);
+                if value_of(&arena, &model, fact) != Value::Bool(true) {
+                    continue;
+                }
+                for (choice, is) in extremes(&mut arena, op, n, m).into_iter().zip([small, small, large, large]) {
+                    assert_eq!(value_of(&arena, &model, choice), value_of(&arena, &model, is), "{op:?} {values:?}");
+                }
+            }
+        }
+    }
+}
