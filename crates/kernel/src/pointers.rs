@@ -9,7 +9,7 @@
 
 use crate::obligation::{Fact, FactKind};
 use crate::product::{Checker, Point};
-use graph::{Assumption, Known, Parameter, Place};
+use graph::{Assumption, Function, Known, Parameter, Place};
 use rustc_hash::FxHashMap;
 use term::{Arena, Linear, TermId, VarId};
 
@@ -45,17 +45,11 @@ impl Checker<'_, '_> {
         if !self.context.may_assume("pointer") {
             return out;
         }
-        let mut declared: Vec<(TermId, &Parameter)> = Vec::new();
-        for parameter in self.context.functions[0].parameters.iter().filter(|p| p.pointer) {
-            let [value] = parameter.values[..] else { continue };
-            let Place::Register(register) = value.place else { continue };
-            if let Some(var) = self.context.arena.find_var(&register.name()) {
-                declared.push((self.context.arena.var_term(var), parameter));
-            }
-        }
-        for (variable, parameter) in &declared {
-            let Some(var) = self.context.arena.as_var(*variable) else { continue };
-            let others: Vec<TermId> = declared.iter().map(|(t, _)| *t).filter(|t| t != variable).collect();
+        let declared = pointer_parameters(self.context.arena, self.context.functions[0]);
+        let declared: Vec<(VarId, TermId, &Parameter)> =
+            declared.into_iter().map(|(var, p)| (var, self.context.arena.var_term(var), p)).collect();
+        for (var, variable, parameter) in &declared {
+            let others: Vec<TermId> = declared.iter().map(|(_, t, _)| *t).filter(|t| t != variable).collect();
             let arena = &*self.context.arena;
             let followed = at.facts.iter().rev().filter(|f| follows(arena, f, *variable, parameter.element, &others));
             let followed: Vec<TermId> = followed.map(|f| f.when).collect();
@@ -65,11 +59,22 @@ impl Checker<'_, '_> {
             });
             if certain {
                 self.context.assume(Assumption::about("pointer", parameter.name.clone()));
-                out.push((var, parameter.element));
+                out.push((*var, parameter.element));
             }
         }
         out
     }
+}
+
+/// The pointer parameters that arrive in registers, with the variable that each is at entry.
+pub(crate) fn pointer_parameters<'f>(arena: &Arena, function: &'f Function) -> Vec<(VarId, &'f Parameter)> {
+    let mut out = Vec::new();
+    for parameter in function.parameters.iter().filter(|p| p.pointer) {
+        let [value] = parameter.values[..] else { continue };
+        let Place::Register(register) = value.place else { continue };
+        out.extend(arena.find_var(&register.name()).map(|var| (var, parameter)));
+    }
+    out
 }
 
 /// Is it an access to an element behind the pointer?

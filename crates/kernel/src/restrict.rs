@@ -8,8 +8,9 @@
 //! Trust: full. What an address is made of is read from its sum: the parameter itself must be one of its terms. That a number
 //! added to another parameter is not computed from this one is part of the assumption.
 
+use crate::pointers::pointer_parameters;
 use crate::product::{Checker, Point};
-use graph::{Assumption, Known, Place, Run};
+use graph::{Assumption, Known, Parameter, Run};
 use term::{Linear, TermId, VarId};
 
 /// More pairs are not kept apart.
@@ -54,13 +55,13 @@ impl Row {
 impl Checker<'_, '_> {
     /// Adds to the condition what `restrict` parameters say about the accesses of the original up to here.
     pub(crate) fn learn_restrict(&mut self, at: &mut Point, original: &Run) {
-        let parameters = self.pointer_parameters();
-        if !parameters.iter().any(|(.., restrict)| *restrict) || !self.context.may_assume("restrict") {
+        let parameters = pointer_parameters(self.context.arena, self.context.functions[0]);
+        if !parameters.iter().any(|(_, p)| p.restrict) || !self.context.may_assume("restrict") {
             return;
         }
         let pieces = self.pieces(at, original, &parameters);
         let mut apart = Vec::new();
-        for (var, name, _) in parameters.iter().filter(|(.., restrict)| *restrict) {
+        for (var, parameter) in parameters.iter().filter(|(_, p)| p.restrict) {
             let (own, others): (Vec<&Piece>, Vec<&Piece>) = pieces.iter().partition(|piece| piece.base == *var);
             for mine in own {
                 for other in others.iter().filter(|other| mine.write || other.write) {
@@ -79,7 +80,7 @@ impl Checker<'_, '_> {
                     let holds = arena.bool_or_all(&[first, second, holds]);
                     if arena.as_bool(holds).is_none() && !apart.contains(&holds) {
                         apart.push(holds);
-                        self.context.assume(Assumption::about("restrict", name.clone()));
+                        self.context.assume(Assumption::about("restrict", parameter.name.clone()));
                     }
                 }
             }
@@ -88,21 +89,8 @@ impl Checker<'_, '_> {
         at.condition = self.context.arena.bool_and_all(&apart);
     }
 
-    /// The original's pointer parameters: the variable that each is at entry, its name, and whether it is `restrict`.
-    fn pointer_parameters(&mut self) -> Vec<(VarId, String, bool)> {
-        let mut out = Vec::new();
-        for parameter in self.context.functions[0].parameters.iter().filter(|p| p.pointer) {
-            let [value] = parameter.values[..] else { continue };
-            let Place::Register(register) = value.place else { continue };
-            if let Some(var) = self.context.arena.find_var(&register.name()) {
-                out.push((var, parameter.name.clone(), parameter.restrict));
-            }
-        }
-        out
-    }
-
     /// What the original has certainly accessed: on the edge, and in the blocks that it had accessed before.
-    fn pieces(&mut self, at: &Point, original: &Run, parameters: &[(VarId, String, bool)]) -> Vec<Piece> {
+    fn pieces(&mut self, at: &Point, original: &Run, parameters: &[(VarId, &Parameter)]) -> Vec<Piece> {
         let known = Known::from_condition(self.context.arena, at.condition);
         let mut out = Vec::new();
         for block in at.touched.iter().chain(&original.blocks).take(MOST_PIECES) {
@@ -146,7 +134,7 @@ impl Checker<'_, '_> {
     }
 
     /// The pointer parameter or the object that an address is made of.
-    fn made_of(&self, address: TermId, parameters: &[(VarId, String, bool)]) -> Option<VarId> {
+    fn made_of(&self, address: TermId, parameters: &[(VarId, &Parameter)]) -> Option<VarId> {
         let linear = Linear::of(self.context.arena, address);
         let mut found = self.context.base_object(address).map(|(var, _)| var);
         for (term, coefficient) in &linear.terms {
