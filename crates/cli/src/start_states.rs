@@ -55,6 +55,8 @@ struct Call {
     /// A witness lists them; they say nothing about the start state.
     #[serde(default, rename = "arguments")]
     _arguments: Vec<String>,
+    #[serde(default)]
+    writes: Vec<Bytes>,
 }
 
 /// Reads the file.
@@ -94,7 +96,8 @@ fn start_state(test: Test) -> Result<StartState, String> {
 fn call(call: Call) -> Result<StartCall, String> {
     let result = value(&call.result).filter(|bits| bits.to_u64().is_some());
     let result = result.ok_or_else(|| format!("the result of `{}` is no number of at most 64 bits", call.callee))?;
-    Ok(StartCall { callee: call.callee, result: result.low() })
+    let writes = call.writes.into_iter().map(bytes).collect::<Result<_, _>>()?;
+    Ok(StartCall { callee: call.callee, result: result.low(), writes })
 }
 
 fn bytes(bytes: Bytes) -> Result<StartBytes, String> {

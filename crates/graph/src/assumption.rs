@@ -23,12 +23,13 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 17] = [
+const ABOUT_UNDEFINED: [&str; 18] = [
     "pointer",
     "in-bounds",
     "disjoint-objects",
     "unaliased-static",
     "constant-static",
+    "constant-object",
     "user-addresses",
     "uninit-unread",
     "finite-loops",

@@ -5,7 +5,7 @@
 //! dropped and neighbouring disjoint stores are sorted by address, so that independent stores in another order give
 //! the same term.
 
-use crate::{Assumption, Content, Context};
+use crate::{Assumption, Constancy, Content, Context};
 use term::{Bits, Linear, Op as TermOp, Sort, TermId, VarId};
 
 /// How two accesses relate.
@@ -291,6 +291,11 @@ impl Context<'_> {
     fn read_constant(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
         let region = self.region(address, bytes)?;
         let object = self.object(region.var)?;
+        if object.content.is_none() && object.constancy == Constancy::Declared && self.may_assume("constant-object") {
+            self.assume(Assumption::about("constant-object", object.name.clone()));
+            let rom = self.arena.var("read-only", Sort::Memory);
+            return Some(self.arena.load(rom, address, bytes));
+        }
         let content: &Content = object.content.as_ref()?;
         if object.constant_static {
             if !self.may_assume("constant-static") {

@@ -31,6 +31,8 @@ pub struct Object {
     /// Is it a static of this file whose address is never taken, so that no pointer points to it? Who uses it assumes
     /// `unaliased-static`.
     pub unaliased: bool,
+    /// May it change while the program runs, by its declaration?
+    pub constancy: Constancy,
     /// Is it volatile, or a part of it?
     pub volatile: bool,
     /// What a static of this file holds at the start, if only code of the file can write it, or none does by its name. Who
@@ -49,6 +51,18 @@ impl Object {
     pub fn member_at(&self, offset: u64) -> Option<&Member> {
         self.members.iter().find(|m| offset >= m.offset && offset - m.offset < m.size.max(1))
     }
+}
+
+/// What a declaration says about changes of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Constancy {
+    /// It may change.
+    #[default]
+    Changing,
+    /// An object of another file that is declared `const`. Who uses it assumes `constant-object`.
+    Declared,
+    /// An object of another file that nothing declares. A compiler may have known it to be `const`.
+    Unclear,
 }
 
 /// Kinds of objects.

@@ -132,6 +132,7 @@ impl<'a> Objects<'a> {
             start_identity: None,
             constant_static: false,
             unaliased: false,
+            constancy: self.image.constancy(base),
             volatile: self.image.is_volatile(base),
             members: Vec::new(),
         };

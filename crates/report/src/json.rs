@@ -3,7 +3,7 @@
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
 use crate::{Detail, Summary};
-use search::{Behaviour, Statistics, Witness};
+use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::time::Duration;
@@ -68,6 +68,8 @@ struct JsonCall<'a> {
     callee: &'a str,
     arguments: &'a [String],
     result: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    writes: Vec<JsonBytes<'a>>,
 }
 
 #[derive(Serialize)]
@@ -155,24 +157,29 @@ fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
         kind: witness.kind,
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
-        memory: witness
-            .memory
-            .iter()
-            .map(|m| JsonBytes {
-                address: format!("{:#x}", m.address),
-                object: m.object.as_deref(),
-                bytes: m.bytes.iter().map(|b| format!("{b:02x}")).collect(),
-            })
-            .collect(),
+        memory: witness.memory.iter().map(json_bytes).collect(),
         calls: witness
             .calls
             .iter()
-            .map(|c| JsonCall { callee: &c.callee, arguments: &c.arguments, result: &c.result })
+            .map(|c| JsonCall {
+                callee: &c.callee,
+                arguments: &c.arguments,
+                result: &c.result,
+                writes: c.writes.iter().map(json_bytes).collect(),
+            })
             .collect(),
         original: behaviour(&witness.original),
         candidate: behaviour(&witness.candidate),
         replayed: &witness.replayed,
         allocation: witness.allocation.as_deref().map(crate::allocation::json),
+    }
+}
+
+fn json_bytes(memory: &WitnessBytes) -> JsonBytes<'_> {
+    JsonBytes {
+        address: format!("{:#x}", memory.address),
+        object: memory.object.as_deref(),
+        bytes: memory.bytes.iter().map(|b| format!("{b:02x}")).collect(),
     }
 }
 
@@ -222,8 +229,8 @@ mod tests {
             samples::row("f", Finding::Different(&witness), 9),
             Detail::Brief,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff"}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
-        "#]],
+                {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
+            "#]],
         );
     }
 

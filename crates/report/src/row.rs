@@ -113,6 +113,7 @@ pub(crate) mod samples {
                 callee: "getc".to_string(),
                 arguments: vec!["0x7000".to_string()],
                 result: "0xffffffff".to_string(),
+                writes: vec![WitnessBytes { address: 0x60_1010, object: Some("h".to_string()), bytes: vec![7] }],
             }],
             original: Behaviour {
                 summary: "returns 1".to_string(),

@@ -199,6 +199,9 @@ fn render_object(arena: &Arena, object: &Object) -> String {
     if object.align > 1 {
         words.push(format!("aligned {}", object.align));
     }
+    if object.constancy == graph::Constancy::Declared {
+        words.push("declared const".to_string());
+    }
     if let Some(content) = &object.content {
         let never_written = if object.constant_static { "never written, " } else { "" };
         words.push(format!("{never_written}content {}", render_content(&content.bytes)));
@@ -285,6 +288,7 @@ mod tests {
             initial: None,
             start_identity: None,
             constant_static: false,
+            constancy: graph::Constancy::Changing,
             unaliased: false,
             volatile: false,
             members: vec![],

@@ -273,26 +273,26 @@ mod tests {
             &rows,
             PLAIN,
             expect![[r#"
-              clamp          equivalent      2 ms
-              sum_positive   equivalent     38 ms   1 loop   assumes in-bounds(g)
-              count_set      different       9 ms
-              render         unknown                unsupported: render+0x41 `fsincos` (render.c:88)
+                  clamp          equivalent      2 ms
+                  sum_positive   equivalent     38 ms   1 loop   assumes in-bounds(g)
+                  count_set      different       9 ms
+                  render         unknown                unsupported: render+0x41 `fsincos` (render.c:88)
 
-              count_set: the two functions disagree on this input (replayed: interpreter, cpu)
-                  rdi  bits  = 0x8000000000000000
-                  rsi        = 0x7000
-                  [0x7000]   = 2a 00 00 00
-                  [g+8]      = ff
-                  where getc(0x7000) gives 0xffffffff
-                  original   returns 1   count.c:14
-                  candidate  returns 0
+                  count_set: the two functions disagree on this input (replayed: interpreter, cpu)
+                      rdi  bits  = 0x8000000000000000
+                      rsi        = 0x7000
+                      [0x7000]   = 2a 00 00 00
+                      [g+8]      = ff
+                      where getc(0x7000) gives 0xffffffff and writes [h] = 07
+                      original   returns 1   count.c:14
+                      candidate  returns 0
 
-              note: undefined behaviour of C that machine code does not show (signed overflow, strict aliasing) excuses no difference
+                  note: undefined behaviour of C that machine code does not show (signed overflow, strict aliasing) excuses no difference
 
-            4 functions: 2 equivalent, 1 different, 1 unknown          0.05 s
-            every proof assumes frame-private
-            unknown: 1 unsupported (fsincos 1)
-        "#]],
+                4 functions: 2 equivalent, 1 different, 1 unknown          0.05 s
+                every proof assumes frame-private
+                unknown: 1 unsupported (fsincos 1)
+            "#]],
         );
     }
 

@@ -2,11 +2,13 @@
 
 use crate::Colour;
 use crate::palette::{Look, printable};
-use search::{Behaviour, Witness, WitnessBytes, WitnessRegister};
+use search::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessRegister};
 use term::Bits;
 
 /// Bytes of one object shown before the rest is left out.
 const MOST_BYTES: usize = 32;
+/// Places that a callee writes shown before the rest is left out.
+const MOST_WRITES: usize = 3;
 
 pub(crate) fn render(title: &str, witness: &Witness, colour: Colour) -> String {
     if let Some(error) = &witness.allocation {
@@ -34,11 +36,18 @@ fn inputs(witness: &Witness) -> Vec<String> {
     let pairs: Vec<(String, String)> = registers.chain(memory).collect();
     let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let values = pairs.into_iter().map(|(name, value)| format!("{name:width$}  = {value}"));
-    let calls = witness
-        .calls
-        .iter()
-        .map(|call| format!("where {}({}) gives {}", call.callee, call.arguments.join(", "), call.result));
+    let calls = witness.calls.iter().map(|call| {
+        format!("where {}({}) gives {}{}", call.callee, call.arguments.join(", "), call.result, writes(call))
+    });
     values.chain(calls).collect()
+}
+
+/// ` and writes [g] = 01` for what a callee is assumed to write; the first few places.
+fn writes(call: &WitnessCall) -> String {
+    let some = call.writes.iter().take(MOST_WRITES).map(|w| format!("{} = {}", bytes_name(w), bytes(&w.bytes)));
+    let some: Vec<String> = some.collect();
+    let more = if call.writes.len() > MOST_WRITES { ", …" } else { "" };
+    if some.is_empty() { String::new() } else { format!(" and writes {}{more}", some.join(", ")) }
 }
 
 fn register_name(register: &WitnessRegister, witness: &Witness) -> String {
@@ -122,16 +131,16 @@ mod tests {
             "count_set",
             &samples::witness(),
             expect![[r#"
-            report
-              count_set: the two functions disagree on this input (replayed: interpreter, cpu)
-                  rdi  bits  = 0x8000000000000000
-                  rsi        = 0x7000
-                  [0x7000]   = 2a 00 00 00
-                  [g+8]      = ff
-                  where getc(0x7000) gives 0xffffffff
-                  original   returns 1   count.c:14
-                  candidate  returns 0
-        "#]],
+                report
+                  count_set: the two functions disagree on this input (replayed: interpreter, cpu)
+                      rdi  bits  = 0x8000000000000000
+                      rsi        = 0x7000
+                      [0x7000]   = 2a 00 00 00
+                      [g+8]      = ff
+                      where getc(0x7000) gives 0xffffffff and writes [h] = 07
+                      original   returns 1   count.c:14
+                      candidate  returns 0
+            "#]],
         );
     }
 

@@ -1,7 +1,7 @@
 //! Start states that the user gives: inputs on which both programs are run before any random one.
 
 use crate::inputs::{Argument, Input};
-use graph::interpreter::{Layout, STACK_TOP, Script};
+use graph::interpreter::{Layout, STACK_TOP, Script, Target, Write};
 use graph::{Function, Parameter, Place};
 use term::Bits;
 
@@ -38,13 +38,35 @@ pub enum StartPlace {
     Object(String, u64),
 }
 
-/// What a call returns.
+impl StartPlace {
+    /// The address, if there is such an object.
+    fn address(&self, layout: &Layout) -> Option<u64> {
+        match self {
+            StartPlace::Address(address) => Some(*address),
+            StartPlace::Object(name, offset) => {
+                let placed = layout.objects().iter().find(|p| p.object.name == *name);
+                placed.map(|p| p.start.wrapping_add(*offset))
+            }
+        }
+    }
+}
+
+impl StartBytes {
+    fn written(&self, layout: &Layout) -> Option<Write> {
+        let target = Target::World(self.place.address(layout)?);
+        Some(Write { target, bytes: self.bytes.clone() })
+    }
+}
+
+/// What a call returns and writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StartCall {
     /// Who is called.
     pub callee: String,
     /// The result in `rax`.
     pub result: u64,
+    /// What it writes.
+    pub writes: Vec<StartBytes>,
 }
 
 /// Points that the original may enter on a start state that somebody asked for.
@@ -75,13 +97,7 @@ impl StartState {
             }
         }
         for StartBytes { place, bytes } in &self.memory {
-            let start = match place {
-                StartPlace::Address(address) => Some(*address),
-                StartPlace::Object(name, offset) => {
-                    let placed = layout.objects().iter().find(|p| p.object.name == *name);
-                    placed.map(|p| p.start.wrapping_add(*offset))
-                }
-            };
+            let start = place.address(layout);
             for (at, byte) in start.into_iter().flat_map(|start| (0..).map(move |i| start.wrapping_add(i)).zip(bytes)) {
                 input.fixed.insert(at, *byte);
             }
@@ -89,7 +105,7 @@ impl StartState {
         let script = |call: &StartCall| Script {
             callee: call.callee.clone(),
             results: [Some(call.result), None, None, None],
-            writes: Vec::new(),
+            writes: call.writes.iter().filter_map(|write| write.written(layout)).collect(),
         };
         input.scripts = self.calls.iter().map(script).collect();
     }

@@ -126,6 +126,8 @@ pub struct WitnessCall {
     pub arguments: Vec<String>,
     /// Assumed result, as text.
     pub result: String,
+    /// What the callee is assumed to write.
+    pub writes: Vec<WitnessBytes>,
 }
 
 /// What one function did on the witness.

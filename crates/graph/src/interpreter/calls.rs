@@ -1,8 +1,8 @@
 //! Calls: what a callee does to registers and memory, and what is noted about the call.
 
 use super::callee::CalleeInfo;
-use super::cells::{Shadow, Tracking};
-use super::machine::{Effects, MOST_CALLS, Machine, Script, cell_of};
+use super::cells::{Origin, Shadow, Tracking};
+use super::machine::{Effects, MOST_CALLS, Machine, PassedPointer, Script, cell_of};
 use super::memory::{STACK_TOP, is_stack};
 use super::program::Cell;
 use super::trace::{Called, End, Form, Passed, Pointed, SetUp, Target, Write};
@@ -228,8 +228,10 @@ impl<'a> Machine<'_, '_, 'a> {
             result_used: self.result_used,
             place: self.place,
         };
-        let mut scripted = script.map_or(Vec::new(), |s| s.writes.clone());
-        scripted.retain(|write| info.library.is_none() && !info.defined && self.may_write(write));
+        let given = self.passed.len() - called.pointed.len();
+        let scripted = script.map_or(&[][..], |s| &s.writes).iter();
+        let scripted = scripted.filter(|_| info.library.is_none() && !info.defined);
+        let scripted: Vec<Write> = scripted.filter_map(|write| self.possible(write, given)).collect();
         self.calls.push(called);
         if info.never_returns {
             return Err(End::NoReturn);
@@ -252,10 +254,10 @@ impl<'a> Machine<'_, '_, 'a> {
         let at = match write.target {
             Target::World(address) => address,
             Target::Passed(pointer, offset) => match self.passed.get(pointer) {
-                Some((address, _)) => address.wrapping_add(offset),
+                Some(pointer) => pointer.address.wrapping_add(offset),
                 None => return,
             },
-            Target::Frame(offsets) => STACK_TOP.wrapping_add(offsets[self.situation.side.index()] as u64),
+            Target::Frame(offset) => STACK_TOP.wrapping_add(offset as u64),
         };
         self.memory.write(&self.situation.start, at, &write.bytes, 0);
     }
@@ -265,24 +267,40 @@ impl<'a> Machine<'_, '_, 'a> {
         let registers = Register::ARGUMENTS.into_iter().chain(vectors).chain([Register::General(0)]);
         let one = |register: Register| {
             let cell = cell_of(register);
-            let bits = match cell {
+            let tracked = self.tracking == Tracking::On;
+            let shadow = if tracked { self.cells.shadow(cell) } else { Shadow::CLEAN };
+            match cell {
                 Cell::Narrow(index) => {
                     let held = self.cells.narrow[index as usize];
-                    Bits::new(64, self.situation.start.layout.translate(held))
+                    let taint = if self.has_left_frame(held, shadow.origin) { u64::MAX } else { shadow.taint };
+                    Passed { bits: Bits::new(64, self.situation.start.layout.translate(held)), taint }
                 }
-                Cell::Wide(index) => self.cells.wide[index as usize],
-            };
-            Passed { bits, taint: if self.tracking == Tracking::On { self.cells.shadow(cell).taint } else { 0 } }
+                Cell::Wide(index) => Passed { bits: self.cells.wide[index as usize], taint: shadow.taint },
+            }
         };
         registers.map(one).collect()
     }
 
+    /// Was a value made from the address of a local object, and points to none? What it is depends on where the frame and
+    /// the object in it lie.
+    pub fn has_left_frame(&self, value: u64, origin: Origin) -> bool {
+        match origin {
+            Origin::Local(local) => {
+                let local = &self.program.function.locals[local as usize];
+                value.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64)) > local.size
+            }
+            Origin::Frame | Origin::Slot => !is_stack(value),
+            Origin::None | Origin::Object(_) | Origin::Difference | Origin::Rest => false,
+        }
+    }
+
     fn outgoing(&mut self) -> Vec<Passed> {
-        let rsp = self.register(Register::RSP);
+        let below = if self.tail { 8 } else { 0 };
+        let first = self.register(Register::RSP).wrapping_add(below);
         let mut out = Vec::with_capacity(8);
         for i in 0..8 {
             let mut bytes = [0; 8];
-            let taint = self.memory.read(&self.situation.start, rsp.wrapping_add(8 * i), &mut bytes);
+            let taint = self.memory.read(&self.situation.start, first.wrapping_add(8 * i), &mut bytes);
             let word = self.situation.start.layout.translate(u64::from_le_bytes(bytes));
             out.push(Passed { bits: Bits::new(64, word), taint });
         }
@@ -303,6 +321,7 @@ impl<'a> Machine<'_, '_, 'a> {
     /// Local objects whose address the call passes. The original decides which arguments these are.
     fn pointed(&mut self, info: &CalleeInfo, number: usize) -> Vec<Pointed> {
         let mut out = Vec::new();
+        let kept = !info.defined && info.library.is_none();
         if self.situation.side == Side::Candidate {
             let earlier = self.situation.earlier;
             for pointed in earlier.get(number).iter().flat_map(|e| &e.pointed) {
@@ -312,7 +331,7 @@ impl<'a> Machine<'_, '_, 'a> {
                 if is_stack(address) {
                     self.memory.read(&self.situation.start, address, &mut bytes);
                 }
-                self.passed.push((address, pointed.bytes.len() as u64));
+                self.passed.push(PassedPointer { address, room: pointed.bytes.len() as u64, kept });
                 out.push(Pointed { argument: pointed.argument, bytes: bytes.into_iter().map(|b| (b, true)).collect() });
             }
             return out;
@@ -338,7 +357,7 @@ impl<'a> Machine<'_, '_, 'a> {
                 .map(|(n, chunk)| self.memory.read(&self.situation.start, address + 32 * n as u64, chunk))
                 .collect();
             let defined = |i: usize| taints[i / 32] >> (i % 32) & 1 == 0;
-            self.passed.push((address, room));
+            self.passed.push(PassedPointer { address, room, kept });
             out.push(Pointed { argument: i, bytes: bytes.iter().enumerate().map(|(i, b)| (*b, defined(i))).collect() });
         }
         out
@@ -366,10 +385,10 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         let mut out = Vec::new();
         let first = self.passed.len() - self.calls[number].pointed.len();
-        for (i, (_, room)) in self.passed.iter().enumerate() {
-            let wanted = if i >= first { 4 } else { 1 };
-            if *room > 0 && seed.mix(100 + i as u64) % 5 < wanted {
-                let bytes = bytes(100 + i as u64, (*room).min(LONGEST_LOCAL));
+        for (i, pointer) in self.passed.iter().enumerate() {
+            let wanted = if i >= first { 4 } else { u64::from(pointer.kept) };
+            if pointer.room > 0 && seed.mix(100 + i as u64) % 5 < wanted {
+                let bytes = bytes(100 + i as u64, pointer.room.min(LONGEST_LOCAL));
                 out.push(Write { target: Target::Passed(i, 0), bytes });
             }
         }
@@ -392,14 +411,21 @@ impl<'a> Machine<'_, '_, 'a> {
         out
     }
 
-    /// Can a callee write there: in the world, or in a local object whose address it was given?
-    fn may_write(&self, write: &Write) -> bool {
+    /// A write that a callee can make: to the world, or to a local object whose address it was given (from `first` on), or
+    /// that an earlier one may have kept. Where that lies in the candidate's frame, the pointer says.
+    fn possible(&self, write: &Write, first: usize) -> Option<Write> {
         match write.target {
-            Target::World(address) => !is_stack(address),
-            Target::Passed(..) => true,
-            Target::Frame([offset, _]) => {
+            Target::World(address) => {
+                (!is_stack(address) && self.situation.start.layout.may_change(address)).then(|| write.clone())
+            }
+            Target::Passed(..) => Some(write.clone()),
+            Target::Frame(offset) => {
                 let at = STACK_TOP.wrapping_add(offset as u64);
-                self.passed.iter().any(|(start, room)| at.wrapping_sub(*start) < *room)
+                let holds =
+                    |(i, p): &(usize, &PassedPointer)| at.wrapping_sub(p.address) < p.room && (*i >= first || p.kept);
+                let (i, pointer) = self.passed.iter().enumerate().rev().find(holds)?;
+                let target = Target::Passed(i, at.wrapping_sub(pointer.address));
+                Some(Write { target, bytes: write.bytes.clone() })
             }
         }
     }
@@ -421,7 +447,7 @@ impl<'a> Machine<'_, '_, 'a> {
             Some((placed, _)) => {
                 let visible =
                     matches!(placed.object.kind, crate::ObjectKind::Named { local: false, function: false, .. });
-                visible && placed.object.content.is_none()
+                visible && self.situation.start.layout.may_change(at)
             }
             None => self.memory.allocation_at(at).is_some() || super::values::is_buffer(at),
         }

@@ -1,8 +1,8 @@
 //! Where the objects of a pair lie, and what the read-only ones hold.
 
 use super::values::Seed;
-use crate::{Content, Function, Object, ObjectKind};
-use rustc_hash::FxHashMap;
+use crate::{Constancy, Content, Function, Object, ObjectKind, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, TermId, VarId};
 
 const OBJECTS: u64 = 0x1000_0000_0000;
@@ -19,6 +19,8 @@ pub struct Layout<'a> {
     pointers: FxHashMap<u64, u64>,
     /// Statics that hold one of a few numbers: address, size, numbers.
     numbers: Vec<(u64, u64, Vec<u64>)>,
+    /// Objects into which code stores by their name.
+    written: FxHashSet<VarId>,
     /// Is any defined run wanted, rather than one that no compiler can rule out? Then statics hold anything that the
     /// assumptions allow, and functions of the file write where they could.
     pub free: bool,
@@ -46,6 +48,12 @@ impl<'a> Layout<'a> {
         let mut layout = Layout::default();
         let mut next = OBJECTS;
         for function in functions {
+            let stores = function.points.iter().flat_map(|point| &point.ops).filter_map(|(_, op)| match op {
+                Op::Store { address, .. } => Some(*address),
+                _ => None,
+            });
+            let named = |var: &VarId| function.objects.contains_key(var);
+            layout.written.extend(stores.flat_map(|address| arena.free_vars(address)).filter(named));
             for (var, object) in &function.objects {
                 if layout.addresses.contains_key(var) {
                     continue;
@@ -135,6 +143,13 @@ impl<'a> Layout<'a> {
         let offset = address - placed.start;
         let reach = if placed.start < OBJECTS { placed.object.size.unwrap_or(1 << 20) } else { SPACING };
         (offset < reach).then_some((*placed, offset))
+    }
+
+    /// Is an address in no object that never changes, or that a compiler may know never to change?
+    pub fn may_change(&self, address: u64) -> bool {
+        let Some((Placed { object, .. }, _)) = self.object_at(address) else { return true };
+        let declared = object.constancy == Constancy::Changing || self.written.contains(&object.var);
+        object.content.is_none() && declared
     }
 
     /// The objects, by address.

@@ -7,12 +7,12 @@ use super::callee::CalleeInfo;
 use super::calls::{Answer, Special};
 use super::cells::Tracking;
 use super::ctype;
-use super::machine::Machine;
+use super::machine::{Machine, cell_of};
 use super::memory::{LARGEST_ALLOCATION, THREAD_LOCAL, is_stack};
 use super::trace::{End, Form, FormArgument, Target, Write};
 use super::values::{plausible_word, text_key};
 use crate::library::{self, Action, Argument, Contract, Effect, Known, Meaning, ResultUse};
-use crate::{Place, Register};
+use crate::{Place, Register, Value};
 use std::rc::Rc;
 
 /// Longest block that is copied or filled, longest string.
@@ -120,7 +120,10 @@ impl<'a> Machine<'_, '_, 'a> {
                 self.memory.free(a);
                 self.event(info, Special::answered([None; 4]))?
             }
-            "realloc" => self.reallocation(info, a, b)?,
+            "realloc" => {
+                self.defined_arguments(contract)?;
+                self.reallocation(info, a, b)?
+            }
             _ => return self.renamed(info, contract),
         };
         Ok(Some(answer))
@@ -286,7 +289,23 @@ impl<'a> Machine<'_, '_, 'a> {
         Some([None, None, Some((value, bytes)), None])
     }
 
+    /// A function whose result is computed here needs arguments that somebody defined.
+    fn defined_arguments(&mut self, contract: &Contract) -> Result<(), End> {
+        let tainted = |value: &Value| match value.place {
+            Place::Register(register) => {
+                let taint = self.cells.shadow(cell_of(register)).taint;
+                taint & ((1 << value.bytes.min(63)) - 1) != 0
+            }
+            Place::Stack(_) => false,
+        };
+        if self.tracking == Tracking::On && contract.signature().arguments.iter().any(tainted) {
+            return Err(self.reject(|| format!("undefined argument of {}", contract.name)));
+        }
+        Ok(())
+    }
+
     fn allocation(&mut self, info: &Rc<CalleeInfo<'a>>, contract: &Contract) -> Result<Answer, End> {
+        self.defined_arguments(contract)?;
         let [a, b] = [0, 1].map(|i| self.argument(i));
         let mut text = Vec::new();
         let size = match contract.name {
@@ -419,7 +438,7 @@ impl<'a> Machine<'_, '_, 'a> {
             let most = limit.map_or(u64::MAX, |i| self.argument(i));
             let passed = self.calls[number].pointed.iter().position(|p| p.argument == argument);
             let (target, room) = match passed {
-                Some(i) => (Target::Passed(first + i, 0), self.passed[first + i].1),
+                Some(i) => (Target::Passed(first + i, 0), self.passed[first + i].room),
                 None if self.is_writable(address) => (Target::World(address), 8),
                 None => continue,
             };

@@ -6,7 +6,7 @@ use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
 use super::ctype;
 use super::layout::Placed;
-use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
+use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, extent_of, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
@@ -63,6 +63,17 @@ pub struct Situation<'r, 'a> {
     pub watch: Option<&'r Watch>,
 }
 
+/// A pointer to a local object that a call passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PassedPointer {
+    pub address: u64,
+    /// Bytes to the end of the object.
+    pub room: u64,
+    /// May the callee have kept it, so that a later call writes there? What a compiler sees or knows of a function tells
+    /// it that the function does not.
+    pub kept: bool,
+}
+
 /// A run under way.
 pub(super) struct Machine<'m, 'r, 'a> {
     pub program: &'m Program<'a>,
@@ -71,8 +82,8 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub situation: Situation<'r, 'a>,
     pub tracking: Tracking,
     pub calls: Vec<Called<'a>>,
-    /// Pointers to local objects that calls passed so far: address, and bytes to the end of the object.
-    pub passed: Vec<(u64, u64)>,
+    /// Pointers to local objects that calls passed so far.
+    pub passed: Vec<PassedPointer>,
     pub made_up: Vec<u64>,
     pub sign_only: bool,
     pub local_calls: bool,
@@ -576,7 +587,7 @@ impl<'a> Machine<'_, '_, 'a> {
         let mut taint = 0;
         if self.tracking == Tracking::On {
             let shadow = self.cells.shadow(value.cell);
-            taint = shadow.taint;
+            taint = if self.has_left_frame(word, shadow.origin) { u64::MAX } else { shadow.taint };
             if bytes == 8 && matches!(shadow.origin, Origin::Local(_) | Origin::Object(_)) {
                 self.pointers.insert(at, (word, shadow.origin));
             }
@@ -718,7 +729,7 @@ impl<'a> Machine<'_, '_, 'a> {
         let results =
             [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].map(result);
         let gone = self.memory.allocations.iter().filter(|a| a.freed).map(|a| (a.start, a.size));
-        let freed = gone.chain(self.memory.freed.iter().map(|start| (*start, 1 << 15))).collect();
+        let freed = gone.chain(self.memory.freed.iter().map(|start| (*start, extent_of(*start)))).collect();
         Trace {
             end,
             results,

@@ -33,6 +33,11 @@ pub fn is_stack(address: u64) -> bool {
     address.wrapping_sub(STACK_TOP - BELOW) < BELOW + ABOVE
 }
 
+/// Bytes that an object at an address may have, as far as anybody can tell.
+pub fn extent_of(start: u64) -> u64 {
+    if is_buffer(start) { BUFFER_SPACING / 2 } else { 1 << 30 }
+}
+
 /// What the initial bytes of a run are made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
@@ -307,7 +312,7 @@ impl Memory {
 
     /// Was the memory at this address freed?
     pub fn is_freed(&self, address: u64) -> bool {
-        let near = |start: &u64| address.wrapping_sub(*start) < BUFFER_SPACING / 2;
+        let near = |start: &u64| address.wrapping_sub(*start) < extent_of(*start);
         self.allocation_at(address).is_some_and(|a| a.freed) || self.freed.iter().any(near)
     }
 

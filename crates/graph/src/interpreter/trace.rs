@@ -131,8 +131,8 @@ pub enum Target {
     World(u64),
     /// Into a local object that a call passed, by the number of that pointer, at this offset from it.
     Passed(usize, u64),
-    /// At these offsets from the entry stack pointers of the two programs.
-    Frame([i64; 2]),
+    /// At this offset from the original's entry stack pointer.
+    Frame(i64),
 }
 
 /// Bytes that a callee writes.

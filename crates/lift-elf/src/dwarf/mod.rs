@@ -36,6 +36,8 @@ pub(crate) struct Debug {
     pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.
     pub other_variables: FxHashMap<(u32, String), TypeId>,
+    /// Other files' variables by linker name: does every declaration say `const`?
+    pub constants: FxHashMap<String, bool>,
     /// Result types of other files' functions by unit and linker name.
     pub other_results: FxHashMap<(u32, String), TypeId>,
     pub lines: lines::Lines,

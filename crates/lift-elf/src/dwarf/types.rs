@@ -111,6 +111,20 @@ impl<'a, 'b> Types<'a, 'b> {
         }
     }
 
+    /// Is an object of the entry's type `const` as a whole, and nothing in it volatile? In doubt it is not.
+    pub fn is_constant(&self, entry: &Entry<'a, 'b>) -> bool {
+        let mut next = self.reference(entry, c::DW_AT_type);
+        for _ in 0..MAX_DEPTH {
+            let Some(Ok(found)) = next.map(|offset| self.unit.entry(offset)) else { return false };
+            match found.tag() {
+                c::DW_TAG_const_type => return !self.is_volatile(entry),
+                c::DW_TAG_typedef | c::DW_TAG_array_type => next = self.reference(&found, c::DW_AT_type),
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// Is the type of an entry, or of a part of it, volatile? In doubt it is.
     pub fn is_volatile(&self, entry: &Entry<'a, 'b>) -> bool {
         let mut waiting: Vec<UnitOffset> = self.reference(entry, c::DW_AT_type).into_iter().collect();

@@ -302,6 +302,8 @@ impl<'a, 'b> Walker<'a, 'b> {
                     && let Some(own) = own
                 {
                     let name = types.text(entry, c::DW_AT_linkage_name).unwrap_or(name);
+                    let constant = types.is_constant(entry) || types.is_constant(&root);
+                    *debug.constants.entry(name.clone()).or_insert(true) &= constant;
                     debug.other_variables.insert((self.number, name), own);
                 }
                 return;

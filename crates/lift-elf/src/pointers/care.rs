@@ -9,9 +9,10 @@
 
 use super::{Analysis, Known, State};
 use crate::Image;
+use crate::container::Definition;
 use crate::dwarf::{Care, TypeId, TypedLocal};
 use crate::layout::Base;
-use graph::{Call, Callee, Next, Op, Point, Volatile};
+use graph::{Call, Callee, Constancy, Next, Op, Point, Volatile};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -34,6 +35,18 @@ impl Image {
         let types = &self.debug.types;
         symbol.place().is_some_and(|place| self.debug.volatile.contains(&place))
             || types.has_volatile() && declared().any(|(_, id)| types.has_volatile_part(*id))
+    }
+
+    /// What declarations say about changes of an object that another file defines.
+    pub(crate) fn constancy(&self, base: Base) -> Constancy {
+        let Base::Symbol(symbol) = base else { return Constancy::Changing };
+        let Some(symbol) = self.symbols.get(symbol as usize) else { return Constancy::Changing };
+        match self.debug.constants.get(&symbol.name) {
+            _ if symbol.definition != Definition::Undefined => Constancy::Changing,
+            None => Constancy::Unclear,
+            Some(false) => Constancy::Changing,
+            Some(true) => Constancy::Declared,
+        }
     }
 
     /// Could something at the base be volatile?

@@ -377,15 +377,16 @@ impl<'a> Comparison<'_, 'a> {
         {
             return None;
         }
-        let freed = |trace: &&Trace| trace.freed.iter().any(|(start, size)| address.wrapping_sub(*start) < *size);
-        if traces.iter().any(freed) {
-            return None;
-        }
+        let freed = |i: u64| {
+            let holds = |(start, size): &(u64, u64)| (address + i).wrapping_sub(*start) < *size;
+            traces.iter().any(|trace| trace.freed.iter().any(holds))
+        };
         let nan = |i: u64| {
             let half = |word: u64| Bits::new(32, word >> (32 * (i / 4)));
             self.both_nan(half(x), half(y))
         };
-        (0..8).find(|i| mask >> i & 1 == 1 && (x >> (8 * i)) as u8 != (y >> (8 * i)) as u8 && !nan(*i))
+        let differs = |i: &u64| mask >> i & 1 == 1 && (x >> (8 * i)) as u8 != (y >> (8 * i)) as u8;
+        (0..8).find(|i| differs(i) && !nan(*i) && !freed(*i))
     }
 
     /// Which NaN it is depends on the order of operands; nobody can rely on it.

@@ -169,13 +169,12 @@ impl<'a> Runner<'a> {
     /// Where a byte lies: in a local object of both frames, or in the world.
     fn target(&self, said: &Said, locals: &[LocalClaim], address: u64, away: &dyn Fn(u64) -> Option<u64>) -> Target {
         for (i, start) in &said.locals {
-            let Some(LocalClaim { original: Some(original), candidate: Some(candidate), size, .. }) = locals.get(*i)
-            else {
+            let Some(LocalClaim { original: Some(original), size, .. }) = locals.get(*i) else {
                 continue;
             };
             let offset = address.wrapping_sub(*start);
             if offset < *size {
-                return Target::Frame([original + offset as i64, candidate + offset as i64]);
+                return Target::Frame(original + offset as i64);
             }
         }
         Target::World(away(address).unwrap_or(address))

@@ -5,7 +5,7 @@ use super::replay::{Refutation, Replay};
 use super::runner::{Found, Runner};
 use crate::inputs::Input;
 use crate::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessRegister};
-use graph::interpreter::Called;
+use graph::interpreter::{Called, Target, Write};
 use graph::{Place, Register};
 use std::time::Instant;
 use term::Arena;
@@ -65,7 +65,17 @@ impl<'a> Runner<'a> {
             callee: called.callee.name.to_string(),
             arguments: values.collect(),
             result: format!("{:#x}", called.result),
+            writes: called.writes.iter().map(|write| self.witness_write(write)).collect(),
         }
+    }
+
+    fn witness_write(&self, write: &Write) -> WitnessBytes {
+        let (address, object) = match write.target {
+            Target::World(address) => (address, self.layout.describe(address)),
+            Target::Passed(_, offset) => (offset, Some(format!("local+{offset:#x}"))),
+            Target::Frame(offset) => (offset as u64, Some("local".to_string())),
+        };
+        WitnessBytes { address, object, bytes: write.bytes.iter().take(16).copied().collect() }
     }
 
     fn witness_memory(&self, input: &Input) -> Vec<WitnessBytes> {
