@@ -23,7 +23,7 @@ pub enum Undefined {
 
 /// The assumptions that only undefined behaviour of the source could violate. The others are about the machine, the
 /// calling convention, the environment, or what counts as the same.
-const ABOUT_UNDEFINED: [&str; 18] = [
+const ABOUT_UNDEFINED: [&str; 19] = [
     "pointer",
     "in-bounds",
     "disjoint-objects",
@@ -32,6 +32,7 @@ const ABOUT_UNDEFINED: [&str; 18] = [
     "constant-object",
     "user-addresses",
     "uninit-unread",
+    "padding-unread",
     "finite-loops",
     "no-fault",
     "copies-apart",

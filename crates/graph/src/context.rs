@@ -120,6 +120,8 @@ pub struct Context<'a> {
     pub(crate) viewpoint: Viewpoint,
     /// Variables that stand for values nobody defined: clobbered registers after calls and at entry.
     pub(crate) undefined: FxHashSet<VarId>,
+    /// Variables for what the original stores between the members of structures, and their addresses.
+    pub(crate) paddings: FxHashMap<VarId, TermId>,
     /// Results of allocation functions, with the clock of their birth.
     pub(crate) allocations: FxHashMap<VarId, u32>,
     /// What the original accesses by name; made when first needed.
@@ -184,6 +186,7 @@ impl<'a> Context<'a> {
             read_memo: ReadMemo::default(),
             viewpoint: Viewpoint::default(),
             undefined: FxHashSet::default(),
+            paddings: FxHashMap::default(),
             allocations: FxHashMap::default(),
             named_accesses: None,
             live: [None, None],
@@ -275,6 +278,38 @@ impl<'a> Context<'a> {
     /// Is this a value that nobody defined (what a register holds after a call that clobbers it)?
     pub fn is_undefined(&self, term: TermId) -> bool {
         self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
+    }
+
+    /// A value of the original with the bytes of a mask, lowest first, that lie between members of a structure unknown:
+    /// storing it leaves anything there.
+    pub fn without_padding(&mut self, address: TermId, value: TermId, mask: u64) -> TermId {
+        let bytes = self.arena.width(value) / 8;
+        let mut out: Option<TermId> = None;
+        let mut at = 0;
+        while at < bytes.min(64) {
+            let kind = mask >> at & 1;
+            let end = (at..bytes.min(64)).find(|i| mask >> i & 1 != kind).unwrap_or(bytes);
+            let part = if kind == 1 {
+                let unknown = self.fresh("padding", Sort::Bv(8 * (end - at)));
+                let there = self.arena.add_const(address, i64::from(at));
+                self.paddings.extend(self.arena.as_var(unknown).map(|var| (var, there)));
+                unknown
+            } else {
+                self.arena.extract(value, 8 * end - 1, 8 * at)
+            };
+            out = Some(out.map_or(part, |low| self.arena.concat(part, low)));
+            at = end;
+        }
+        out.filter(|term| self.arena.width(*term) == 8 * bytes).unwrap_or(value)
+    }
+
+    /// What of a memory the original leaves open between members, and where it was stored.
+    pub fn paddings_in(&self, memory: TermId) -> Vec<(VarId, TermId)> {
+        if self.paddings.is_empty() {
+            return Vec::new();
+        }
+        let vars = self.arena.free_vars(memory).into_iter();
+        vars.filter_map(|var| self.paddings.get(&var).map(|address| (var, *address))).collect()
     }
 
     /// The object behind an address variable, of either program.

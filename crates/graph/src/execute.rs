@@ -415,7 +415,13 @@ impl Executor<'_, '_> {
             }
             Op::Store { address, value } => {
                 let address = self.value(state, temporaries, *address);
-                let value = self.value(state, temporaries, *value);
+                let mut value = self.value(state, temporaries, *value);
+                if self.side == Side::Original
+                    && let Some(mask) = self.context.functions[0].paddings.get(&place)
+                    && self.context.may_assume("padding-unread")
+                {
+                    value = self.context.without_padding(address, value, *mask);
+                }
                 return self.store(place, guard, state, address, value);
             }
             Op::Fault { condition, kind } => {

@@ -30,6 +30,9 @@ pub struct Function {
     pub volatile: Volatile,
     /// Alignments of what instructions access, by their addresses, if debug information has the type.
     pub alignments: BTreeMap<u64, u64>,
+    /// Bytes between the members of structures that instructions store, lowest first, by the addresses of the instructions.
+    /// What they hold is nobody's business.
+    pub paddings: BTreeMap<u64, u64>,
     /// Names of direct callees that the program itself defines.
     pub defined: BTreeSet<String>,
     /// Does debug information say that no optimiser saw the function, and does it begin by setting up a frame pointer?

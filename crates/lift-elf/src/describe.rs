@@ -42,6 +42,7 @@ impl Image {
             volatile: Default::default(),
             unoptimised: described.is_some_and(|d| d.unoptimised && !d.moves_variables) && self.sets_up_rbp(index),
             alignments: Default::default(),
+            paddings: Default::default(),
             pointer_calls: BTreeMap::new(),
         }
     }

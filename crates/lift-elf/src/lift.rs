@@ -65,6 +65,7 @@ impl Image {
         (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
         function.volatile = typed.volatile;
         function.alignments = typed.alignments;
+        function.paddings = typed.paddings;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }

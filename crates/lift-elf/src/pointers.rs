@@ -99,6 +99,8 @@ struct Analysis<'a> {
     cares: Option<Cares>,
     /// Alignments of what instructions access, by their addresses.
     alignments: RefCell<BTreeMap<u64, u64>>,
+    /// Bytes between members that instructions store, by their addresses.
+    paddings: RefCell<BTreeMap<u64, u64>>,
 }
 
 /// What declared types say about a function's code.
@@ -112,6 +114,8 @@ pub(crate) struct Typed {
     pub volatile: Volatile,
     /// Alignments, above 1, of what instructions access through typed pointers, by their addresses.
     pub alignments: BTreeMap<u64, u64>,
+    /// Bytes between members that instructions store, by their addresses.
+    pub paddings: BTreeMap<u64, u64>,
 }
 
 impl Image {
@@ -138,6 +142,7 @@ impl Image {
             truths: RefCell::default(),
             cares: None,
             alignments: RefCell::default(),
+            paddings: RefCell::default(),
         };
         if volatile {
             let widths = analysis.volatile_widths(points, self.typed_locals(index, described));
@@ -155,10 +160,13 @@ impl Image {
                 let mut alignments = analysis.alignments.into_inner();
                 alignments.retain(|_, align| *align > 1);
                 let truths = truths.difference(&others).copied().collect();
-                return Typed { pointer_calls: found, truths, volatile, alignments };
+                let mut paddings = analysis.paddings.into_inner();
+                paddings.retain(|_, mask| *mask != 0);
+                return Typed { pointer_calls: found, truths, volatile, alignments, paddings };
             }
             analysis.truths.take();
             analysis.alignments.take();
+            analysis.paddings.take();
             analysis.cares.iter().for_each(|cares| cares.found.borrow_mut().clear());
         }
     }
@@ -219,6 +227,9 @@ impl Analysis<'_> {
                     if let Op::Load { bytes: 1, .. } = op {
                         self.note_byte(*place, known);
                     }
+                    if let Op::Store { value, .. } = op {
+                        self.note_padding(*place, known, *value);
+                    }
                 }
                 self.note_care(*place, op, &state, &temporaries);
                 self.op(number as u32, op, &mut state, &mut temporaries);
@@ -274,6 +285,17 @@ impl Analysis<'_> {
         let mut alignments = self.alignments.borrow_mut();
         let least = alignments.entry(place).or_insert(align);
         *least = align.min(*least);
+    }
+
+    /// Notes which of the bytes that are stored at an address lie between the members of a structure.
+    fn note_padding(&self, place: u64, address: Known, value: TermId) {
+        let bytes = u64::from(self.arena.sort(value).width().unwrap_or(512).div_ceil(8));
+        let mask = match address {
+            Known::Pointer(type_id, offset) => self.types.padding_at(type_id, offset, bytes),
+            Known::Frame(_) | Known::Number { .. } | Known::Plain => 0,
+        };
+        let mut paddings = self.paddings.borrow_mut();
+        *paddings.entry(place).or_insert(mask) &= mask;
     }
 
     /// Notes the type of a byte that is loaded.

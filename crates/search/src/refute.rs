@@ -10,6 +10,7 @@ mod compare;
 mod family;
 mod minimise;
 mod models;
+mod repair;
 mod replay;
 mod runner;
 mod witness;

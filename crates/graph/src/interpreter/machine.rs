@@ -90,6 +90,7 @@ pub(super) struct Machine<'m, 'r, 'a> {
     odd_bytes: Vec<(u64, bool)>,
     last_load: u64,
     undefined: Option<String>,
+    wild: Option<u64>,
     doubtful: Option<&'static str>,
     /// Objects that stored pointers point to: by address of the pointer, with its value.
     pointers: FxHashMap<u64, (u64, Origin)>,
@@ -167,6 +168,7 @@ pub fn run<'a>(
         odd_bytes: Vec::new(),
         last_load: 0,
         undefined: None,
+        wild: None,
         doubtful: None,
         pointers: FxHashMap::default(),
         unread: 0,
@@ -588,6 +590,7 @@ impl<'a> Machine<'_, '_, 'a> {
         if self.tracking == Tracking::On {
             let shadow = self.cells.shadow(value.cell);
             taint = if self.has_left_frame(word, shadow.origin) { u64::MAX } else { shadow.taint };
+            taint |= self.program.function.paddings.get(&self.place).copied().unwrap_or(0);
             if bytes == 8 && matches!(shadow.origin, Origin::Local(_) | Origin::Object(_)) {
                 self.pointers.insert(at, (word, shadow.origin));
             }
@@ -622,6 +625,7 @@ impl<'a> Machine<'_, '_, 'a> {
         let last = at.wrapping_add(bytes.max(1) - 1);
         if at < 4096 || last >= (1 << 47) - 4096 || last < at {
             if self.tracking == Tracking::On {
+                self.wild = Some(at);
                 return Err(self.reject(|| format!("access at {at:#x}")));
             }
             return Err(End::BadAddress(at, self.place));
@@ -736,6 +740,7 @@ impl<'a> Machine<'_, '_, 'a> {
             spoiled: spoiled.filter(|_| end == End::Return),
             changes: self.memory.changes(),
             undefined: self.undefined,
+            wild: self.wild,
             doubtful: self.doubtful.or(self.cells.inexact.then_some("pointers apart by no multiple of their type")),
             place: self.place,
             made_up: self.made_up,

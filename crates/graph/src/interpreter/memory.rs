@@ -353,6 +353,17 @@ impl Memory {
         out
     }
 
+    /// Whole words outside the stack whose initial value the run read, and that may be chosen: in the order of their first
+    /// access.
+    pub fn words_read(&self, start: &Start) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        self.order.iter().filter_map(|index| {
+            let (word, address) = (&self.words[index], index << 3);
+            let known = start.layout.content(address).is_some() || ctype::word(address).is_some();
+            let free = word.read == 0xff && !is_stack(address) && !known && self.allocation_at(address).is_none();
+            free.then_some((address, word.start))
+        })
+    }
+
     /// Everything that the run accessed, as it was at the start, and the part of the stack that programs use: blocks by
     /// address, apart from each other.
     pub fn initial_blocks(&self, start: &Start) -> Vec<(u64, Vec<u8>)> {

@@ -159,6 +159,8 @@ pub struct Trace<'a> {
     pub changes: Vec<Change>,
     /// The first thing that makes the run no evidence, if it is an original's.
     pub undefined: Option<String>,
+    /// Where it accessed memory that no program has, if it did.
+    pub wild: Option<u64>,
     /// Where control was last.
     pub place: u64,
     /// What compilers may count on and this run of an original violates: it is no witness.

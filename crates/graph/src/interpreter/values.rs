@@ -30,7 +30,7 @@ pub const BUFFER_SPACING: u64 = 0x1_0000;
 pub const BUFFER_COUNT: u64 = 61;
 
 /// A pointer to one of a few buffers.
-fn pointer(random: u64) -> u64 {
+pub fn pointer_to_buffer(random: u64) -> u64 {
     BUFFERS + (random % BUFFER_COUNT) * BUFFER_SPACING + (random >> 8) % 4 * 0x40
 }
 
@@ -54,7 +54,7 @@ pub fn plausible_word(random: u64, constants: &[u64]) -> u64 {
         0..=2 => 0,
         3..=4 => more % 20,
         5 => (more % 20).wrapping_neg(),
-        6..=9 => pointer(more),
+        6..=9 => pointer_to_buffer(more),
         10..=11 => {
             let text: u64 = (0..8).map(|i| (0x20 + (more >> (6 * i)) % 0x5f) << (8 * i)).sum();
             text & !(0xff << (8 * (more % 8)))
@@ -94,7 +94,7 @@ impl Fabric {
         let more = random >> 8;
         match (self, bytes) {
             (Fabric::Mixed, _) => plausible_word(random, constants),
-            (_, 8) if !random.is_multiple_of(8) => pointer(more),
+            (_, 8) if !random.is_multiple_of(8) => pointer_to_buffer(more),
             (_, 1 | 2 | 4) if !random.is_multiple_of(4) => more % 24,
             _ => plausible_word(more, constants),
         }
@@ -119,7 +119,7 @@ impl Fabric {
                 if random.is_multiple_of(8) { 0 } else { number(more) | number(more >> 20) << 32 }
             }
             Fabric::Links => match random % 20 {
-                0..=11 => pointer(more),
+                0..=11 => pointer_to_buffer(more),
                 12..=14 => 0,
                 _ => plausible_word(more, constants),
             },

@@ -49,6 +49,8 @@ pub(crate) struct TypeTable {
     volatile: FxHashSet<TypeId>,
     /// Those with a volatile part that is no member here: bit fields, arrays without a length, classes.
     hidden_volatile: FxHashSet<TypeId>,
+    /// Structures with parts that are no members here: bit fields, bases, members of which nothing is known.
+    partial: FxHashSet<TypeId>,
     /// Does a name stand for a type with less alignment than its own?
     relaxed: bool,
 }
@@ -259,6 +261,51 @@ impl TypeTable {
         Care::Unclear
     }
 
+    /// Which of so many bytes at an offset of a type, or of an array of such, lie between the members of a structure, lowest
+    /// first. None if all seem to.
+    pub fn padding_at(&self, id: TypeId, offset: i64, bytes: u64) -> u64 {
+        let size = self.size(id, MAX_DEPTH);
+        let Some(at) = i64::try_from(size).ok().filter(|s| *s > 0).map(|s| offset.rem_euclid(s) as u64) else {
+            return 0;
+        };
+        let whole = if bytes >= 64 { u64::MAX } else { (1 << bytes) - 1 };
+        if bytes > 64 || at + bytes > size {
+            return 0;
+        }
+        let mut covered = 0;
+        self.cover(id, 0, at, bytes, (MAX_DEPTH, &mut { MAX_WORK }), &mut covered);
+        if covered & whole == 0 { 0 } else { !covered & whole }
+    }
+
+    /// Marks the bytes of `at..at + bytes` that the parts of a type at `start` cover.
+    fn cover(&self, id: TypeId, start: u64, at: u64, bytes: u64, limits: (u32, &mut u32), covered: &mut u64) {
+        let end = start.saturating_add(self.size(id, MAX_DEPTH));
+        if end <= at || start >= at + bytes {
+            return;
+        }
+        let mark = |covered: &mut u64| (start.max(at)..end.min(at + bytes)).for_each(|i| *covered |= 1 << (i - at));
+        let (depth, work) = limits;
+        if depth == 0 || *work == 0 {
+            return mark(covered);
+        }
+        *work -= 1;
+        match self.get(id) {
+            Type::Aggregate { members, .. } if !self.partial.contains(&id) => {
+                for (offset, member) in members {
+                    self.cover(*member, start + offset, at, bytes, (depth - 1, work), covered);
+                }
+            }
+            Type::Array { element, .. } => {
+                let size = self.size(*element, MAX_DEPTH).max(1);
+                let first = at.saturating_sub(start) / size;
+                for i in first..=(at + bytes - 1).saturating_sub(start) / size {
+                    self.cover(*element, start + i * size, at, bytes, (depth - 1, work), covered);
+                }
+            }
+            _ => mark(covered),
+        }
+    }
+
     /// Alignment of what lies at this offset of a type, in bytes: what the language demands of an address of the type. A
     /// structure with a member out of place is packed, and says nothing.
     pub fn alignment_at(&self, id: TypeId, offset: i64) -> u64 {
@@ -389,6 +436,9 @@ impl Interner {
             }
             c::DW_TAG_structure_type | c::DW_TAG_union_type if !types.flag(entry, c::DW_AT_declaration) => {
                 let union = entry.tag() == c::DW_TAG_union_type;
+                if has_other_parts(types, entry) {
+                    table.partial.insert(id);
+                }
                 match self.members(table, types, entry) {
                     Some(members) => Type::Aggregate { size, union, members },
                     None => Type::Other { size },
@@ -434,6 +484,30 @@ impl Interner {
             members.push((start, self.target(table, types, child)?));
         }
         Some(members)
+    }
+}
+
+/// Has a structure parts that are no members of [`Type::Aggregate`]? In doubt it has.
+fn has_other_parts<'a, 'b>(types: &Types<'a, 'b>, entry: &Entry<'a, 'b>) -> bool {
+    let Ok(mut tree) = types.unit.entries_tree(Some(entry.offset())) else { return true };
+    let Ok(root) = tree.root() else { return true };
+    let mut children = root.children();
+    loop {
+        match children.next() {
+            Ok(None) => return false,
+            Err(_) => return true,
+            Ok(Some(child)) => {
+                let child = child.entry();
+                let bits = !matches!(child.attr_value(c::DW_AT_bit_size), Ok(None));
+                let inner = matches!(
+                    child.tag(),
+                    c::DW_TAG_structure_type | c::DW_TAG_union_type | c::DW_TAG_enumeration_type | c::DW_TAG_typedef
+                );
+                if bits || !inner && child.tag() != c::DW_TAG_member {
+                    return true;
+                }
+            }
+        }
     }
 }
 

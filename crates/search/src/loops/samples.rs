@@ -82,6 +82,7 @@ pub(crate) fn collect(
     let mut out = Vec::new();
     let mut kinds: BTreeMap<(Vec<PointId>, u32), usize> = BTreeMap::new();
     let mut seen: [BTreeMap<PointId, usize>; 2] = Default::default();
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     let heads: Vec<(usize, PointId)> = (0..2).flat_map(|i| loops[i].heads.iter().map(move |head| (i, *head))).collect();
     for round in 0..MOST_ROUNDS {
         // More runs are made where a loop was not seen often enough.
@@ -97,7 +98,17 @@ pub(crate) fn collect(
             Some(input) => Input { fuel: GIVEN_FUEL, ..input.clone() },
             None => runner.random_input(arena, Seed(seed), number),
         };
-        let [original, candidate] = runner.traces(arena, &input);
+        let mut traces = runner.traces(arena, &input);
+        if traces[0].wild.is_some()
+            && let Some(better) = runner.repaired(arena, &input, &traces[0])
+        {
+            traces = runner.traces(arena, &better);
+        }
+        let [original, candidate] = traces;
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let why = original.undefined.clone().unwrap_or_else(|| format!("{:?}", original.end));
+            *ends.entry(why).or_default() += 1;
+        }
         // What came before something undefined counts.
         let cut = original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn | End::Fuel);
         if cut && original.visits.len() < FEWEST_VISITS {
@@ -129,5 +140,6 @@ pub(crate) fn collect(
         out.push(Run { visits: [original.visits, candidate.visits], touches, complete });
     }
     runner.watches = None;
+    tracing::debug!(runs = out.len(), ?seen, ?ends, "runs");
     out
 }

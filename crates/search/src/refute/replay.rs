@@ -231,6 +231,7 @@ mod tests {
             volatile: Default::default(),
             unoptimised: false,
             alignments: Default::default(),
+            paddings: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),

@@ -1,6 +1,7 @@
 //! Runs of the two programs of a pair on one input.
 
 use super::compare::{Comparison, Difference};
+use super::repair::is_near;
 use super::replay::Refutation;
 use crate::StartState;
 use crate::constants::Constants;
@@ -265,6 +266,17 @@ impl<'a> Runner<'a> {
             !address || value.low().is_multiple_of(8)
         });
         Comparison { functions: self.functions, layout: &self.layout, floats: self.floats, aligned_input: aligned }
+    }
+
+    /// The run of one side on an input, without calls to be like.
+    pub(super) fn traces_of(&mut self, arena: &Arena, side: Side, input: &Input) -> Trace<'a> {
+        self.run(arena, side, input, MAGNITUDES[0], &[])
+    }
+
+    /// Where the original's last run read a word from which an address may have been made.
+    pub(super) fn word_near(&self, input: &Input, address: u64) -> Option<u64> {
+        let start = start(&self.layout, &self.constants, self.floats, Side::Original, input);
+        self.memories[0].words_read(&start).rev().find(|(_, word)| is_near(address, *word)).map(|(at, _)| at)
     }
 
     /// Both runs on an input, whatever they do.
