@@ -31,9 +31,11 @@ pub struct CalleeInfo<'a> {
 }
 
 impl CalleeInfo<'_> {
-    /// Is its result, unless null, the address of a new object?
+    /// Is its result, unless null, the address of a new object? A function of another file with such a name may be declared
+    /// to return one (`malloc`), which debug information does not show.
     pub fn returns_fresh(&self) -> bool {
-        self.library.is_some_and(Contract::returns_fresh) || self.local.is_some_and(|c| c.returns_fresh)
+        let named = || self.library.is_none() && !self.defined && self.name.contains("alloc");
+        self.library.is_some_and(Contract::returns_fresh) || self.local.is_some_and(|c| c.returns_fresh) || named()
     }
 
     /// Is a call of it no event, because it only computes a result?

@@ -640,6 +640,12 @@ impl<'a> Machine<'_, '_, 'a> {
             }
         }
         let layout = &self.situation.start.layout;
+        if layout.is_half(at) {
+            return Err(match self.tracking {
+                Tracking::On => self.reject(|| "access at half an address".to_string()),
+                Tracking::Off => End::Unsupported,
+            });
+        }
         let unknown = |(placed, offset): (Placed, u64)| {
             let behind = placed.object.size.is_some_and(|size| offset.saturating_add(bytes) > size);
             placed.object.read_only && (placed.object.content.is_none() || behind)
