@@ -31,8 +31,8 @@ pub(crate) struct Names<'n, 'a> {
     pub bound: Vec<(usize, i64, u64)>,
     /// Memory that the candidate reads.
     pub behind: &'n [Field],
-    /// Does one side take several turns at once somewhere?
-    pub unrolled: bool,
+    /// The most turns that one side takes at once somewhere.
+    pub period: u32,
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
 }
@@ -237,7 +237,14 @@ pub(crate) fn guess(
     let halves = kept.iter().map(|c| Location { width: 32, ..c.location });
     let small = |c: &Column| c.values.iter().all(|v| *v >> 32 == 0);
     whole.extend(halves.zip(&kept).filter(|(_, c)| small(c)).filter_map(|(half, _)| column(half, all, false)));
+    // An index that the candidate keeps from the loop before.
+    let indices = open.iter().filter(|c| c.location.side == Side::Candidate && word(c) && c.location.width == 64);
+    for index in indices.filter(|c| small(c) && c.values.iter().any(|v| *v != c.values[0])) {
+        out.hold.push(format!("(= (slice 32 32 {}) #32:0)", index.location));
+        whole.extend(column(Location { width: 32, ..index.location }, all, true));
+    }
     conditions(names, &whole, meeting.turns, &mut out);
+    ends(all, &theirs, &kept, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.location.width >= 32 && !defined(&c.location)) {
@@ -271,6 +278,24 @@ pub(crate) fn guess(
     }
     out.hold.extend(hold);
     out
+}
+
+/// Orders of a register that the candidate's loop changes and one that it keeps, where they come as near to each other as
+/// they can without being equal: a loop that goes on until they are.
+fn ends(rows: &[Row], theirs: &[Location], kept: &[Column], out: &mut Guesses) {
+    let counters = theirs.iter().filter(|l| l.width == 64 && matches!(l.spot, Spot::Register(Register::General(_))));
+    for counter in counters.filter_map(|l| column(*l, rows, true)) {
+        for end in kept.iter().filter_map(|c| column(c.location, rows, false)) {
+            let gaps = counter.signed().into_iter().zip(end.signed()).map(|(a, b)| i128::from(b) - i128::from(a));
+            let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(least, most), gap| (least.min(gap), most.max(gap)));
+            let (x, y) = (counter.location, end.location);
+            if least == 1 && most > 1 {
+                out.hold.push(format!("(<s {x} {y})"));
+            } else if most == -1 && least < -1 {
+                out.hold.push(format!("(<s {y} {x})"));
+            }
+        }
+    }
 }
 
 /// Bounds without the turns that an unrolled loop leaves over.
