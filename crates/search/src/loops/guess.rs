@@ -230,7 +230,10 @@ pub(crate) fn guess(
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
-    ahead(&rows, memory, live[1], &mut out);
+    let defined: Vec<Location> = out.define.iter().map(|(l, _)| *l).collect();
+    let wide = theirs.iter().filter(|l| l.width > 64 && !defined.iter().any(|d| d.overlaps(l)));
+    let wide: Vec<Location> = wide.copied().collect();
+    ahead(&rows, memory, live[1], &wide, &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     whole.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, all)));
@@ -380,8 +383,8 @@ pub(super) fn note_places(text: &str, used: &mut Vec<Location>) {
     }
 }
 
-/// Memory that the candidate keeps in a register and writes after the loop.
-fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
+/// Memory that the candidate keeps in a register, or in the lanes of open wide ones, and writes after the loop.
+fn ahead(rows: &[Row], memory: &[Field], live: u64, wide: &[Location], out: &mut Guesses) {
     for (i, field) in memory.iter().enumerate() {
         let global = matches!(field.watched.base, WatchBase::Address(_));
         let differ = |r: &Row| !global || r.original.loads.get(i) != r.candidate.loads.get(i);
@@ -390,6 +393,18 @@ fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
         let may = if global { rows.iter().any(differ) } else { field.stored && varied() };
         if !may {
             continue;
+        }
+        let values: Option<Vec<u64>> = rows.iter().map(|r| r.original.loads.get(i).copied()).collect();
+        if let Some(values) = values.filter(|_| global && !wide.is_empty()) {
+            let spot = Spot::Slot { offset: NOWHERE, bytes: field.watched.bytes };
+            let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
+            let target = Column { location, values, forgotten: true, text: None };
+            let sum = lanes::plain_sum(&target, wide, rows).map(|(text, _)| text);
+            let found = sum.or_else(|| lanes::bits_of_lanes(&target, wide, rows, |_| true));
+            if let Some(text) = found {
+                out.ahead.push((field.address().to_string(), text));
+                continue;
+            }
         }
         for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
             let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");
