@@ -15,6 +15,15 @@ const PAGE: i64 = 4096;
 /// States in which addresses are compared before a solver sees them.
 const SAMPLES: u64 = 6;
 
+/// Does it matter that bytes can be read, or that they are accessed themselves?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gaps {
+    /// What lies between two accesses can be read, too.
+    Filled,
+    /// It is not accessed.
+    Open,
+}
+
 /// What the original is known to have accessed, as reads.
 pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
     let access = |fact: &Fact| match fact.kind {
@@ -104,7 +113,7 @@ impl Checker<'_, '_> {
                 continue;
             }
             let others = self.originals(original, access.write);
-            let covered = self.coverage(known, access, &others);
+            let covered = self.coverage(known, access, &others, Gaps::Filled);
             let never = self.context.arena.bool(false);
             let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
             let goal = known.simplify(self.context.arena, goal);
@@ -196,7 +205,7 @@ impl Checker<'_, '_> {
     fn made_elsewhere(&mut self, at: &Point, known: &Known, access: &Access, made: &[&Access]) -> bool {
         let ahead = self.ahead.clone();
         let others: Vec<&Access> = ahead.iter().collect();
-        if self.covers(at, known, access, &others) {
+        if self.covers(at, known, access, &others, Gaps::Filled) {
             return true;
         }
         // From what the edge touches last to what comes next.
@@ -216,7 +225,7 @@ impl Checker<'_, '_> {
         }
         let before = accesses_before(at);
         let others: Vec<&Access> = before.iter().collect();
-        let covered = self.covers(at, known, access, &others);
+        let covered = self.covers(at, known, access, &others, Gaps::Filled);
         if covered {
             let text = self.context.arena.text(access.address);
             self.context.assume(Assumption::about("no-fault", text));
@@ -224,14 +233,21 @@ impl Checker<'_, '_> {
         covered
     }
 
-    pub(crate) fn covers(&mut self, at: &Point, known: &Known, access: &Access, others: &[&Access]) -> bool {
-        let Some(covered) = self.coverage(known, access, others) else { return false };
+    pub(crate) fn covers(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        access: &Access,
+        others: &[&Access],
+        gaps: Gaps,
+    ) -> bool {
+        let Some(covered) = self.coverage(known, access, others, gaps) else { return false };
         let goal = self.context.arena.implies(access.guard, covered);
         self.prove(at, known, goal).is_ok()
     }
 
     /// When every byte of an access is one that the others touch or make possible.
-    fn coverage(&mut self, known: &Known, access: &Access, others: &[&Access]) -> Option<TermId> {
+    fn coverage(&mut self, known: &Known, access: &Access, others: &[&Access], gaps: Gaps) -> Option<TermId> {
         let covered = self.covered_when(access, others).or_else(|| self.same_chunk(access, others));
         if covered.is_some() {
             return covered;
@@ -241,7 +257,7 @@ impl Checker<'_, '_> {
         let others: Vec<&Access> = others.iter().collect();
         let covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
         let covered = covered.or_else(|| self.same_address(&settled, &others));
-        let covered = covered.or_else(|| self.between(&settled, &others));
+        let covered = covered.or_else(|| if gaps == Gaps::Filled { self.between(&settled, &others) } else { None });
         let covered = covered.or_else(|| self.same_bytes(&settled, &others));
         covered.or_else(|| self.likely_same(&settled, &others))
     }
