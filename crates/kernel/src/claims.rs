@@ -9,7 +9,7 @@
 
 use crate::certificate::{MemoryClaim, PointClaim};
 use crate::changes::{ReadBlock, ReadChange, read_blocks, read_changes};
-use crate::exits::accesses_before;
+use crate::exits::{Gaps, accesses_before};
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{FactKind, Failure, Ignored};
@@ -326,7 +326,7 @@ impl Checker<'_, '_> {
         for (i, read) in self.seen(index, at)?.into_iter().enumerate() {
             let before = accesses_before(at);
             let others: Vec<&Access> = before.iter().collect();
-            if !self.covers(at, &known, &read, &others) {
+            if !self.covers(at, &known, &read, &others, Gaps::Open) {
                 self.failed.insert(FailedClaim::Seen { point: index, index: i });
             }
         }

@@ -10,8 +10,19 @@ use term::{Sort, TermId};
 const MOST_ALTERNATIVES: usize = 8;
 /// The same, where each byte may be another's.
 const MOST_PIECES: usize = 40;
+/// Memory is there or not in pieces of so many bytes, at least.
+const PAGE: i64 = 4096;
 /// States in which addresses are compared before a solver sees them.
 const SAMPLES: u64 = 6;
+
+/// Does it matter that bytes can be read, or that they are accessed themselves?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gaps {
+    /// What lies between two accesses can be read, too.
+    Filled,
+    /// It is not accessed.
+    Open,
+}
 
 /// What the original is known to have accessed, as reads.
 pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
@@ -102,7 +113,7 @@ impl Checker<'_, '_> {
                 continue;
             }
             let others = self.originals(original, access.write);
-            let covered = self.coverage(known, access, &others);
+            let covered = self.coverage(known, access, &others, Gaps::Filled);
             let never = self.context.arena.bool(false);
             let goal = self.context.arena.implies(access.guard, covered.unwrap_or(never));
             let goal = known.simplify(self.context.arena, goal);
@@ -127,7 +138,7 @@ impl Checker<'_, '_> {
             if self.lies_in_block(at, known, access, original) {
                 continue;
             }
-            if !self.delays || access.write || !self.made_elsewhere(at, known, access) {
+            if !self.delays || access.write || !self.made_elsewhere(at, known, access, &others) {
                 return Err(rejection);
             }
         }
@@ -191,18 +202,30 @@ impl Checker<'_, '_> {
 
     /// Does the original make a read of the candidate behind the loop head that the edge leads to, or has it made it
     /// before the edge? In the latter case the bytes may have gone since then: an assumption.
-    fn made_elsewhere(&mut self, at: &Point, known: &Known, access: &Access) -> bool {
+    fn made_elsewhere(&mut self, at: &Point, known: &Known, access: &Access, made: &[&Access]) -> bool {
         let ahead = self.ahead.clone();
         let others: Vec<&Access> = ahead.iter().collect();
-        if self.covers(at, known, access, &others) {
+        if self.covers(at, known, access, &others, Gaps::Filled) {
             return true;
+        }
+        // From what the edge touches last to what comes next.
+        let both: Vec<Access> = made.iter().copied().chain(&ahead).map(|other| self.settled(known, other)).collect();
+        let both: Vec<&Access> = both.iter().collect();
+        let settled = self.settled(known, access);
+        if !ahead.is_empty()
+            && let Some(between) = self.between(&settled, &both)
+        {
+            let goal = self.context.arena.implies(access.guard, between);
+            if self.prove(at, known, goal).is_ok() {
+                return true;
+            }
         }
         if !self.context.may_assume("no-fault") {
             return false;
         }
         let before = accesses_before(at);
         let others: Vec<&Access> = before.iter().collect();
-        let covered = self.covers(at, known, access, &others);
+        let covered = self.covers(at, known, access, &others, Gaps::Filled);
         if covered {
             let text = self.context.arena.text(access.address);
             self.context.assume(Assumption::about("no-fault", text));
@@ -210,14 +233,21 @@ impl Checker<'_, '_> {
         covered
     }
 
-    pub(crate) fn covers(&mut self, at: &Point, known: &Known, access: &Access, others: &[&Access]) -> bool {
-        let Some(covered) = self.coverage(known, access, others) else { return false };
+    pub(crate) fn covers(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        access: &Access,
+        others: &[&Access],
+        gaps: Gaps,
+    ) -> bool {
+        let Some(covered) = self.coverage(known, access, others, gaps) else { return false };
         let goal = self.context.arena.implies(access.guard, covered);
         self.prove(at, known, goal).is_ok()
     }
 
     /// When every byte of an access is one that the others touch or make possible.
-    fn coverage(&mut self, known: &Known, access: &Access, others: &[&Access]) -> Option<TermId> {
+    fn coverage(&mut self, known: &Known, access: &Access, others: &[&Access], gaps: Gaps) -> Option<TermId> {
         let covered = self.covered_when(access, others).or_else(|| self.same_chunk(access, others));
         if covered.is_some() {
             return covered;
@@ -227,6 +257,7 @@ impl Checker<'_, '_> {
         let others: Vec<&Access> = others.iter().collect();
         let covered = self.covered_when(&settled, &others).or_else(|| self.same_chunk(&settled, &others));
         let covered = covered.or_else(|| self.same_address(&settled, &others));
+        let covered = covered.or_else(|| if gaps == Gaps::Filled { self.between(&settled, &others) } else { None });
         let covered = covered.or_else(|| self.same_bytes(&settled, &others));
         covered.or_else(|| self.likely_same(&settled, &others))
     }
@@ -388,6 +419,55 @@ impl Checker<'_, '_> {
             all.push(self.context.arena.bool_or_all(&any));
         }
         Some(self.context.arena.bool_and_all(&all))
+    }
+
+    /// A read is possible if it lies between two bytes that the original touches and that are no more than a page apart: then
+    /// each of its bytes is on the page of one of them.
+    fn between(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
+        // A neighbour may be volatile.
+        if access.write || !self.context.functions[0].volatile.is_none() {
+            return None;
+        }
+        let mut below: Option<(i64, &Access)> = None;
+        let mut above: Option<(i64, &Access)> = None;
+        for (first, other) in self.distances(access, others) {
+            let last = first + i64::from(other.bytes) - 1;
+            if first <= 0 && below.is_none_or(|(nearest, _)| first > nearest) {
+                below = Some((first, other));
+            }
+            if last >= i64::from(access.bytes) - 1 && above.is_none_or(|(nearest, _)| last < nearest) {
+                above = Some((last, other));
+            }
+        }
+        let ((first, one), (last, two)) = (below?, above?);
+        if last - first >= PAGE {
+            return None;
+        }
+        let places = [(one, first), (two, last + 1 - i64::from(two.bytes))].map(|(other, distance)| {
+            let there = self.context.arena.add_const(access.address, distance);
+            let same = self.context.arena.eq(other.address, there);
+            self.context.arena.bool_and(other.guard, same)
+        });
+        Some(self.context.arena.bool_and(places[0], places[1]))
+    }
+
+    /// How far accesses seem to be from a given one, less than a page. A guess: it remains to be proved.
+    fn distances<'o>(&self, access: &Access, others: &[&'o Access]) -> Vec<(i64, &'o Access)> {
+        let arena = &*self.context.arena;
+        let plain = |other: &Access| arena.difference(other.address, access.address).and_then(|d| d.to_i64());
+        let mut out: Vec<(i64, &Access)> = others.iter().filter_map(|other| Some((plain(other)?, *other))).collect();
+        let models: Vec<Model> = (0..SAMPLES).map(Model::seeded).collect();
+        let mut evaluators: Vec<Evaluator> = models.iter().map(|model| Evaluator::new(arena, model)).collect();
+        for other in others.iter().filter(|other| plain(other).is_none()) {
+            let distance =
+                |e: &mut Evaluator| e.bits(other.address).low().wrapping_sub(e.bits(access.address).low()) as i64;
+            let seen: Vec<i64> = evaluators.iter_mut().map(distance).collect();
+            if seen.iter().all(|d| *d == seen[0]) {
+                out.push((seen[0], other));
+            }
+        }
+        out.retain(|(distance, _)| distance.abs() < PAGE);
+        out
     }
 
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.

@@ -108,7 +108,7 @@ impl Checker<'_, '_> {
     }
 
     /// The condition of the choice nearest to the top of a term.
-    fn choice(&self, goal: TermId) -> Option<TermId> {
+    pub(crate) fn choice(&self, goal: TermId) -> Option<TermId> {
         let arena = &*self.context.arena;
         let mut open = std::collections::VecDeque::from([goal]);
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
@@ -192,13 +192,17 @@ impl Checker<'_, '_> {
         }
         if !paths_only && known.compares_distances() {
             let pointers = self.pointers(at, known);
-            for (var, bytes) in pointers.into_iter().filter(|(var, bytes)| *bytes > 1 && vars.contains(var)) {
-                let bits = bytes.trailing_zeros() as u16;
+            for (var, bytes) in pointers.into_iter().filter(|(var, _)| vars.contains(var)) {
                 let pointer = self.context.arena.var_term(var);
-                let rest = self.context.arena.extract(pointer, bits - 1, 0);
-                let zero = self.context.arena.bv(bits, 0);
-                let whole = self.context.arena.eq(rest, zero);
-                out.push(whole);
+                let range = self.pointer_range(pointer);
+                out.push(range);
+                if bytes > 1 {
+                    let bits = bytes.trailing_zeros() as u16;
+                    let rest = self.context.arena.extract(pointer, bits - 1, 0);
+                    let zero = self.context.arena.bv(bits, 0);
+                    let whole = self.context.arena.eq(rest, zero);
+                    out.push(whole);
+                }
             }
         }
         let between = if paths_only { FxHashSet::default() } else { self.accesses_between(at, known) };
@@ -264,6 +268,14 @@ impl Checker<'_, '_> {
             out.extend(row.iter().filter(|r| inside(r)).map(|(_, number)| *number));
         }
         out
+    }
+
+    /// `4096 ≤ pointer ≤ 2⁴⁷`: it may point behind the last element.
+    fn pointer_range(&mut self, pointer: TermId) -> TermId {
+        let arena = &mut *self.context.arena;
+        let (low, high) = (arena.bv(64, 4096), arena.bv(64, 1 << 47));
+        let (above, below) = (arena.ule(low, pointer), arena.ule(pointer, high));
+        arena.bool_and(above, below)
     }
 
     /// `4096 ≤ address` and `address + bytes ≤ 2⁴⁷ − 4096`.

@@ -21,6 +21,13 @@ impl Checker<'_, '_> {
             for (var, bytes) in self.pointers(at, &known) {
                 known.note_pointer(var, bytes);
             }
+            // Objects that exist are somewhere.
+            for var in self.context.arena.free_vars(at.condition) {
+                if self.context.is_certain_object(var) && self.context.may_assume("user-addresses") {
+                    self.context.assume(Assumption::global("user-addresses"));
+                    known.note_pointer(var, 1);
+                }
+            }
         }
         known
     }

@@ -67,8 +67,8 @@ fn lift_step(
     let instruction = &step.resolved.instruction;
     let unsupported = |what: x86::Unsupported| code.gap(place, what.name, format!("`{}`", code.text(place)));
     match &step.exit {
-        // The operations of one turn belong to a point of their own.
-        Exit::Repeat | Exit::Trap => Ok(None),
+        // The operations of one turn, or of one lane, belong to a point of their own.
+        Exit::Repeat | Exit::Masked | Exit::Trap => Ok(None),
         Exit::Computed | Exit::ComputedCall => {
             x86::lift_target(instruction, arena, builder).map(Some).map_err(unsupported)
         }

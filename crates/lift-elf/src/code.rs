@@ -48,6 +48,8 @@ pub(crate) enum Exit {
     ComputedCall,
     /// A string instruction with a repeat prefix: again or to the next instruction.
     Repeat,
+    /// An access of the lanes that a mask selects, then to the next instruction.
+    Masked,
     /// The address of a thread-local object (`None`: of the module's storage), by a call of the loader.
     ThreadAddress(Option<Location>),
     /// To the caller.
@@ -155,7 +157,7 @@ impl<'a> Code<'a> {
                         self.reach(target);
                         self.reach(next);
                     }
-                    Exit::LeaveIf(_) | Exit::ThreadAddress(_) => self.reach(next),
+                    Exit::LeaveIf(_) | Exit::ThreadAddress(_) | Exit::Masked => self.reach(next),
                     Exit::Repeat => {
                         self.leaders.insert(place);
                         self.reach(next);
@@ -220,6 +222,7 @@ impl<'a> Code<'a> {
                 return Err(self.gap(place, decoded.instruction.name(), format!("`{}`", self.text(place))));
             }
             _ if decoded.instruction.repeat.is_some() => Exit::Repeat,
+            _ if x86::is_masked(&decoded.instruction) => Exit::Masked,
             (Flow::Next, _) => Exit::Next,
             (Flow::Return, _) => Exit::Return,
             (Flow::Trap, _) => Exit::Trap,

@@ -208,6 +208,7 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
             Exit::Return => Next::Return,
             Exit::Trap => Next::Fault(FaultKind::Trap),
             Exit::Repeat => self.repeat(block, next)?,
+            Exit::Masked => self.masked(block, next)?,
             Exit::Computed => {
                 let target = term.ok_or_else(|| missing(self.code))?;
                 self.dispatch(block, dispatch, target, ops)
@@ -254,6 +255,28 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
         let zero = self.arena.bv(64, 0);
         let done = self.arena.eq(rcx, zero);
         Ok(self.either(done, exit, body))
+    }
+
+    /// An access of the lanes that a mask selects, as a branch for each lane.
+    fn masked(&mut self, block: &Block, next: Place) -> Result<Next, Error> {
+        let place = block.last;
+        let Some(step) = self.code.steps.get(&place) else {
+            return Err(self.code.gap(place, "branch", "a masked access without an instruction"));
+        };
+        let instruction = &step.resolved.instruction;
+        let lanes = x86::lift_lanes(instruction, self.arena, self.code.address(place))
+            .map_err(|_| self.code.gap(place, instruction.name(), format!("`{}`", self.code.text(place))))?;
+        let guard = self.arena.bool(true);
+        let mut behind = Next::Edges(vec![Edge { guard, target: self.point(next) }]);
+        let mut rest = self.point(next);
+        for lane in lanes.into_iter().rev() {
+            let onward = Next::Edges(vec![Edge { guard, target: rest }]);
+            let yes = self.extra(place, lane.yes, onward.clone());
+            let no = if lane.no.is_empty() { rest } else { self.extra(place, lane.no, onward) };
+            behind = self.either(lane.selected, yes, no);
+            rest = self.extra(place, Vec::new(), behind.clone());
+        }
+        Ok(behind)
     }
 
     fn dispatch(

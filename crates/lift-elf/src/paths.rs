@@ -63,7 +63,7 @@ impl Dispatcher<'_, '_> {
                     Exit::LeaveIf(_) => edge(*next, term.map(|t| (t, false))),
                     Exit::Call(target) if self.image.never_returns(&target.name) => {}
                     Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) => edge(*next, None),
-                    Exit::Repeat => edge(*next, None),
+                    Exit::Repeat | Exit::Masked => edge(*next, None),
                     Exit::Computed => {
                         let places = self.known.get(leader).map_or_else(Vec::new, Dispatch::places);
                         places.into_iter().collect::<FxHashSet<Place>>().into_iter().for_each(|to| edge(to, None));
@@ -81,7 +81,10 @@ impl Dispatcher<'_, '_> {
     fn is_barrier(&self, leader: Place) -> bool {
         matches!(
             self.blocks[&leader].end,
-            End::Exit { exit: Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) | Exit::Repeat, .. }
+            End::Exit {
+                exit: Exit::Call(_) | Exit::ComputedCall | Exit::ThreadAddress(_) | Exit::Repeat | Exit::Masked,
+                ..
+            }
         )
     }
 

@@ -19,6 +19,7 @@ mod fields;
 mod compared;
 mod conditions;
 mod guards;
+mod merged;
 mod lanes;
 mod guess;
 mod streams;
@@ -244,6 +245,14 @@ impl<'a> LoopSearch<'_, 'a> {
         runs: &[samples::Run],
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
         let rows = correlate::align(plan, runs).rows;
+        let ways = self.guidance == Guidance::Runs && refine::has_merged(self, arena, plan);
+        if ways {
+            let choice = Choice { merged: true, ..Choice::default() };
+            let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);
+            if result.is_ok() || Instant::now() >= self.deadline {
+                return (result, certificate);
+            }
+        }
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
         // Where only one side writes a block turn by turn, it is ahead or behind.
         if result.is_err() && plan.loose && correlate::calls_blocks(self.candidate) {

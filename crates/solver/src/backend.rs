@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use term::eval::Value;
 
-/// After so many failures in a row a solver is not started again.
+/// After so many failures in a row a solver is not started again for the same pair of functions.
 const MAX_FAILURES: u32 = 3;
 
 /// What a solver said about the conjunction of the assertions.
@@ -40,7 +40,10 @@ pub(crate) struct Backend {
     quick: Option<Quick>,
     full: Option<Process>,
     failures: u32,
+    /// Why it can never be started.
     broken: Option<String>,
+    /// Why it is not started again before the next reset.
+    failing: Option<String>,
 }
 
 /// A process under push and pop, and the logic and resource limit it was set up for. Between questions it is still
@@ -79,7 +82,7 @@ impl Backend {
             (Kind::Other, _) => {}
         }
         let broken = words.is_empty().then(|| "empty solver command".to_string());
-        Backend { words, kind, quick: None, full: None, failures: 0, broken }
+        Backend { words, kind, quick: None, full: None, failures: 0, broken, failing: None }
     }
 
     /// Can this solver be asked under push and pop with a resource limit?
@@ -93,6 +96,7 @@ impl Backend {
             quick.logic = None;
         }
         self.failures = 0;
+        self.failing = None;
     }
 
     /// Asks under push and pop, within a small limit.
@@ -158,7 +162,7 @@ impl Backend {
     }
 
     fn spawn(&mut self, options: &SolverOptions) -> Result<Process, Why> {
-        if let Some(reason) = &self.broken {
+        if let Some(reason) = self.broken.as_ref().or(self.failing.as_ref()) {
             return Err(Why::SolverFailed(reason.clone()));
         }
         let program = &self.words[0];
@@ -204,7 +208,7 @@ impl Backend {
         };
         self.failures += 1;
         if self.failures >= MAX_FAILURES {
-            self.broken = Some(why.clone());
+            self.failing = Some(why.clone());
         }
         Err(Why::SolverFailed(why))
     }

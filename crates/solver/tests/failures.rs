@@ -1,7 +1,7 @@
 //! Solvers that are missing, die, hang, talk nonsense or lie: the answer is `Unknown` with a reason, in time.
 
 use expect_test::{Expect, expect};
-use solver::{Answer, Query, Solver, SolverOptions};
+use solver::{Answer, Query, Solver, SolverOptions, SolverPool};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -195,6 +195,25 @@ fn a_broken_solver_is_not_started_for_ever() {
         assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown: solver"));
     }
     assert_eq!(fs::read_to_string(log).unwrap().lines().count(), 3);
+}
+
+/// What failed for one pair of functions is tried again for the next: no answer depends on which pairs went before.
+#[test]
+fn a_solver_that_failed_is_started_for_the_next_pair() {
+    let dir = TempDir::new().unwrap();
+    let log = dir.path().join("starts");
+    let command = fake(dir.path(), "fake", &format!("echo x >> {}; exit 1", log.display()));
+    let mut arena = Arena::new();
+    let query = question(&mut arena);
+    let pool = SolverPool::new(options(&[command], LONG));
+    for pair in 1..=3 {
+        let mut solver = pool.take(Instant::now() + LONG);
+        for _ in 0..5 {
+            assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown: solver"));
+        }
+        drop(solver);
+        assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 3 * pair);
+    }
 }
 
 #[test]

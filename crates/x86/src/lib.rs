@@ -22,7 +22,7 @@ pub use builder::Builder;
 pub use decode::{DecodeError, Decoded, Field, Fields, decode};
 pub use flow::{Flow, condition, lift_target};
 pub use form::{Condition, Encoding, Immediate, Instruction, Lane, Memory, Mnemonic, Operand, Repeat};
-pub use step::{Unsupported, lift};
+pub use step::{MaskedLane, Unsupported, is_masked, lift, lift_lanes};
 
 #[cfg(test)]
 mod tests;

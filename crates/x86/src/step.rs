@@ -3,6 +3,7 @@
 //! Invariant: while a row's function runs, nothing that it emits changes a register. Results are collected and
 //! assigned together at the end, so every term that it builds is meant in the state before the instruction.
 
+use crate::semantics::masked::{self, Selected};
 use crate::table::{Alignment, Row, Vex};
 use crate::{Builder, Encoding, Instruction, Lane, Memory, Operand};
 use graph::{FaultKind, Flag, Op, Register};
@@ -45,6 +46,48 @@ pub fn lift(instruction: &Instruction, arena: &mut Arena, builder: &mut Builder)
         builder.ops.truncate(start);
     }
     result
+}
+
+/// One lane of an instruction that accesses memory only where a mask says so.
+#[derive(Clone, Debug)]
+pub struct MaskedLane {
+    /// When the lane is selected, in the state in which the lanes before it are done.
+    pub selected: TermId,
+    /// What is done then.
+    pub yes: Vec<(u64, Op)>,
+    /// What is done otherwise.
+    pub no: Vec<(u64, Op)>,
+}
+
+/// Does the instruction access memory lane by lane, as a mask says?
+pub fn is_masked(instruction: &Instruction) -> bool {
+    instruction.encoding == Encoding::Vex && masked::lane_width(instruction.mnemonic.name()).is_some()
+}
+
+/// The lanes of a masked access, to be done one after the other; the operations get this address.
+pub fn lift_lanes(instruction: &Instruction, arena: &mut Arena, address: u64) -> Result<Vec<MaskedLane>, Unsupported> {
+    let unsupported = || Unsupported::of(instruction);
+    let width = masked::lane_width(instruction.mnemonic.name()).ok_or_else(unsupported)?;
+    let mask = instruction.operands.get(1).ok_or_else(unsupported)?;
+    let mut out = Vec::new();
+    for lane in 0..mask.bits() / width {
+        let mut builder = Builder::new();
+        builder.address = address;
+        let mut ops = Vec::new();
+        for selected in [Selected::Yes, Selected::No] {
+            let mut step = Step::new(instruction, arena, &mut builder)?;
+            masked::lane(&mut step, lane, width, selected)?;
+            let writes = std::mem::take(&mut step.writes);
+            step.builder.assign(step.arena, &writes);
+            ops.push(builder.take());
+        }
+        let mut step = Step::new(instruction, arena, &mut builder)?;
+        let selected = masked::condition(&mut step, lane, width)?;
+        if let (Some(no), Some(yes)) = (ops.pop(), ops.pop()) {
+            out.push(MaskedLane { selected, yes, no });
+        }
+    }
+    Ok(out)
 }
 
 /// The instruction being lifted.

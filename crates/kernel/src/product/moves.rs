@@ -9,9 +9,10 @@
 use super::{Checker, Onward, Point, Rejection, Segment, unknown};
 use crate::claims::Abstraction;
 use crate::obligation::Failure;
-use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, PointId, Run, Side, Stuck};
+use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, Place, PointId, Run, Side, Stuck};
 use std::cmp::Reverse;
 use std::rc::Rc;
+use term::TermId;
 
 /// Both sides at an event each, and what they did on the way.
 #[derive(Clone)]
@@ -503,13 +504,18 @@ impl Checker<'_, '_> {
                 let known = Known::from_condition(self.context.arena, pair.at.condition);
                 match self.prove(&pair.at, &known, never) {
                     Ok(()) => return Ok(()),
+                    Err(_) if self.has_no_choice(&pair.at) && self.observe(&pair).is_ok() => return Ok(()),
                     Err(Failure::Refuted(state)) => self.find_rests(&mut pair.at, &mut pair.logs, &state),
                     Err(Failure::Unknown(_)) => {}
                 }
             }
             self.fix_parts(&mut pair.at, &mut pair.logs);
         }
-        let pair = &pair;
+        self.observe(&pair)
+    }
+
+    /// What can be observed of both sides, at calls or returns.
+    fn observe(&mut self, pair: &Pair) -> Result<(), Rejection> {
         self.check_logs(pair)?;
         let points = pair.events.map(Event::point);
         match pair.events {
@@ -520,6 +526,20 @@ impl Checker<'_, '_> {
                 Err(self.refuse(&what, points, unknown()))
             }
         }
+    }
+
+    /// Do memory and results depend on no choice? Then it does not matter how many turns were left over. Only a hint at
+    /// what is worth asking first.
+    fn has_no_choice(&self, at: &Point) -> bool {
+        let results = self.context.functions[0].signature.as_ref().map_or(&[][..], |s| &s.results);
+        let registers = results.iter().filter_map(|value| match value.place {
+            Place::Register(register) => Some(register),
+            Place::Stack(_) => None,
+        });
+        let mut values: Vec<TermId> = at.states.iter().map(|s| s.world).collect();
+        values.extend(registers.flat_map(|r| [0, 1].map(|i| at.states[i].get(r))));
+        values[0] == values[1] && values[2..].chunks(2).all(|pair| pair[0] == pair[1])
+            || values.into_iter().all(|value| self.choice(value).is_none())
     }
 }
 

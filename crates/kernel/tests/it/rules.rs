@@ -34,6 +34,53 @@ fn results_are_equal_on_every_path() {
     tells_apart(INT, original, right, "mov eax, edi\nret", "obligation: the result");
 }
 
+/// What lies between two bytes that the original reads is on the page of one of them.
+#[test]
+fn reads_between_reads_of_the_original_are_possible() {
+    let original = "mov eax, [rdi]\nadd eax, [rdi + 8]\nret";
+    let right = "mov rax, [rdi]\nadd eax, [rdi + 8]\nret";
+    let behind = "mov rax, [rdi + 8]\nadd eax, [rdi]\nret";
+    tells_apart(
+        POINTER,
+        original,
+        right,
+        behind,
+        "obligation: the candidate reads rdi + 8, which the original does not",
+    );
+    let before = "mov rax, [rdi - 4]\nshr rax, 32\nadd eax, [rdi + 8]\nret";
+    tells_apart(
+        POINTER,
+        original,
+        right,
+        before,
+        "obligation: the candidate reads rdi - 4, which the original does not",
+    );
+    let writes = "mov eax, [rdi]\nadd eax, [rdi + 8]\nmov ecx, [rdi + 4]\nmov [rdi + 4], ecx\nret";
+    tells_apart(
+        POINTER,
+        original,
+        right,
+        writes,
+        "obligation: the candidate writes rdi + 4, which the original does not",
+    );
+}
+
+/// A whole page may be missing between two bytes that are further apart.
+#[test]
+fn reads_between_reads_on_distant_pages_are_not() {
+    let original = "mov eax, [rdi]\nadd eax, [rdi + 4092]\nret";
+    let far = "mov eax, [rdi]\nadd eax, [rdi + 4096]\nret";
+    let between = |end: u32| format!("mov ecx, [rdi + 2048]\nmov eax, [rdi]\nadd eax, [rdi + {end}]\nret");
+    assert_eq!(Programs::assembly(POINTER, original, &between(4092)).verdict(&[]), "accepted");
+    let refused = "obligation: the candidate reads rdi + 0x800, which the original does not";
+    assert_eq!(Programs::assembly(POINTER, far, &between(4096)).verdict(&[]), refused);
+    // A byte that is read on one way only is no neighbour on the other.
+    let guarded = "mov eax, [rdi]\ntest eax, eax\nje 1f\nadd eax, [rdi + 8]\n1: ret";
+    let always = "mov rcx, [rdi]\nmov eax, ecx\ntest eax, eax\nje 1f\nadd eax, [rdi + 8]\n1: ret";
+    let within = "mov eax, [rdi]\ntest eax, eax\nje 1f\nmov rcx, [rdi]\nadd eax, [rdi + 8]\n1: ret";
+    tells_apart(POINTER, guarded, within, always, "obligation: the candidate reads rdi, which the original does not");
+}
+
 #[test]
 fn callees_are_the_same() {
     let original = "sub rsp, 8\ncall g\nadd rsp, 8\nret";

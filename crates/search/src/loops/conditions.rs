@@ -13,7 +13,7 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
     for column in columns.iter().filter(|c| c.forgotten) {
         tested(names, column, &mut hold);
     }
-    let columns: Vec<&Column> = columns.iter().filter(|c| !(names.unrolled && is_sum(names, c))).collect();
+    let columns: Vec<&Column> = columns.iter().filter(|c| !(names.period > 1 && is_sum(names, c))).collect();
     for column in columns.iter().filter(|c| c.forgotten && !defined(&c.location)) {
         let (name, width) = (column.name(), column.location.width);
         let values = column.signed();
@@ -42,7 +42,10 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
         if width >= 32 && column.values.iter().all(|v| *v != 0) && most > least && !hold.contains(&zero) {
             hold.push(zero);
         }
-        let period = turns[0].max(turns[1]);
+        let period = match column.location.side {
+            Side::Original => turns[0].max(turns[1]),
+            Side::Candidate => names.period,
+        };
         if period > 1 && period.is_power_of_two() && width >= 32 {
             let mask = u64::from(period) - 1;
             let rest = column.values[0] & mask;
@@ -84,6 +87,12 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             order(x, y, near, &mut hold);
             if near.is_none() && x.forgotten && !y.forgotten {
                 room_for_turns(x, y, period, &mut hold);
+                // Without a sign: both extensions of the bound are the same.
+                let positive = format!("(<=s #{}:1 {})", y.location.width, y.name());
+                if x.signed().iter().all(|v| *v >= 0) && y.signed().iter().all(|v| *v > 0) && !hold.contains(&positive)
+                {
+                    hold.push(positive);
+                }
             }
         }
     }

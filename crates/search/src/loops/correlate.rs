@@ -211,8 +211,17 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
                 let left = ours[a + i + 1..].iter().filter(|v| v.point == own).count() as i64;
                 left - later * i64::from(plan.points[to].turns[0])
             };
-            let options = (turns..=turns + slack).filter_map(|n| reached(n).filter(same));
-            let options: Vec<(usize, i64)> = options.map(|i| (i, rest(i))).collect();
+            let options = (turns..=turns + slack).filter_map(reached);
+            let mut options: Vec<(usize, i64)> = options.map(|i| (i, rest(i))).collect();
+            // The payload of a NaN may make memory look different.
+            let fits = |(_, rest): &(usize, i64)| run.complete && plan.loose && Some(*rest) == rests.usual(to);
+            if rests.learning || !options.iter().any(fits) {
+                options.retain(|(i, _)| same(i));
+            }
+            if !run.complete && options.len() > 1 {
+                // Nobody knows how many turns it would have had left.
+                return;
+            }
             rests.choose(to, &options)
         } else {
             None

@@ -31,8 +31,8 @@ pub(crate) struct Names<'n, 'a> {
     pub bound: Vec<(usize, i64, u64)>,
     /// Memory that the candidate reads.
     pub behind: &'n [Field],
-    /// Does one side take several turns at once somewhere?
-    pub unrolled: bool,
+    /// The most turns that one side takes at once somewhere.
+    pub period: u32,
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
 }
@@ -230,14 +230,24 @@ pub(crate) fn guess(
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
     loaded(&rows, &basis, forget, live[1], &mut out);
-    ahead(&rows, memory, live[1], &mut out);
+    let defined: Vec<Location> = out.define.iter().map(|(l, _)| *l).collect();
+    let wide = theirs.iter().filter(|l| l.width > 64 && !defined.iter().any(|d| d.overlaps(l)));
+    let wide: Vec<Location> = wide.copied().collect();
+    ahead(&rows, memory, live[1], &wide, &mut out);
     let compared = basis.iter().filter(|c| c.text.is_none()).chain(open.iter().filter(word));
     let mut whole: Vec<Column> = compared.filter_map(|c| column(c.location, all, c.forgotten)).collect();
     whole.extend(bound.iter().filter_map(|(l, text)| reached(*l, text, all)));
     let halves = kept.iter().map(|c| Location { width: 32, ..c.location });
     let small = |c: &Column| c.values.iter().all(|v| *v >> 32 == 0);
     whole.extend(halves.zip(&kept).filter(|(_, c)| small(c)).filter_map(|(half, _)| column(half, all, false)));
+    // An index that the candidate keeps from the loop before.
+    let indices = open.iter().filter(|c| c.location.side == Side::Candidate && word(c) && c.location.width == 64);
+    for index in indices.filter(|c| small(c) && c.values.iter().any(|v| *v != c.values[0])) {
+        out.hold.push(format!("(= (slice 32 32 {}) #32:0)", index.location));
+        whole.extend(column(Location { width: 32, ..index.location }, all, true));
+    }
     conditions(names, &whole, meeting.turns, &mut out);
+    ends(all, &theirs, &kept, &mut out);
     let defined = |l: &Location| out.define.iter().any(|(d, _)| d.overlaps(l));
     let mut hold = Vec::new();
     for x in whole.iter().filter(|c| c.location.width >= 32 && !defined(&c.location)) {
@@ -271,6 +281,24 @@ pub(crate) fn guess(
     }
     out.hold.extend(hold);
     out
+}
+
+/// Orders of a register that the candidate's loop changes and one that it keeps, where they come as near to each other as
+/// they can without being equal: a loop that goes on until they are.
+fn ends(rows: &[Row], theirs: &[Location], kept: &[Column], out: &mut Guesses) {
+    let counters = theirs.iter().filter(|l| l.width == 64 && matches!(l.spot, Spot::Register(Register::General(_))));
+    for counter in counters.filter_map(|l| column(*l, rows, true)) {
+        for end in kept.iter().filter_map(|c| column(c.location, rows, false)) {
+            let gaps = counter.signed().into_iter().zip(end.signed()).map(|(a, b)| i128::from(b) - i128::from(a));
+            let (least, most) = gaps.fold((i128::MAX, i128::MIN), |(least, most), gap| (least.min(gap), most.max(gap)));
+            let (x, y) = (counter.location, end.location);
+            if least == 1 && most > 1 {
+                out.hold.push(format!("(<s {x} {y})"));
+            } else if most == -1 && least < -1 {
+                out.hold.push(format!("(<s {y} {x})"));
+            }
+        }
+    }
 }
 
 /// Bounds without the turns that an unrolled loop leaves over.
@@ -355,8 +383,8 @@ pub(super) fn note_places(text: &str, used: &mut Vec<Location>) {
     }
 }
 
-/// Memory that the candidate keeps in a register and writes after the loop.
-fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
+/// Memory that the candidate keeps in a register, or in the lanes of open wide ones, and writes after the loop.
+fn ahead(rows: &[Row], memory: &[Field], live: u64, wide: &[Location], out: &mut Guesses) {
     for (i, field) in memory.iter().enumerate() {
         let global = matches!(field.watched.base, WatchBase::Address(_));
         let differ = |r: &Row| !global || r.original.loads.get(i) != r.candidate.loads.get(i);
@@ -365,6 +393,18 @@ fn ahead(rows: &[Row], memory: &[Field], live: u64, out: &mut Guesses) {
         let may = if global { rows.iter().any(differ) } else { field.stored && varied() };
         if !may {
             continue;
+        }
+        let values: Option<Vec<u64>> = rows.iter().map(|r| r.original.loads.get(i).copied()).collect();
+        if let Some(values) = values.filter(|_| global && !wide.is_empty()) {
+            let spot = Spot::Slot { offset: NOWHERE, bytes: field.watched.bytes };
+            let location = Location { side: Side::Original, spot, low: 0, width: 8 * field.watched.bytes };
+            let target = Column { location, values, forgotten: true, text: None };
+            let sum = lanes::plain_sum(&target, wide, rows).map(|(text, _)| text);
+            let found = sum.or_else(|| lanes::bits_of_lanes(&target, wide, rows, |_| true));
+            if let Some(text) = found {
+                out.ahead.push((field.address().to_string(), text));
+                continue;
+            }
         }
         for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
             let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");

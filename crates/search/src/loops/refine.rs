@@ -8,6 +8,7 @@ use super::correlate::Plan;
 use super::from_code;
 use super::guards::guards;
 use super::guess::{Guesses, Names, guess};
+use super::merged::merged;
 use super::streams::Extent;
 use crate::bindings::Bindings;
 use crate::session::reason;
@@ -47,6 +48,8 @@ const MOST_ROUNDS: usize = 60;
 pub(crate) struct Choice {
     /// Prefer the other extension of a variable where both fit.
     pub flip: bool,
+    /// Forget what the candidate keeps in registers that hold different things depending on the way to the loop.
+    pub merged: bool,
     /// The side that is ahead with blocks that the other writes at once.
     pub apart: Option<Side>,
 }
@@ -62,6 +65,7 @@ pub(crate) fn refine(
     let functions = [search.original, search.candidate];
     let loops = functions.map(Loops::of);
     let live = functions.map(|f| liveness(arena, f, &|_| None));
+    let ways = if choice.merged { merged(arena, functions[1]) } else { Vec::new() };
     let mut claims: Vec<Claim> = Vec::new();
     for (point, rows) in plan.points.iter().zip(rows) {
         let mut forget = BTreeSet::new();
@@ -84,6 +88,9 @@ pub(crate) fn refine(
         }
         if !point.alone {
             forget.extend(changing(functions[0], rows));
+        }
+        if choice.merged && !point.alone && !point.waits {
+            forget.extend(merged_registers(&ways, live[1].get(point.heads[1].index()).copied(), point.heads[1]));
         }
         let sides = if point.waits || point.alone { &Side::BOTH[..1] } else { &Side::BOTH[..] };
         let guards = sides.iter().filter(|_| search.patience.guards && !point.alone).flat_map(|side| {
@@ -121,7 +128,7 @@ pub(crate) fn refine(
                     compared: &search.compared,
                     behind: &search.behind,
                     bound: bindings.reachable(),
-                    unrolled: plan.points.iter().any(|p| p.turns.iter().any(|n| *n > 1)),
+                    period: plan.points.iter().flat_map(|p| p.turns).max().unwrap_or(1),
                     flip: choice.flip,
                 };
                 let here = [0, 1].map(|side: usize| live[side].get(claim.heads[side].index()).copied().unwrap_or(0));
@@ -219,6 +226,25 @@ pub(crate) fn refine(
         }
     }
     unreachable!("the loop returns")
+}
+
+/// Is there a loop of the plan that the candidate enters with registers that depend on the way?
+pub(crate) fn has_merged(search: &LoopSearch, arena: &mut Arena, plan: &Plan) -> bool {
+    let live = liveness(arena, search.candidate, &|_| None);
+    let ways = merged(arena, search.candidate);
+    let loops = Loops::of(search.candidate);
+    plan.points.iter().filter(|p| !p.alone && !p.waits).any(|point| {
+        let head = point.heads[1];
+        let changed = written(search.candidate, &bodies(search.candidate, &loops, head), Side::Candidate);
+        merged_registers(&ways, live.get(head.index()).copied(), head).iter().any(|l| !changed.contains(l))
+    })
+}
+
+/// The live registers at a head that depend on the way there.
+fn merged_registers(ways: &[u64], live: Option<u64>, head: PointId) -> Vec<Location> {
+    let bits = ways.get(head.index()).copied().unwrap_or(0) & live.unwrap_or(0);
+    let registers = (0..16).map(Register::General).filter(|r| bits >> r.index() & 1 == 1 && *r != Register::RSP);
+    registers.filter_map(|r| Location::whole(Side::Candidate, Spot::Register(r))).collect()
 }
 
 impl Claim {

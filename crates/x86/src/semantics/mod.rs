@@ -18,6 +18,7 @@ mod sse_shuffle;
 mod sse_float;
 mod convert;
 mod avx;
+pub(crate) mod masked;
 mod fma;
 
 use crate::table::Area;
@@ -41,5 +42,6 @@ pub(crate) static AREAS: &[Area] = &[
     Area { title: "Floating point", rows: sse_float::ROWS },
     Area { title: "Conversions", rows: convert::ROWS },
     Area { title: "AVX only", rows: avx::ROWS },
+    Area { title: "Masked loads and stores", rows: masked::ROWS },
     Area { title: "Fused multiply-add", rows: fma::ROWS },
 ];

@@ -17,8 +17,15 @@ pub struct Model {
 
 /// An operation list with its terms laid out for evaluation.
 pub struct Program {
-    steps: Vec<Step>,
+    parts: Vec<Part>,
     has_unknowns: bool,
+}
+
+/// Steps that are made one after the other; where there is a choice, the first ones if it holds, else the others.
+struct Part {
+    choice: Option<Step>,
+    steps: Vec<Step>,
+    others: Vec<Step>,
 }
 
 /// An operation, the terms below it in order, and the positions of its own terms among them.
@@ -68,10 +75,26 @@ impl Model {
     }
 
     pub fn compile(&mut self, instruction: &Instruction) -> Result<Program, Unsupported> {
-        x86::lift(instruction, &mut self.arena, &mut self.builder)?;
-        let ops = self.builder.take();
-        let steps: Vec<Step> = ops
-            .into_iter()
+        let mut parts = Vec::new();
+        if x86::is_masked(instruction) {
+            for lane in x86::lift_lanes(instruction, &mut self.arena, 0)? {
+                // Laid out as the condition of a fault.
+                let condition = Op::Fault { condition: lane.selected, kind: FaultKind::Trap };
+                let choice = Some(self.layout(condition, &[lane.selected]));
+                parts.push(Part { choice, steps: self.steps(lane.yes), others: self.steps(lane.no) });
+            }
+        } else {
+            x86::lift(instruction, &mut self.arena, &mut self.builder)?;
+            let ops = self.builder.take();
+            parts.push(Part { choice: None, steps: self.steps(ops), others: Vec::new() });
+        }
+        let unknown = |step: &Step| matches!(step.op, Op::Unknown { .. });
+        let has_unknowns = parts.iter().any(|part| part.steps.iter().chain(&part.others).any(unknown));
+        Ok(Program { parts, has_unknowns })
+    }
+
+    fn steps(&self, ops: Vec<(u64, Op)>) -> Vec<Step> {
+        ops.into_iter()
             .map(|(_, op)| {
                 let roots: Vec<TermId> = match &op {
                     Op::Set { value, .. } => vec![*value],
@@ -82,9 +105,7 @@ impl Model {
                 };
                 self.layout(op, &roots)
             })
-            .collect();
-        let has_unknowns = steps.iter().any(|step| matches!(step.op, Op::Unknown { .. }));
-        Ok(Program { steps, has_unknowns })
+            .collect()
     }
 
     fn layout(&self, op: Op, roots: &[TermId]) -> Step {
@@ -139,37 +160,55 @@ impl Model {
         let mut vars = self.initial(&input.state);
         let mut memory = input.memory.clone();
         let mut values = Vec::new();
-        for Step { op, codes, roots } in &program.steps {
-            self.eval(codes, &vars, &mut values);
-            let root = |i: usize| values[roots[i]];
-            match op {
-                Op::Set { var, .. } => vars[var.index()] = root(0),
-                Op::Load { var, bytes, .. } => {
-                    let range = range(root(0).bits().low(), usize::from(*bytes))?;
-                    vars[var.index()] = Value::Bits(Bits::from_bytes(&memory[range]));
-                }
-                Op::Store { .. } => {
-                    let bytes = root(1).bits().to_bytes();
-                    memory[range(root(0).bits().low(), bytes.len())?].copy_from_slice(&bytes);
-                }
-                Op::Unknown { var } => {
-                    vars[var.index()] = match (self.arena.var_sort(*var), unknowns) {
-                        (Sort::Bv(width), Unknowns::Zeros) => Value::Bits(Bits::zero(width)),
-                        (Sort::Bv(width), Unknowns::Ones) => Value::Bits(Bits::ones(width)),
-                        (_, unknowns) => Value::Bool(unknowns == Unknowns::Ones),
-                    }
-                }
-                Op::Fault { kind, .. } => {
-                    if root(0).bool() {
-                        return Err(End::Fault(match kind {
-                            FaultKind::Divide => Signal::Fpe,
-                            _ => Signal::Segv,
-                        }));
-                    }
-                }
+        for part in &program.parts {
+            let holds = part.choice.as_ref().is_none_or(|choice| {
+                self.eval(&choice.codes, &vars, &mut values);
+                values[choice.roots[0]].bool()
+            });
+            for step in if holds { &part.steps } else { &part.others } {
+                self.make(step, unknowns, &mut vars, &mut memory, &mut values)?;
             }
         }
         Ok((vars, memory))
+    }
+
+    fn make(
+        &self,
+        Step { op, codes, roots }: &Step,
+        unknowns: Unknowns,
+        vars: &mut [Value],
+        memory: &mut [u8],
+        values: &mut Vec<Value>,
+    ) -> Result<(), End> {
+        self.eval(codes, vars, values);
+        let root = |i: usize| values[roots[i]];
+        match op {
+            Op::Set { var, .. } => vars[var.index()] = root(0),
+            Op::Load { var, bytes, .. } => {
+                let range = range(root(0).bits().low(), usize::from(*bytes))?;
+                vars[var.index()] = Value::Bits(Bits::from_bytes(&memory[range]));
+            }
+            Op::Store { .. } => {
+                let bytes = root(1).bits().to_bytes();
+                memory[range(root(0).bits().low(), bytes.len())?].copy_from_slice(&bytes);
+            }
+            Op::Unknown { var } => {
+                vars[var.index()] = match (self.arena.var_sort(*var), unknowns) {
+                    (Sort::Bv(width), Unknowns::Zeros) => Value::Bits(Bits::zero(width)),
+                    (Sort::Bv(width), Unknowns::Ones) => Value::Bits(Bits::ones(width)),
+                    (_, unknowns) => Value::Bool(unknowns == Unknowns::Ones),
+                }
+            }
+            Op::Fault { kind, .. } => {
+                if root(0).bool() {
+                    return Err(End::Fault(match kind {
+                        FaultKind::Divide => Signal::Fpe,
+                        _ => Signal::Segv,
+                    }));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn initial(&self, state: &State) -> Vec<Value> {
