@@ -52,7 +52,7 @@ pub struct Session {
 
 const BINDING_ROUNDS: usize = 64;
 /// Random inputs tried before the proof, and at most after it failed.
-const FIRST_ROUNDS: u64 = 60;
+pub(crate) const FIRST_ROUNDS: u64 = 60;
 const SECOND_ROUNDS: u64 = 4000;
 /// Points entered in these runs.
 const FIRST_STEPS: usize = 20_000;

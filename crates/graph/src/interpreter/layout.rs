@@ -155,7 +155,7 @@ impl<'a> Layout<'a> {
     /// Is an address the low half of one in an object? Code that counts on addresses of 32 bits computes with that.
     pub fn is_half(&self, address: u64) -> bool {
         let inside = |p: &Placed| {
-            let reach = p.object.size.unwrap_or(0).max(1 << 16).min(SPACING);
+            let reach = p.object.size.unwrap_or(0).clamp(1 << 16, SPACING);
             p.start >= OBJECTS && u64::from((address as u32).wrapping_sub(p.start as u32)) < reach
         };
         address < 1 << 32 && self.objects.iter().any(inside)

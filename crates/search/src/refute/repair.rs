@@ -25,7 +25,7 @@ impl<'a> Runner<'a> {
             let Some(address) = wild else { break };
             let random = input.seed.split(0x0070_6f69).mix(turn as u64);
             // Often to the same few places, so that structures meet.
-            let pointer = pointer_to_buffer(if random % 3 == 0 { random >> 32 } else { random % 5 });
+            let pointer = pointer_to_buffer(if random.is_multiple_of(3) { random >> 32 } else { random % 5 });
             match self.word_near(&better, address) {
                 Some(at) => better.fixed.extend((at..).zip(pointer.to_le_bytes())),
                 None => {

@@ -40,6 +40,8 @@ pub(crate) struct Runner<'a> {
     pub evidence: usize,
     /// Points entered so far.
     pub steps: usize,
+    /// Did the original's last run use as an address what is none?
+    went_wild: bool,
     /// Inputs tried so far.
     pub runs: usize,
     /// Why runs of the original were no evidence, by count.
@@ -94,6 +96,7 @@ impl<'a> Runner<'a> {
             places,
             evidence: 0,
             steps: 0,
+            went_wild: false,
             runs: 0,
             rejected: BTreeMap::new(),
             watches: None,
@@ -117,6 +120,14 @@ impl<'a> Runner<'a> {
             let input = self.random_input(arena, Seed(seed), round);
             if let Some(found) = self.try_input(arena, &input) {
                 return Some(self.witness(arena, found, until));
+            }
+            // What random words lead nowhere costs many runs, so it is done where the first inputs have told nothing.
+            if round >= crate::session::FIRST_ROUNDS && round.is_multiple_of(4) && self.went_wild {
+                let trace = self.traces_of(arena, Side::Original, &input);
+                let better = self.repaired(arena, &input, &trace);
+                if let Some(found) = better.and_then(|better| self.try_input(arena, &better)) {
+                    return Some(self.witness(arena, found, until));
+                }
             }
         }
         None
@@ -235,6 +246,7 @@ impl<'a> Runner<'a> {
         let original = self.run(arena, Side::Original, input, magnitude, &[]);
         self.steps += original.steps;
         self.runs += 1;
+        self.went_wild = original.wild.is_some();
         if let Some(what) = &original.undefined {
             *self.rejected.entry(what.clone()).or_default() += 1;
             return None;
