@@ -280,44 +280,11 @@ impl<'a> Context<'a> {
         self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
     }
 
-    /// A value of the original with the bytes of a mask, lowest first, that lie between members of a structure unknown:
-    /// storing it leaves anything there.
-    pub fn without_padding(&mut self, address: TermId, value: TermId, mask: u64) -> TermId {
-        let bytes = self.arena.width(value) / 8;
-        let mut out: Option<TermId> = None;
-        let mut at = 0;
-        while at < bytes.min(64) {
-            let kind = mask >> at & 1;
-            let end = (at..bytes.min(64)).find(|i| mask >> i & 1 != kind).unwrap_or(bytes);
-            let part = if kind == 1 {
-                let unknown = self.fresh("padding", Sort::Bv(8 * (end - at)));
-                let there = self.arena.add_const(address, i64::from(at));
-                self.paddings.extend(self.arena.as_var(unknown).map(|var| (var, there)));
-                unknown
-            } else {
-                self.arena.extract(value, 8 * end - 1, 8 * at)
-            };
-            out = Some(out.map_or(part, |low| self.arena.concat(part, low)));
-            at = end;
-        }
-        out.filter(|term| self.arena.width(*term) == 8 * bytes).unwrap_or(value)
-    }
-
-    /// What of a memory the original leaves open between members, and where it was stored.
-    pub fn paddings_in(&self, memory: TermId) -> Vec<(VarId, TermId)> {
-        if self.paddings.is_empty() {
-            return Vec::new();
-        }
-        let vars = self.arena.free_vars(memory).into_iter();
-        vars.filter_map(|var| self.paddings.get(&var).map(|address| (var, *address))).collect()
-    }
-
     /// The object behind an address variable, of either program.
     pub fn object(&self, var: VarId) -> Option<&'a Object> {
         self.functions[0].objects.get(&var).or_else(|| self.functions[1].objects.get(&var))
     }
 
-    /// Size of an object: the smaller one if the files disagree.
     /// Is this the address of an object or function that certainly exists?
     pub fn is_certain_object(&self, var: VarId) -> bool {
         let kinds: Vec<ObjectKind> =
@@ -326,6 +293,7 @@ impl<'a> Context<'a> {
             && kinds.iter().all(|kind| matches!(kind, ObjectKind::Named { weak: false, .. } | ObjectKind::Literal))
     }
 
+    /// Size of an object: the smaller one if the files disagree.
     fn object_size(&self, var: VarId) -> Option<u64> {
         let sizes = self.functions.map(|f| f.objects.get(&var).map(|o| o.size));
         match sizes {

@@ -25,6 +25,7 @@ mod context;
 mod memory;
 mod declared;
 mod block_copies;
+mod padding;
 mod apart;
 mod known;
 mod widen;

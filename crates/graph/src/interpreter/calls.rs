@@ -346,9 +346,15 @@ impl<'a> Machine<'_, '_, 'a> {
                 continue;
             }
             let locals = &self.program.function.locals;
-            let room = super::cells::local_at(locals, address).map_or(0, |l| {
+            // Behind the end of the object that a pointer was made from lies another.
+            let made_from = match self.cells.shadow(cell_of(Register::ARGUMENTS[i])).origin {
+                Origin::Local(local) => Some(local),
+                _ => super::cells::local_at(locals, address),
+            };
+            let room = made_from.map_or(0, |l| {
                 let local = &locals[l as usize];
-                (STACK_TOP.wrapping_add(local.offset as u64)).wrapping_add(local.size).wrapping_sub(address)
+                let inside = address.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
+                local.size.saturating_sub(inside)
             });
             let mut bytes = vec![0; room.min(LONGEST_LOCAL) as usize];
             let taints: Vec<u64> = bytes
