@@ -4,7 +4,7 @@
 //! choice between two values, where bytes that may meet anywhere would be a choice per byte and distance.
 //!
 //! Trust: full. Alignment is used only where it holds whenever the point is reached, and only after a question without it
-//! was refuted by a state that violates it.
+//! was too hard, or was refuted by a state that violates it.
 
 use crate::obligation::FactKind;
 use crate::product::{Checker, Point};
@@ -17,13 +17,14 @@ use term::{Arena, Op, Sort, TermId};
 const MOST: usize = 48;
 
 impl Checker<'_, '_> {
-    /// A question with the alignments that hold at a point: its hypotheses and its goal. `None` if the model violates none.
+    /// A question with the alignments that hold at a point: its hypotheses and its goal. `None` if there are none, or if the
+    /// model of the question without them violates none.
     pub(crate) fn with_alignment(
         &mut self,
         at: &Point,
         known: &Known,
         question: (&[TermId], TermId),
-        model: &Model,
+        model: Option<&Model>,
     ) -> Option<(Vec<TermId>, TermId)> {
         if !self.context.may_assume("natural-alignment") {
             return None;
@@ -43,7 +44,7 @@ impl Checker<'_, '_> {
             let bits = align.trailing_zeros() as u16;
             let (low, zero) = (arena.truncate(*address, bits), arena.bv(bits, 0));
             let holds = arena.eq(low, zero);
-            violated |= !Evaluator::new(arena, model).bool(holds);
+            violated |= model.is_none_or(|model| !Evaluator::new(arena, model).bool(holds));
             hypotheses.push(holds);
         }
         if !violated {
@@ -58,8 +59,10 @@ impl Checker<'_, '_> {
             reader.aligned.insert(anew, align);
         }
         reader.memo.clear();
-        let hypotheses = hypotheses.into_iter().map(|term| reader.rewrite(arena, term)).collect();
-        Some((hypotheses, reader.rewrite(arena, question.1)))
+        let anew: Vec<TermId> = hypotheses.iter().map(|term| reader.rewrite(arena, *term)).collect();
+        let goal = reader.rewrite(arena, question.1);
+        // What was too hard becomes easier only if there are fewer choices.
+        (model.is_some() || anew != hypotheses || goal != question.1).then_some((anew, goal))
     }
 }
 

@@ -137,19 +137,19 @@ impl Checker<'_, '_> {
         {
             return Ok(());
         }
-        let refuted = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
+        let (model, failure) = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
             Answer::Proved => return Ok(()),
-            Answer::Refuted(model) => model,
-            Answer::Unknown(why) => return Err(Failure::Unknown(why.to_string())),
+            Answer::Refuted(model) => (Some(model.clone()), Failure::Refuted(Box::new(model))),
+            Answer::Unknown(why) => (None, Failure::Unknown(why.to_string())),
         };
-        if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), &refuted) {
+        if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), model.as_ref()) {
             // A model of this question is no better witness: what is aligned may still be no whole object.
             if let Answer::Proved = self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
                 self.context.assume(Assumption::global("natural-alignment"));
                 return Ok(());
             }
         }
-        Err(Failure::Refuted(Box::new(refuted)))
+        Err(failure)
     }
 
     /// Where the goal is about numbers, the hypotheses that are: how often a loop goes round seldom depends on where its

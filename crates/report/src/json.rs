@@ -39,6 +39,8 @@ struct JsonFunction<'a> {
 struct JsonReason<'a> {
     kind: &'static str,
     detail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tried: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -136,7 +138,8 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         Finding::Equivalent(assumptions) => function.assumptions.clone_from(assumptions),
         Finding::Different(found) => function.witness = Some(witness(found)),
         Finding::Unknown(reason) => {
-            function.reason = Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail });
+            function.reason =
+                Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail, tried: reason.tried.as_deref() });
         }
     }
     function
@@ -203,6 +206,7 @@ mod tests {
     use super::*;
     use crate::row::samples;
     use expect_test::{Expect, expect};
+    use search::{Reason, ReasonKind};
 
     fn renders_to(row: Row<'_>, detail: Detail, expect: Expect) {
         expect.assert_eq(&render("old.o", "new.o", &[row], Some(Duration::from_micros(1_500)), detail));
@@ -231,6 +235,20 @@ mod tests {
             expect![[r#"
                 {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
             "#]],
+        );
+    }
+
+    #[test]
+    fn a_timeout_says_what_was_tried() {
+        let tried = Some("memory at a loop head at f+0x8 / f+0x4".to_string());
+        let reason = Reason { tried, ..Reason::new(ReasonKind::Timeout, "after 3 s") };
+        assert_eq!(reason.to_string(), "timeout: after 3 s; tried first: memory at a loop head at f+0x8 / f+0x4");
+        renders_to(
+            samples::row("f", Finding::Unknown(&reason), 3000),
+            Detail::Brief,
+            expect![[r#"
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"timeout","detail":"after 3 s","tried":"memory at a loop head at f+0x8 / f+0x4"},"strategy":null,"time_ms":3000.0,"assumptions":[],"witness":null,"certificate":null}],"summary":{"equivalent":0,"different":0,"unknown":1}}
+        "#]],
         );
     }
 

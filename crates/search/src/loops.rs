@@ -31,8 +31,8 @@ mod refine;
 use crate::inputs::Input;
 use crate::refute::Runner;
 use correlate::Plan;
-use graph::Function;
 use graph::loops::Loops;
+use graph::{Function, Stuck};
 use kernel::{Certificate, CheckedProof, Failure, Rejection};
 use refine::Choice;
 use solver::Solver;
@@ -109,6 +109,8 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub compared: compared::Compared,
     /// Memory that the candidate reads, behind what it shares with the original in every visit.
     pub behind: Vec<fields::Field>,
+    /// What the first correlation failed at.
+    pub first: Option<String>,
 }
 
 /// Has one of the functions a loop?
@@ -201,6 +203,12 @@ impl<'a> LoopSearch<'_, 'a> {
                 let given_up = self.solver.statistics().given_up;
                 let (result, certificate) = self.try_plan(arena, &plan, runs);
                 self.effort.hurried |= Instant::now() >= self.deadline;
+                if let Err(rejection) = &result
+                    && self.first.is_none()
+                    && !matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget))
+                {
+                    self.first = Some(crate::session::reason(rejection, self.original, self.candidate).detail);
+                }
                 self.deadline = deadline;
                 if result.is_ok() || Instant::now() >= deadline {
                     return (result, certificate);

@@ -101,6 +101,7 @@ impl Session {
         let mut statistics = Statistics::default();
         let guidances = if has_loops([original, candidate]) { self.options.strategy.guidances() } else { &[] };
         let (mut strategy, mut hurried) = ("events", false);
+        let mut tried = None;
         let (result, certificate) = if guidances.is_empty() {
             self.prove(arena, [original, candidate], &mut solver, deadline, 0)
         } else {
@@ -126,8 +127,10 @@ impl Session {
                     fields: Vec::new(),
                     compared: Default::default(),
                     behind: Vec::new(),
+                    first: None,
                 };
                 let found = search.prove(arena);
+                tried = tried.or(search.first.take());
                 let Effort { plans, guesses, survivors, hurried: too_long } = search.effort;
                 hurried |= too_long;
                 statistics.plans += plans;
@@ -171,7 +174,7 @@ impl Session {
             }
         }
         let reason = if gave_up || Instant::now() >= deadline {
-            Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64()))
+            Reason { tried, ..Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64())) }
         } else {
             reason(&rejection, original, candidate)
         };

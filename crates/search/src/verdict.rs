@@ -23,6 +23,8 @@ pub struct Reason {
     pub kind: ReasonKind,
     /// What and where, for people.
     pub detail: String,
+    /// Of a timeout: what the first try to prove the pair failed at.
+    pub tried: Option<String>,
 }
 
 /// Kinds of reasons, in the words of the JSON report.
@@ -64,13 +66,14 @@ impl ReasonKind {
 impl Reason {
     /// A reason.
     pub fn new(kind: ReasonKind, detail: impl Into<String>) -> Reason {
-        Reason { kind, detail: detail.into() }
+        Reason { kind, detail: detail.into(), tried: None }
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.detail)
+        write!(f, "{}: {}", self.kind.name(), self.detail)?;
+        self.tried.iter().try_for_each(|what| write!(f, "; tried first: {what}"))
     }
 }
 

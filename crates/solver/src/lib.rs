@@ -38,6 +38,7 @@ mod store;
 mod facts;
 mod ranges;
 mod oracle;
+mod scattered;
 mod basis;
 mod opaque;
 mod comparisons;

@@ -1,15 +1,16 @@
 //! The solver as the rest of lockstep sees it: a question in, an answer out, cheapest means first.
 //!
 //! Order: the terms themselves; a state that refuted an earlier question; the cache; the solver under push and pop
-//! with a small limit; all solvers at once with the rest of the time.
+//! with a small limit; a state in which pointers are far apart; all solvers at once with the rest of the time.
 
 use crate::backend::{Backend, Limits, Reply};
 use crate::basis::{self, Basis};
 use crate::facts::Facts;
-use crate::memory::Flattener;
+use crate::memory::{Flattener, has_operations};
 use crate::model::{is_evaluable, model_of, refutes};
 use crate::oracle::{AddressMemory, Oracle};
 use crate::pool::Shared;
+use crate::scattered::Scattered;
 use crate::smt::Question;
 use crate::{Answer, Query, Why, comparisons, dump, opaque};
 use rustc_hash::FxHashMap;
@@ -33,6 +34,9 @@ const QUICK_TIME: Duration = Duration::from_secs(1);
 
 /// Resource limit of a question with opaque products and quotients.
 const OPAQUE_RESOURCES: u64 = 4_000_000;
+
+/// Resource limit of the search for a state in which pointers are far from each other.
+const SCATTERED_RESOURCES: u64 = 50_000;
 
 /// How solvers are run.
 #[derive(Clone, Debug)]
@@ -198,6 +202,11 @@ impl Solver {
             self.statistics.known_state += 1;
             return Answer::Refuted(state);
         }
+        // Cheaper than to find out which accesses meet.
+        let early = evaluable && has_operations(arena, &roots);
+        if early && let Some(state) = self.scattered_refutation(arena, query) {
+            return Answer::Refuted(state);
+        }
         // What rewrites while flattening is no business of whoever logs the rules.
         let log = arena.log.take();
         let basis = self.assertions(arena, query);
@@ -211,10 +220,6 @@ impl Solver {
             self.statistics.trivial += 1;
             return Answer::Proved;
         };
-        let judge = |values: &[Value]| {
-            let model = evaluable.then(|| model_of(arena, &question, values))?;
-            refutes(arena, query, &model).then_some(model)
-        };
         let key = key_of(&question);
         let resources = self.options.full_resources;
         let cached = self.cache.get(&key).filter(|(reply, allowed)| reply.is_ok() || *allowed >= resources);
@@ -225,7 +230,20 @@ impl Solver {
             }
             None => {
                 let start = Instant::now();
-                let reply = self.consult(&question, opaque.as_ref(), &judge);
+                let until = self.options.deadline.min(start + self.options.question_time);
+                let quick = self.consult_quick(&question, until);
+                if quick.is_err()
+                    && evaluable
+                    && !early
+                    && let Some(state) = self.scattered_refutation(arena, query)
+                {
+                    return Answer::Refuted(state);
+                }
+                let judge = |values: &[Value]| judge_values(arena, query, &question, evaluable, values);
+                let reply = match quick {
+                    Ok(reply) => Ok(reply),
+                    Err(()) => self.consult(&question, opaque.as_ref(), until, &judge),
+                };
                 self.statistics.solver_time += start.elapsed();
                 if let Some(dir) = &self.options.dump_queries
                     && dump::write(dir, key, arena, &question, &reply).is_err()
@@ -241,7 +259,7 @@ impl Solver {
         };
         match reply {
             Ok(Reply::Unsat) => Answer::Proved,
-            Ok(Reply::Sat(values)) => match judge(&values) {
+            Ok(Reply::Sat(values)) => match judge_values(arena, query, &question, evaluable, &values) {
                 Some(model) => {
                     self.learn(model.clone());
                     Answer::Refuted(model)
@@ -291,25 +309,57 @@ impl Solver {
         None
     }
 
+    /// The first tier: a small limit under push and pop.
+    fn consult_quick(&mut self, question: &Question, until: Instant) -> Result<Reply, ()> {
+        let backend = self.backends.iter_mut().find(|backend| backend.has_quick()).ok_or(())?;
+        self.statistics.quick_calls += 1;
+        let until = until.min(Instant::now() + QUICK_TIME);
+        let limits = Limits { resources: self.options.quick_resources, until, stop: &AtomicBool::new(false) };
+        backend.ask_quick(question, &self.options, limits).map_err(|_| ())
+    }
+
+    /// Looks for a state in which pointers are far from each other.
+    fn scattered_refutation(&mut self, arena: &mut Arena, query: &Query) -> Option<Model> {
+        let start = Instant::now();
+        let log = arena.log.take();
+        let scattered = Scattered::new(arena, query, self.options.expansion_budget);
+        arena.log = log;
+        let scattered = scattered?;
+        let question = &scattered.question;
+        let backend = self.backends.iter_mut().find(|backend| backend.has_quick())?;
+        self.statistics.quick_calls += 1;
+        let until = self.options.deadline.min(start + self.options.question_time.min(QUICK_TIME));
+        let limits = Limits { resources: SCATTERED_RESOURCES, until, stop: &AtomicBool::new(false) };
+        let reply = backend.ask_quick(question, &self.options, limits);
+        if let Some(dir) = &self.options.dump_queries
+            && dump::write(dir, key_of(question), arena, question, &reply).is_err()
+        {
+            self.statistics.dump_failures += 1;
+        }
+        let state = match reply {
+            Ok(Reply::Sat(values)) => scattered.refutation(arena, query, &values),
+            _ => None,
+        };
+        self.statistics.solver_time += start.elapsed();
+        if let Some(state) = &state {
+            self.learn(state.clone());
+        }
+        state
+    }
+
     /// Asks the solvers. `opaque` has every model that the question has: without one, there is none.
     fn consult(
         &mut self,
         question: &Question,
         opaque: Option<&Question>,
+        until: Instant,
         judge: &dyn Fn(&[Value]) -> Option<Model>,
     ) -> Result<Reply, Why> {
-        let until = self.options.deadline.min(Instant::now() + self.options.question_time);
         if self.backends.is_empty() {
             return Err(Why::SolverFailed("no solver is configured".to_string()));
         }
         let stop = AtomicBool::new(false);
         if let Some(backend) = self.backends.iter_mut().find(|backend| backend.has_quick()) {
-            self.statistics.quick_calls += 1;
-            let quick_until = until.min(Instant::now() + QUICK_TIME);
-            let limits = Limits { resources: self.options.quick_resources, until: quick_until, stop: &stop };
-            if let Ok(reply) = backend.ask_quick(question, &self.options, limits) {
-                return Ok(reply);
-            }
             if let Some(opaque) = opaque {
                 self.statistics.quick_calls += 1;
                 let until = until.min(Instant::now() + QUICK_TIME);
@@ -348,6 +398,12 @@ fn decided(arena: &Arena, query: &Query) -> Option<Answer> {
     }
     let vacuous = query.hypotheses.iter().all(|h| is(h, true));
     (vacuous && is(&query.goal, false)).then(|| Answer::Refuted(Model::default()))
+}
+
+/// The state that a solver's values describe, if it refutes the query.
+fn judge_values(arena: &Arena, query: &Query, question: &Question, evaluable: bool, values: &[Value]) -> Option<Model> {
+    let model = evaluable.then(|| model_of(arena, question, values))?;
+    refutes(arena, query, &model).then_some(model)
 }
 
 /// 128 bits: two questions never share a key by accident.

@@ -386,3 +386,80 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     assert_eq!(alone.statistics().queries, shared.statistics().queries);
     assert_eq!(shared.statistics().queries, 12 * 12);
 }
+
+/// `s->count` behind stores through pointers that are loaded from `s`, and the pointers.
+fn count_behind_stores(arena: &mut Arena) -> (TermId, Vec<TermId>) {
+    let world = arena.var("world", Sort::Memory);
+    let [s] = addresses(arena, ["s"]);
+    let mut memory = world;
+    let mut pointers = Vec::new();
+    for field in 0..6 {
+        let at = arena.add_const(s, 8 + 8 * field);
+        let pointer = arena.load(memory, at, 8);
+        let index = arena.var(&format!("i{field}"), Sort::Bv(32));
+        let wide = arena.zext(index, 64);
+        let target = arena.add(pointer, wide);
+        let value = arena.var(&format!("v{field}"), Sort::Bv(32));
+        memory = arena.store(memory, target, value);
+        pointers.push(pointer);
+    }
+    (arena.load(memory, s, 4), pointers)
+}
+
+#[test]
+fn a_state_with_far_pointers_refutes_without_the_full_tier() {
+    let mut arena = Arena::new();
+    let (count, _) = count_behind_stores(&mut arena);
+    let seven = arena.bv(32, 7);
+    let goal = arena.ult(count, seven);
+    let mut solver = Solver::new(options());
+    let answer = solver.ask(&mut arena, &Query::goal(goal));
+    let Answer::Refuted(model) = answer else { panic!("{answer:?}") };
+    assert_eq!(eval(&arena, goal, &model), Value::Bool(false));
+    let statistics = solver.statistics();
+    assert_eq!((statistics.quick_calls, statistics.full_calls, statistics.address_calls), (1, 0, 0));
+}
+
+/// States with far pointers are not all: what holds there need not hold where pointers meet.
+#[test]
+fn what_only_pointers_that_meet_refute_is_refuted() {
+    let mut arena = Arena::new();
+    let world = arena.var("world", Sort::Memory);
+    let [p, q] = addresses(&mut arena, ["p", "q"]);
+    let (before, value) = (arena.load(world, q, 4), arena.bv(32, 5));
+    let stored = arena.store(world, p, value);
+    let after = arena.load(stored, q, 4);
+    let kept = arena.eq(before, after);
+    let model = refutes(&mut arena, &[], kept);
+    let [p, q] = [p, q].map(|address| eval(&arena, address, &model));
+    let (Value::Bits(p), Value::Bits(q)) = (p, q) else { panic!("addresses") };
+    assert!(p.low().abs_diff(q.low()) < 4 || p.low().abs_diff(q.low()) > u64::MAX - 4);
+    // And where they must be equal, as a condition says.
+    let (p, q) = (arena.var("p", Sort::Bv(64)), arena.var("q", Sort::Bv(64)));
+    let same = arena.eq(p, q);
+    refutes(&mut arena, &[same], kept);
+    let apart = disjoint(&mut arena, p, 4, q, 4);
+    proves(&mut arena, &[apart], kept);
+}
+
+#[test]
+fn loaded_pointers_of_a_refuting_state_are_in_its_memory() {
+    let mut arena = Arena::new();
+    let (count, pointers) = count_behind_stores(&mut arena);
+    // Another number for each pointer, so that none may be forgotten.
+    let zero = arena.bv(64, 0);
+    let hypotheses: Vec<TermId> = pointers
+        .iter()
+        .map(|pointer| {
+            let is_null = arena.eq(*pointer, zero);
+            arena.bool_not(is_null)
+        })
+        .collect();
+    let nine = arena.bv(32, 9);
+    let is_nine = arena.eq(count, nine);
+    let goal = arena.bool_not(is_nine);
+    let model = refutes(&mut arena, &hypotheses, goal);
+    let places: std::collections::BTreeSet<String> =
+        pointers.iter().map(|pointer| format!("{:?}", eval(&arena, *pointer, &model))).collect();
+    assert_eq!(places.len(), pointers.len());
+}
