@@ -248,6 +248,8 @@ fn dialogue(process: &mut Process, script: &str, question: &Question, limits: Li
             let reply = process.converse(&command, limits.until, limits.stop)?;
             match parse_values(&reply, question.values.iter().map(|(_, sort)| *sort)) {
                 Some(values) => Ok(Said::Definite(Reply::Sat(values))),
+                // The limit may end the list of values: there is a model, and nobody tells it.
+                None if reply.contains("resource limit exceeded") => Ok(Said::Unknown("resource limit".to_string())),
                 None => Err(Trouble::Garbage(reply)),
             }
         }
