@@ -137,12 +137,16 @@ impl Checker<'_, '_> {
         {
             return Ok(());
         }
-        let (model, failure) = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
+        let failure = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
             Answer::Proved => return Ok(()),
-            Answer::Refuted(model) => (Some(model.clone()), Failure::Refuted(Box::new(model))),
-            Answer::Unknown(why) => (None, Failure::Unknown(why.to_string())),
+            Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
+            Answer::Unknown(why) => Failure::Unknown(why.to_string()),
         };
-        if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), model.as_ref()) {
+        let model = match &failure {
+            Failure::Refuted(model) => Some(&**model),
+            Failure::Unknown(_) => None,
+        };
+        if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), model) {
             // A model of this question is no better witness: what is aligned may still be no whole object.
             if let Answer::Proved = self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
                 self.context.assume(Assumption::global("natural-alignment"));

@@ -11,7 +11,7 @@
 
 use crate::facts::Facts;
 use crate::store::{Meeting, covers};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use term::{Arena, Op, TermId};
 
@@ -26,7 +26,7 @@ pub(crate) struct Flattener<'a> {
     pub(crate) loads: FxHashMap<Key, TermId>,
     pub(crate) distances: Vec<TermId>,
     /// What is taken for false where nothing tells: that a load meets a store.
-    scattered: Option<Vec<TermId>>,
+    scattered: Option<FxHashSet<TermId>>,
     budget: usize,
 }
 
@@ -45,22 +45,23 @@ impl<'a> Flattener<'a> {
     /// A flattener for which accesses have no byte in common where nothing tells: states in which that is so are some of
     /// those in question.
     pub(crate) fn scattered(arena: &'a mut Arena, facts: Facts<'a>, budget: usize) -> Flattener<'a> {
-        Flattener { scattered: Some(Vec::new()), ..Flattener::new(arena, facts, budget) }
+        Flattener { scattered: Some(FxHashSet::default()), ..Flattener::new(arena, facts, budget) }
     }
 
     /// Is it taken for false that accesses meet that are so far apart? If so, it is noted.
     pub(crate) fn is_scattered(&mut self, meet: TermId, distance: TermId) -> bool {
         let Some(scattered) = &mut self.scattered else { return false };
-        if !scattered.contains(&meet) {
-            scattered.push(meet);
+        if scattered.insert(meet) {
             self.distances.push(distance);
         }
         true
     }
 
-    /// What was taken for false.
+    /// What was taken for false, in a fixed order.
     pub(crate) fn take_scattered(&mut self) -> Vec<TermId> {
-        self.scattered.take().unwrap_or_default()
+        let mut scattered: Vec<TermId> = self.scattered.take().unwrap_or_default().into_iter().collect();
+        scattered.sort_unstable();
+        scattered
     }
 
     /// The conjunction of some terms as a list of flat conjuncts. Each may be expanded with the help of those before:

@@ -1,7 +1,8 @@
 //! The solver as the rest of lockstep sees it: a question in, an answer out, cheapest means first.
 //!
-//! Order: the terms themselves; a state that refuted an earlier question; the cache; the solver under push and pop
-//! with a small limit; a state in which pointers are far apart; all solvers at once with the rest of the time.
+//! Order: the terms themselves; a state that refuted an earlier question; a state in which pointers are far apart, where
+//! loads read behind stores; the cache; the solver under push and pop with a small limit; a state with far pointers for
+//! the other questions; all solvers at once with the rest of the time.
 
 use crate::backend::{Backend, Limits, Reply};
 use crate::basis::{self, Basis};
@@ -239,6 +240,7 @@ impl Solver {
                 {
                     return Answer::Refuted(state);
                 }
+                let start = Instant::now();
                 let judge = |values: &[Value]| judge_values(arena, query, &question, evaluable, values);
                 let reply = match quick {
                     Ok(reply) => Ok(reply),
@@ -315,7 +317,10 @@ impl Solver {
         self.statistics.quick_calls += 1;
         let until = until.min(Instant::now() + QUICK_TIME);
         let limits = Limits { resources: self.options.quick_resources, until, stop: &AtomicBool::new(false) };
-        backend.ask_quick(question, &self.options, limits).map_err(|_| ())
+        let start = Instant::now();
+        let reply = backend.ask_quick(question, &self.options, limits).map_err(|_| ());
+        self.statistics.solver_time += start.elapsed();
+        reply
     }
 
     /// Looks for a state in which pointers are far from each other.
@@ -326,23 +331,32 @@ impl Solver {
         arena.log = log;
         let scattered = scattered?;
         let question = &scattered.question;
+        // It has been asked before, without success.
+        let key = key_of(question);
+        if self.cache.contains_key(&key) {
+            return None;
+        }
         let backend = self.backends.iter_mut().find(|backend| backend.has_quick())?;
         self.statistics.quick_calls += 1;
         let until = self.options.deadline.min(start + self.options.question_time.min(QUICK_TIME));
         let limits = Limits { resources: SCATTERED_RESOURCES, until, stop: &AtomicBool::new(false) };
         let reply = backend.ask_quick(question, &self.options, limits);
         if let Some(dir) = &self.options.dump_queries
-            && dump::write(dir, key_of(question), arena, question, &reply).is_err()
+            && dump::write(dir, key, arena, question, &reply).is_err()
         {
             self.statistics.dump_failures += 1;
         }
-        let state = match reply {
-            Ok(Reply::Sat(values)) => scattered.refutation(arena, query, &values),
+        self.statistics.solver_time += start.elapsed();
+        let state = match &reply {
+            Ok(Reply::Sat(values)) => scattered.refutation(arena, query, values),
             _ => None,
         };
-        self.statistics.solver_time += start.elapsed();
-        if let Some(state) = &state {
-            self.learn(state.clone());
+        match &state {
+            Some(state) => self.learn(state.clone()),
+            None if !matches!(reply, Err(Why::SolverFailed(_))) => {
+                self.cache.insert(key, (reply, SCATTERED_RESOURCES));
+            }
+            None => {}
         }
         state
     }
