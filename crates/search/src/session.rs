@@ -299,7 +299,7 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
 
 /// Questions that reached a solver.
 fn solver_calls(solver: &Solver) -> usize {
-    (solver.statistics().quick_calls + solver.statistics().full_calls) as usize
+    (solver.statistics().bit_calls + solver.statistics().full_calls) as usize
 }
 
 /// What to tell the user about a rejected certificate.

@@ -1,10 +1,8 @@
 //! One solver command: how it is started, limited and asked.
 //!
-//! Z3 is kept alive in two processes. The *quick* one answers under push and pop within a small resource limit: a tiny
-//! question costs 0.1 ms. After its first push Z3 no longer uses its tactics (a question of 0.3 s took 8 s), so what
-//! survives goes to the *full* one, which is `(reset)` before each question: 1 ms, and measured to consume exactly the
-//! resources that a new process would. Other solvers have no resource limit that we could rely on; they get a new
-//! process per question.
+//! Z3 is kept alive and `(reset)` before each question: 1 ms, and measured to consume exactly the resources that a new
+//! process would. (Under push and pop it would not use its tactics.) Other solvers have no resource limit that we could
+//! rely on; they get a new process per question.
 
 use crate::process::{Failure, Process};
 use crate::sexpr::parse_values;
@@ -33,25 +31,16 @@ enum Kind {
     Other,
 }
 
-/// A solver command with its processes.
+/// A solver command with its process.
 pub(crate) struct Backend {
     words: Vec<String>,
     kind: Kind,
-    quick: Option<Quick>,
-    full: Option<Process>,
+    process: Option<Process>,
     failures: u32,
     /// Why it can never be started.
     broken: Option<String>,
     /// Why it is not started again before the next reset.
     failing: Option<String>,
-}
-
-/// A process under push and pop, and the logic and resource limit it was set up for. Between questions it is still
-/// inside the last one.
-struct Quick {
-    process: Process,
-    logic: Option<&'static str>,
-    resources: u64,
 }
 
 /// Limits of one question.
@@ -82,62 +71,23 @@ impl Backend {
             (Kind::Other, _) => {}
         }
         let broken = words.is_empty().then(|| "empty solver command".to_string());
-        Backend { words, kind, quick: None, full: None, failures: 0, broken, failing: None }
+        Backend { words, kind, process: None, failures: 0, broken, failing: None }
     }
 
-    /// Can this solver be asked under push and pop with a resource limit?
-    pub(crate) fn has_quick(&self) -> bool {
-        self.kind == Kind::Z3
-    }
-
-    /// Makes the living processes forget everything.
+    /// Forgets failures.
     pub(crate) fn reset(&mut self) {
-        if let Some(quick) = &mut self.quick {
-            quick.logic = None;
-        }
         self.failures = 0;
         self.failing = None;
     }
 
-    /// Asks under push and pop, within a small limit.
-    pub(crate) fn ask_quick(
-        &mut self,
-        question: &Question,
-        options: &SolverOptions,
-        limits: Limits<'_>,
-    ) -> Result<Reply, Why> {
-        let mut quick = match self.quick.take() {
-            Some(quick) => quick,
-            None => Quick { process: self.spawn(options)?, logic: None, resources: 0 },
-        };
-        let mut script = String::new();
-        if quick.logic != Some(question.logic) {
-            script = format!("(reset)\n{}", preamble(question, limits));
-            quick.logic = Some(question.logic);
-        } else {
-            script.push_str("(pop 1)\n");
-            if quick.resources != limits.resources {
-                script.push_str(&format!("(set-option :rlimit {})\n", limits.resources));
-            }
-        }
-        quick.resources = limits.resources;
-        script.push_str("(push 1)\n");
-        script.push_str(&question.text);
-        let answer = dialogue(&mut quick.process, &script, question, limits);
-        if answer.is_ok() {
-            self.quick = Some(quick);
-        }
-        self.conclude(answer)
-    }
-
     /// Asks a solver that has just been reset, with all its tactics.
-    pub(crate) fn ask_full(
+    pub(crate) fn ask(
         &mut self,
         question: &Question,
         options: &SolverOptions,
         limits: Limits<'_>,
     ) -> Result<Reply, Why> {
-        let mut process = match self.full.take() {
+        let mut process = match self.process.take() {
             Some(process) => process,
             None => self.spawn(options)?,
         };
@@ -156,7 +106,7 @@ impl Backend {
         script.push_str(&question.text);
         let answer = dialogue(&mut process, &script, question, limits);
         if answer.is_ok() && self.kind == Kind::Z3 {
-            self.full = Some(process);
+            self.process = Some(process);
         }
         self.conclude(answer)
     }

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Bits, Linear, Sort, TermId, VarId};
 
 /// The assertions in other variables.
+#[derive(Clone)]
 pub(crate) struct Basis {
     /// The assertions.
     pub(crate) assertions: Vec<TermId>,

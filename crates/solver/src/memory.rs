@@ -11,7 +11,7 @@
 
 use crate::facts::Facts;
 use crate::store::{Meeting, covers};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use term::{Arena, Op, TermId};
 
@@ -25,8 +25,6 @@ pub(crate) struct Flattener<'a> {
     done: FxHashMap<TermId, TermId>,
     pub(crate) loads: FxHashMap<Key, TermId>,
     pub(crate) distances: Vec<TermId>,
-    /// What is taken for false where nothing tells: that a load meets a store.
-    scattered: Option<FxHashSet<TermId>>,
     budget: usize,
 }
 
@@ -39,29 +37,7 @@ impl<'a> Flattener<'a> {
     /// A flattener that expands at most `budget` pairs of a load and a memory operation.
     pub(crate) fn new(arena: &'a mut Arena, facts: Facts<'a>, budget: usize) -> Flattener<'a> {
         let (done, loads) = (FxHashMap::default(), FxHashMap::default());
-        Flattener { arena, facts, done, loads, distances: Vec::new(), scattered: None, budget }
-    }
-
-    /// A flattener for which accesses have no byte in common where nothing tells: states in which that is so are some of
-    /// those in question.
-    pub(crate) fn scattered(arena: &'a mut Arena, facts: Facts<'a>, budget: usize) -> Flattener<'a> {
-        Flattener { scattered: Some(FxHashSet::default()), ..Flattener::new(arena, facts, budget) }
-    }
-
-    /// Is it taken for false that accesses meet that are so far apart? If so, it is noted.
-    pub(crate) fn is_scattered(&mut self, meet: TermId, distance: TermId) -> bool {
-        let Some(scattered) = &mut self.scattered else { return false };
-        if scattered.insert(meet) {
-            self.distances.push(distance);
-        }
-        true
-    }
-
-    /// What was taken for false, in a fixed order.
-    pub(crate) fn take_scattered(&mut self) -> Vec<TermId> {
-        let mut scattered: Vec<TermId> = self.scattered.take().unwrap_or_default().into_iter().collect();
-        scattered.sort_unstable();
-        scattered
+        Flattener { arena, facts, done, loads, distances: Vec::new(), budget }
     }
 
     /// The conjunction of some terms as a list of flat conjuncts. Each may be expanded with the help of those before:
@@ -224,7 +200,7 @@ impl<'a> Flattener<'a> {
             })
             .collect();
         let any = self.arena.bool_or_all(&hits);
-        if self.facts.excludes(self.arena, any) || self.is_scattered(any, offset) {
+        if self.facts.excludes(self.arena, any) {
             return outside;
         }
         let all = self.arena.bool_and_all(&hits);
@@ -260,7 +236,7 @@ fn conjuncts(arena: &Arena, terms: &[TermId]) -> Vec<TermId> {
 }
 
 /// Is there a load that reads through a memory operation?
-pub(crate) fn has_operations(arena: &Arena, terms: &[TermId]) -> bool {
+fn has_operations(arena: &Arena, terms: &[TermId]) -> bool {
     arena.topological(terms).iter().any(|t| matches!(arena.op(*t), Op::Load(_)) && !is_base(arena, arena.arg(*t, 0)))
 }
 

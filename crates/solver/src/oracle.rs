@@ -1,26 +1,27 @@
 //! Small questions about addresses, asked while a large one is prepared.
 //!
 //! Whether a load meets a store often follows from several facts together (two arrays are disjoint, two indices are in
-//! bounds). Asked alone this takes a solver a millisecond; left inside the large question, where the values loaded are
+//! bounds). Asked alone this takes a fraction of a millisecond; left inside the large question, where the values loaded are
 //! added and compared, it makes the difference between milliseconds and never. Each answer removes a choice from the
-//! large question; no answer costs nothing but time, which is limited by counts and by the solver's resources.
+//! large question; no answer costs nothing but time, which is limited by counts.
 
 use crate::SolverStatistics;
-use crate::backend::{Backend, Limits, Reply};
+use crate::backend::{Limits, Reply};
 use crate::basis;
 use crate::model::{is_evaluable, model_of};
+use crate::sat;
 use crate::smt::Question;
-use crate::solver::{SolverOptions, key_of};
+use crate::solver::key_of;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use term::eval::{Evaluator, Model};
 use term::{Arena, Op, Sort, TermId};
 
-/// Resource limit of one small question: a few milliseconds.
-const RESOURCES: u64 = 20_000;
+/// Conflicts that one small question may cost.
+const CONFLICTS: u64 = 300;
 
-/// Z3 does not count everything it does: the time of one small question is limited, too.
+/// A large sum takes its time without a conflict.
 const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// How many small questions without a decision are asked for one large one.
@@ -36,10 +37,9 @@ pub(crate) struct AddressMemory {
     states: Vec<Model>,
 }
 
-/// Asks small questions of one solver.
+/// Asks small questions.
 pub(crate) struct Oracle<'a> {
-    pub(crate) backend: &'a mut Backend,
-    pub(crate) options: &'a SolverOptions,
+    pub(crate) deadline: Instant,
     pub(crate) memory: &'a mut AddressMemory,
     pub(crate) statistics: &'a mut SolverStatistics,
     pub(crate) fruitless: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Oracle<'a> {
 impl Oracle<'_> {
     /// Is the condition false wherever the facts hold?
     pub(crate) fn excludes(&mut self, arena: &mut Arena, facts: &[TermId], condition: TermId) -> bool {
-        if self.fruitless >= MAX_FRUITLESS || Instant::now() >= self.options.deadline {
+        if self.fruitless >= MAX_FRUITLESS || Instant::now() >= self.deadline {
             return false;
         }
         let mut assertions = facts.to_vec();
@@ -64,9 +64,9 @@ impl Oracle<'_> {
             return *excluded;
         }
         let start = Instant::now();
-        let until = self.options.deadline.min(start + MAX_TIME);
-        let limits = Limits { resources: RESOURCES, until, stop: &AtomicBool::new(false) };
-        let reply = self.backend.ask_quick(&question, self.options, limits);
+        let until = self.deadline.min(start + MAX_TIME);
+        let limits = Limits { resources: CONFLICTS, until, stop: &AtomicBool::new(false) };
+        let reply = sat::ask(arena, &basis, &question, limits);
         self.statistics.address_calls += 1;
         self.statistics.solver_time += start.elapsed();
         let excluded = reply == Ok(Reply::Unsat);

@@ -30,7 +30,7 @@ const INLINE: usize = 120;
 const MOST_COMMUTED: usize = 64;
 
 /// Sort of the identity of a memory.
-const IDENTITY: Sort = Sort::Bv(32);
+pub(crate) const IDENTITY: Sort = Sort::Bv(32);
 
 /// A question in the solver's language.
 pub(crate) struct Question {
@@ -40,8 +40,26 @@ pub(crate) struct Question {
     pub(crate) text: String,
     /// What to ask of a model; [`Meaning`] refers to the positions.
     pub(crate) values: Vec<(String, Sort)>,
+    /// The same, for who does not read the text.
+    pub(crate) sources: Vec<Source>,
+    /// Functions whose two operands may change places.
+    pub(crate) commuting: FxHashSet<FuncId>,
     /// What the values say about the variables.
     pub(crate) meanings: Vec<Meaning>,
+}
+
+/// What a wanted value is the value of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// A term.
+    Term(TermId),
+    /// A byte of a base memory.
+    Byte {
+        /// The memory.
+        memory: TermId,
+        /// Where.
+        address: TermId,
+    },
 }
 
 /// How values of a solver's model translate back.
@@ -90,6 +108,8 @@ impl Question {
             vars: 0,
             introduced: &basis.introduced,
             values: Vec::new(),
+            sources: Vec::new(),
+            commuting: FxHashSet::default(),
             meanings: Vec::new(),
         };
         let order = printer.order(&roots);
@@ -103,17 +123,24 @@ impl Question {
         }
         for (var, value) in &basis.eliminated {
             printer.meanings.push(Meaning::Var { var: *var, value: printer.values.len() });
-            printer.values.push((printer.texts[value].clone(), Sort::Bv(64)));
+            printer.want(printer.texts[value].clone(), Sort::Bv(64), Source::Term(*value));
         }
         let logic = if printer.functions.is_empty() { "QF_BV" } else { "QF_UFBV" };
         let text = printer.declarations + &printer.definitions;
-        Question { logic, text, values: printer.values, meanings: printer.meanings }
+        Question {
+            logic,
+            text,
+            values: printer.values,
+            sources: printer.sources,
+            commuting: printer.commuting,
+            meanings: printer.meanings,
+        }
     }
 }
 
 /// A symbol declared on first use.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Symbol {
+pub(crate) enum Symbol {
     /// An operation on identities, or a load that was not expanded.
     Memory(Op),
     /// Bytes of a memory variable.
@@ -140,6 +167,8 @@ struct Printer<'a> {
     /// Variables that mean nothing outside the question.
     introduced: &'a FxHashSet<VarId>,
     values: Vec<(String, Sort)>,
+    sources: Vec<Source>,
+    commuting: FxHashSet<FuncId>,
     meanings: Vec<Meaning>,
 }
 
@@ -166,6 +195,12 @@ pub(crate) fn const_text(bits: Bits) -> String {
 }
 
 impl Printer<'_> {
+    /// Asks for a value of a model.
+    fn want(&mut self, text: String, sort: Sort, source: Source) {
+        self.values.push((text, sort));
+        self.sources.push(source);
+    }
+
     /// What must be printed before a term.
     fn operands(&mut self, term: TermId) -> SmallVec<[TermId; 8]> {
         let op = self.arena.op(term);
@@ -252,7 +287,7 @@ impl Printer<'_> {
             Op::True => "true".to_string(),
             Op::False => "false".to_string(),
             Op::Const(_) => const_text(self.arena.as_const(term).expect("a constant")),
-            Op::Var(var) => self.variable(var),
+            Op::Var(var) => self.variable(var, term),
             Op::Not => self.flat("not", term),
             Op::And => self.flat("and", term),
             Op::Or => self.flat("or", term),
@@ -304,14 +339,14 @@ impl Printer<'_> {
         format!("((_ {operator} {by}) {})", self.arg(term, 0))
     }
 
-    fn variable(&mut self, var: VarId) -> String {
+    fn variable(&mut self, var: VarId, term: TermId) -> String {
         let name = format!("v{}", self.vars);
         self.vars += 1;
         let sort = self.arena.var_sort(var);
         let _ = writeln!(self.declarations, "(declare-fun {name} () {})", sort_text(sort));
         if sort != Sort::Memory && !self.introduced.contains(&var) {
             self.meanings.push(Meaning::Var { var, value: self.values.len() });
-            self.values.push((name.clone(), sort));
+            self.want(name.clone(), sort, Source::Term(term));
         }
         name
     }
@@ -348,6 +383,7 @@ impl Printer<'_> {
                 let (a, b) = (self.arg(term, 0), self.arg(term, 1));
                 let theorem = format!("(assert (= ({name} {a} {b}) ({name} {b} {a})))");
                 let _ = writeln!(self.definitions, "{theorem}");
+                self.commuting.insert(func);
                 self.arena.note_swapped_floats();
             }
         }
@@ -364,7 +400,7 @@ impl Printer<'_> {
         }
         let name = self.define(result, &text);
         self.meanings.push(Meaning::Result { term, value: self.values.len() });
-        self.values.push((name.clone(), result));
+        self.want(name.clone(), result, Source::Term(term));
         name
     }
 
@@ -390,8 +426,8 @@ impl Printer<'_> {
                 let bytes = self.declare(Symbol::Bytes(var), &[Sort::Bv(64)], Sort::Bv(8));
                 let name = self.define(Sort::Bv(8), &format!("({bytes} {at})"));
                 let first = self.values.len();
-                self.values.push((at, Sort::Bv(64)));
-                self.values.push((name.clone(), Sort::Bv(8)));
+                self.want(at, Sort::Bv(64), Source::Term(address));
+                self.want(name.clone(), Sort::Bv(8), Source::Byte { memory, address });
                 self.meanings.push(Meaning::Byte { memory: var, address: first, value: first + 1 });
                 name
             }

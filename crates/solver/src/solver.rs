@@ -1,19 +1,18 @@
 //! The solver as the rest of lockstep sees it: a question in, an answer out, cheapest means first.
 //!
-//! Order: the terms themselves; a state that refuted an earlier question; a state in which pointers are far apart, where
-//! loads read behind stores; the cache; the solver under push and pop with a small limit; a state with far pointers for
-//! the other questions; all solvers at once with the rest of the time.
+//! Order: the terms themselves; a state that refuted an earlier question; the cache; clauses in this process with a small
+//! limit; the same with a large one, after small questions about addresses; all solvers at once with the rest of the
+//! time.
 
 use crate::backend::{Backend, Limits, Reply};
 use crate::basis::{self, Basis};
 use crate::facts::Facts;
-use crate::memory::{Flattener, has_operations};
+use crate::memory::Flattener;
 use crate::model::{is_evaluable, model_of, refutes};
 use crate::oracle::{AddressMemory, Oracle};
 use crate::pool::Shared;
-use crate::scattered::Scattered;
 use crate::smt::Question;
-use crate::{Answer, Query, Why, comparisons, dump, opaque};
+use crate::{Answer, Query, Why, comparisons, dump, opaque, sat};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
-use term::eval::{Batch, Column, Model, Value};
+use term::eval::{Batch, Column, Model};
 use term::{Arena, TermId};
 
 /// How many states that refuted something are kept.
@@ -30,27 +29,26 @@ const KNOWN_STATES: usize = 64;
 /// How many known states are evaluated at a time.
 const CHUNK: usize = 16;
 
-/// Z3 does not count everything it does: the time of the first tier is limited, too.
-const QUICK_TIME: Duration = Duration::from_secs(1);
+/// How many of Z3's resource units count as much as a conflict of the SAT solver.
+const RESOURCES_A_CONFLICT: u64 = 30;
 
-/// Resource limit of a question with opaque products and quotients.
-const OPAQUE_RESOURCES: u64 = 4_000_000;
-
-/// Resource limit of the search for a state in which pointers are far from each other.
-const SCATTERED_RESOURCES: u64 = 50_000;
+/// Where so little is allowed, a question that the SAT solver left open is left open.
+const LEAST_RESOURCES: u64 = 1_000_000;
 
 /// How solvers are run.
 #[derive(Clone, Debug)]
 pub struct SolverOptions {
-    /// Solver commands; several race for the questions that survive the first tier.
+    /// Solver commands; several race for the questions that the SAT solver left open.
     pub commands: Vec<String>,
     /// No answer takes longer than this, whatever happens.
     pub deadline: Instant,
     /// Longest time for one question.
     pub question_time: Duration,
-    /// Resource limit of the first tier, in Z3's units (about four million a second).
-    pub quick_resources: u64,
-    /// Resource limit of the second tier.
+    /// Conflicts of the SAT solver at first; none, and it is not asked.
+    pub few_conflicts: u64,
+    /// Conflicts of the SAT solver at most.
+    pub most_conflicts: u64,
+    /// Resource limit of a question, in Z3's units (about four million a second).
     pub full_resources: u64,
     /// Memory limit of each solver process.
     pub memory_mb: u32,
@@ -66,7 +64,8 @@ impl Default for SolverOptions {
             commands: vec!["z3".to_string()],
             deadline: Instant::now() + Duration::from_secs(60),
             question_time: Duration::from_secs(20),
-            quick_resources: 100_000,
+            few_conflicts: 1000,
+            most_conflicts: 60_000,
             full_resources: 60_000_000,
             memory_mb: 2048,
             expansion_budget: 20_000,
@@ -88,9 +87,9 @@ pub struct SolverStatistics {
     pub cached: u64,
     /// Small questions about addresses, asked on the way.
     pub address_calls: u64,
-    /// Sent to the first tier.
-    pub quick_calls: u64,
-    /// Sent to the second tier.
+    /// Asked of the SAT solver in this process.
+    pub bit_calls: u64,
+    /// Sent to solver processes.
     pub full_calls: u64,
     /// Questions that no solver answered within its limits.
     pub given_up: u64,
@@ -108,7 +107,7 @@ impl SolverStatistics {
         self.known_state += other.known_state;
         self.cached += other.cached;
         self.address_calls += other.address_calls;
-        self.quick_calls += other.quick_calls;
+        self.bit_calls += other.bit_calls;
         self.full_calls += other.full_calls;
         self.given_up += other.given_up;
         self.solver_time += other.solver_time;
@@ -157,7 +156,7 @@ impl Solver {
         self.options.deadline
     }
 
-    /// Limits what one question may cost: resources of the second tier, and time.
+    /// Limits what one question may cost: resources, and time.
     pub fn set_effort(&mut self, resources: u64, time: Duration) {
         self.options.full_resources = resources;
         self.options.question_time = time;
@@ -203,71 +202,16 @@ impl Solver {
             self.statistics.known_state += 1;
             return Answer::Refuted(state);
         }
-        // Cheaper than to find out which accesses meet.
-        let early = evaluable && has_operations(arena, &roots);
-        if early && let Some(state) = self.scattered_refutation(arena, query) {
-            return Answer::Refuted(state);
-        }
         // What rewrites while flattening is no business of whoever logs the rules.
         let log = arena.log.take();
-        let basis = self.assertions(arena, query);
-        let question = basis.as_ref().map(|basis| Question::new(arena, basis));
-        let opaque = basis.and_then(|basis| {
-            let assertions = opaque::abstracted(arena, &basis.assertions)?;
-            Some(Question::new(arena, &Basis { assertions, ..basis }))
-        });
+        let decision = self.decide(arena, query, evaluable);
         arena.log = log;
-        let Some(question) = question else {
-            self.statistics.trivial += 1;
-            return Answer::Proved;
-        };
-        let key = key_of(&question);
-        let resources = self.options.full_resources;
-        let cached = self.cache.get(&key).filter(|(reply, allowed)| reply.is_ok() || *allowed >= resources);
-        let reply = match cached {
-            Some((reply, _)) => {
-                self.statistics.cached += 1;
-                reply.clone()
+        match decision {
+            Ok(Decision::Proved) => Answer::Proved,
+            Ok(Decision::Refuted(model)) => {
+                self.learn(model.clone());
+                Answer::Refuted(model)
             }
-            None => {
-                let start = Instant::now();
-                let until = self.options.deadline.min(start + self.options.question_time);
-                let quick = self.consult_quick(&question, until);
-                if quick.is_err()
-                    && evaluable
-                    && !early
-                    && let Some(state) = self.scattered_refutation(arena, query)
-                {
-                    return Answer::Refuted(state);
-                }
-                let start = Instant::now();
-                let judge = |values: &[Value]| judge_values(arena, query, &question, evaluable, values);
-                let reply = match quick {
-                    Ok(reply) => Ok(reply),
-                    Err(()) => self.consult(&question, opaque.as_ref(), until, &judge),
-                };
-                self.statistics.solver_time += start.elapsed();
-                if let Some(dir) = &self.options.dump_queries
-                    && dump::write(dir, key, arena, &question, &reply).is_err()
-                {
-                    self.statistics.dump_failures += 1;
-                }
-                // A failed process says nothing about the question.
-                if !matches!(reply, Err(Why::SolverFailed(_))) {
-                    self.cache.insert(key, (reply.clone(), resources));
-                }
-                reply
-            }
-        };
-        match reply {
-            Ok(Reply::Unsat) => Answer::Proved,
-            Ok(Reply::Sat(values)) => match judge_values(arena, query, &question, evaluable, &values) {
-                Some(model) => {
-                    self.learn(model.clone());
-                    Answer::Refuted(model)
-                }
-                None => Answer::Unknown(Why::ModelRejected),
-            },
             Err(why) => {
                 self.statistics.given_up += 1;
                 Answer::Unknown(why)
@@ -275,13 +219,80 @@ impl Solver {
         }
     }
 
-    /// The flat assertions whose conjunction has to be refuted; `None` if one of them is false.
-    fn assertions(&mut self, arena: &mut Arena, query: &Query) -> Option<Basis> {
+    /// Flattens the question and asks, with more and more effort.
+    fn decide(&mut self, arena: &mut Arena, query: &Query, evaluable: bool) -> Result<Decision, Why> {
+        let Some(mut prepared) = self.prepare(arena, query, Care::Little) else {
+            self.statistics.trivial += 1;
+            return Ok(Decision::Proved);
+        };
+        let key = key_of(&prepared.question);
+        let resources = self.options.full_resources;
+        match self.cache.get(&key) {
+            Some((Ok(reply), _)) => {
+                self.statistics.cached += 1;
+                return judged(arena, query, &prepared.question, evaluable, &reply.clone());
+            }
+            Some((Err(why), allowed)) if *allowed >= resources => {
+                self.statistics.cached += 1;
+                return Err(why.clone());
+            }
+            _ => {}
+        }
+        let until = self.options.deadline.min(Instant::now() + self.options.question_time);
+        let judge = |arena: &Arena, question: &Question, reply: &Reply| {
+            judged(arena, query, question, evaluable, reply).is_ok()
+        };
+        let few = self.options.few_conflicts;
+        let mut key_asked = key;
+        let mut reply = self.consult_bits(arena, &prepared, few, until, &judge);
+        if reply.is_none() {
+            // A choice less may be worth more than a thousand conflicts.
+            let Some(careful) = self.prepare(arena, query, Care::Much) else {
+                self.cache.insert(key, (Ok(Reply::Unsat), resources));
+                return Ok(Decision::Proved);
+            };
+            prepared = careful;
+            key_asked = key_of(&prepared.question);
+            if let Some((Ok(known), _)) = self.cache.get(&key_asked) {
+                self.statistics.cached += 1;
+                let known = known.clone();
+                return judged(arena, query, &prepared.question, evaluable, &known);
+            }
+            if few > 0 {
+                let many = self.options.most_conflicts.min(resources / RESOURCES_A_CONFLICT);
+                reply = self.consult_bits(arena, &prepared, many, until, &judge);
+            }
+        }
+        let reply = match reply {
+            Some(reply) => Ok(reply),
+            None if few > 0 && resources < LEAST_RESOURCES && prepared.opaque.is_none() => Err(Why::ResourceLimit),
+            None => {
+                let question = &prepared.question;
+                let accept = |reply: &Reply| judge(arena, question, reply);
+                self.consult(question, until, &accept)
+            }
+        };
+        if let Some(dir) = &self.options.dump_queries
+            && dump::write(dir, key_asked, arena, &prepared.question, &reply).is_err()
+        {
+            self.statistics.dump_failures += 1;
+        }
+        match &reply {
+            // A failed process says nothing about the question.
+            Err(Why::SolverFailed(_)) => {}
+            // The values of a model are in the order of the question that was asked.
+            Ok(Reply::Sat(_)) => drop(self.cache.insert(key_asked, (reply.clone(), resources))),
+            _ => drop(self.cache.insert(key, (reply.clone(), resources))),
+        }
+        judged(arena, query, &prepared.question, evaluable, &reply?)
+    }
+
+    /// The question without stores; `None` if it has no model by that alone.
+    fn prepare(&mut self, arena: &mut Arena, query: &Query, care: Care) -> Option<Prepared> {
         let mut terms = query.hypotheses.clone();
         terms.push(arena.bool_not(query.goal));
-        let oracle = self.backends.iter_mut().find(|backend| backend.has_quick()).map(|backend| Oracle {
-            backend,
-            options: &self.options,
+        let oracle = (care == Care::Much && self.options.few_conflicts > 0).then_some(Oracle {
+            deadline: self.options.deadline,
             memory: &mut self.addresses,
             statistics: &mut self.statistics,
             fruitless: 0,
@@ -293,7 +304,16 @@ impl Solver {
         let theorems = comparisons::theorems(arena, &basis.assertions);
         basis.assertions.extend(theorems);
         basis.assertions.retain(|term| arena.as_bool(*term) != Some(true));
-        (!basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false))).then_some(basis)
+        if basis.assertions.iter().any(|term| arena.as_bool(*term) == Some(false)) {
+            return None;
+        }
+        let question = Question::new(arena, &basis);
+        let opaque = opaque::abstracted(arena, &basis.assertions).map(|assertions| {
+            let basis = Basis { assertions, ..basis.clone() };
+            let question = Question::new(arena, &basis);
+            (basis, question)
+        });
+        Some(Prepared { basis, question, opaque })
     }
 
     fn known_refutation(&mut self, arena: &Arena, query: &Query) -> Option<Model> {
@@ -311,88 +331,74 @@ impl Solver {
         None
     }
 
-    /// The first tier: a small limit under push and pop.
-    fn consult_quick(&mut self, question: &Question, until: Instant) -> Result<Reply, ()> {
-        let backend = self.backends.iter_mut().find(|backend| backend.has_quick()).ok_or(())?;
-        self.statistics.quick_calls += 1;
-        let until = until.min(Instant::now() + QUICK_TIME);
-        let limits = Limits { resources: self.options.quick_resources, until, stop: &AtomicBool::new(false) };
-        let start = Instant::now();
-        let reply = backend.ask_quick(question, &self.options, limits).map_err(|_| ());
-        self.statistics.solver_time += start.elapsed();
-        reply
-    }
-
-    /// Looks for a state in which pointers are far from each other.
-    fn scattered_refutation(&mut self, arena: &mut Arena, query: &Query) -> Option<Model> {
-        let start = Instant::now();
-        let log = arena.log.take();
-        let scattered = Scattered::new(arena, query, self.options.expansion_budget);
-        arena.log = log;
-        let scattered = scattered?;
-        let question = &scattered.question;
-        // It has been asked before, without success.
-        let key = key_of(question);
-        if self.cache.contains_key(&key) {
+    /// Asks the SAT solver in this process. A model that is none counts as no answer.
+    fn consult_bits(
+        &mut self,
+        arena: &Arena,
+        prepared: &Prepared,
+        conflicts: u64,
+        until: Instant,
+        judge: &dyn Fn(&Arena, &Question, &Reply) -> bool,
+    ) -> Option<Reply> {
+        if conflicts == 0 {
             return None;
         }
-        let backend = self.backends.iter_mut().find(|backend| backend.has_quick())?;
-        self.statistics.quick_calls += 1;
-        let until = self.options.deadline.min(start + self.options.question_time.min(QUICK_TIME));
-        let limits = Limits { resources: SCATTERED_RESOURCES, until, stop: &AtomicBool::new(false) };
-        let reply = backend.ask_quick(question, &self.options, limits);
-        if let Some(dir) = &self.options.dump_queries
-            && dump::write(dir, key, arena, question, &reply).is_err()
-        {
-            self.statistics.dump_failures += 1;
+        let start = Instant::now();
+        let limits = Limits { resources: conflicts, until, stop: &AtomicBool::new(false) };
+        self.statistics.bit_calls += 1;
+        // Without products and quotients there are more models: none then, none at all.
+        let opaque = prepared.opaque.as_ref();
+        let mut reply = opaque.and_then(|(basis, question)| sat::ask(arena, basis, question, limits).ok());
+        if reply != Some(Reply::Unsat) {
+            let few = Limits { resources: conflicts.min(self.options.few_conflicts), ..limits };
+            // Their bits are seldom worth more.
+            let limits = if opaque.is_some() { few } else { limits };
+            reply = sat::ask(arena, &prepared.basis, &prepared.question, limits).ok();
         }
         self.statistics.solver_time += start.elapsed();
-        let state = match &reply {
-            Ok(Reply::Sat(values)) => scattered.refutation(arena, query, values),
-            _ => None,
-        };
-        match &state {
-            Some(state) => self.learn(state.clone()),
-            None if !matches!(reply, Err(Why::SolverFailed(_))) => {
-                self.cache.insert(key, (reply, SCATTERED_RESOURCES));
-            }
-            None => {}
-        }
-        state
+        reply.filter(|reply| *reply == Reply::Unsat || judge(arena, &prepared.question, reply))
     }
 
-    /// Asks the solvers. `opaque` has every model that the question has: without one, there is none.
-    fn consult(
-        &mut self,
-        question: &Question,
-        opaque: Option<&Question>,
-        until: Instant,
-        judge: &dyn Fn(&[Value]) -> Option<Model>,
-    ) -> Result<Reply, Why> {
+    /// Asks the solver processes.
+    fn consult(&mut self, question: &Question, until: Instant, accept: &dyn Fn(&Reply) -> bool) -> Result<Reply, Why> {
         if self.backends.is_empty() {
             return Err(Why::SolverFailed("no solver is configured".to_string()));
         }
-        let stop = AtomicBool::new(false);
-        if let Some(backend) = self.backends.iter_mut().find(|backend| backend.has_quick()) {
-            if let Some(opaque) = opaque {
-                self.statistics.quick_calls += 1;
-                let until = until.min(Instant::now() + QUICK_TIME);
-                let limits = Limits { resources: OPAQUE_RESOURCES, until, stop: &stop };
-                if let Ok(Reply::Unsat) = backend.ask_full(opaque, &self.options, limits) {
-                    return Ok(Reply::Unsat);
-                }
-            }
-            if Instant::now() >= until {
-                return Err(Why::Timeout);
-            }
+        let start = Instant::now();
+        if start >= until {
+            return Err(Why::Timeout);
         }
         self.statistics.full_calls += 1;
+        let stop = AtomicBool::new(false);
         let limits = Limits { resources: self.options.full_resources, until, stop: &stop };
-        match self.backends.as_mut_slice() {
-            [backend] => backend.ask_full(question, &self.options, limits),
-            backends => race(backends, question, &self.options, limits, judge),
-        }
+        let reply = match self.backends.as_mut_slice() {
+            [backend] => backend.ask(question, &self.options, limits),
+            backends => race(backends, question, &self.options, limits, accept),
+        };
+        self.statistics.solver_time += start.elapsed();
+        reply
     }
+}
+
+/// How much is done to make a question easy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Care {
+    Little,
+    Much,
+}
+
+/// What is asked of solvers.
+struct Prepared {
+    basis: Basis,
+    question: Question,
+    /// The same with products and quotients as variables, if there are any.
+    opaque: Option<(Basis, Question)>,
+}
+
+/// What is known about a query in the end.
+enum Decision {
+    Proved,
+    Refuted(Model),
 }
 
 impl Drop for Solver {
@@ -414,10 +420,12 @@ fn decided(arena: &Arena, query: &Query) -> Option<Answer> {
     (vacuous && is(&query.goal, false)).then(|| Answer::Refuted(Model::default()))
 }
 
-/// The state that a solver's values describe, if it refutes the query.
-fn judge_values(arena: &Arena, query: &Query, question: &Question, evaluable: bool, values: &[Value]) -> Option<Model> {
-    let model = evaluable.then(|| model_of(arena, question, values))?;
-    refutes(arena, query, &model).then_some(model)
+/// What a reply says about the query: a model has to refute it.
+fn judged(arena: &Arena, query: &Query, question: &Question, evaluable: bool, reply: &Reply) -> Result<Decision, Why> {
+    let Reply::Sat(values) = reply else { return Ok(Decision::Proved) };
+    let model = evaluable.then(|| model_of(arena, question, values));
+    let model = model.filter(|model| refutes(arena, query, model));
+    model.map(Decision::Refuted).ok_or(Why::ModelRejected)
 }
 
 /// 128 bits: two questions never share a key by accident.
@@ -436,7 +444,7 @@ fn race(
     question: &Question,
     options: &SolverOptions,
     limits: Limits<'_>,
-    judge: &dyn Fn(&[Value]) -> Option<Model>,
+    accept: &dyn Fn(&Reply) -> bool,
 ) -> Result<Reply, Why> {
     std::thread::scope(|scope| {
         let (sender, replies) = mpsc::channel();
@@ -444,7 +452,7 @@ fn race(
             let sender = sender.clone();
             scope.spawn(move || {
                 // Nobody listens any more once the race is decided.
-                let _ = sender.send(backend.ask_full(question, options, limits));
+                let _ = sender.send(backend.ask(question, options, limits));
             });
         }
         drop(sender);
@@ -456,9 +464,9 @@ fn race(
                     limits.stop.store(true, Ordering::Relaxed);
                     return if rejected.is_some() { Err(Why::Disagreement) } else { Ok(Reply::Unsat) };
                 }
-                Ok(Reply::Sat(values)) if judge(&values).is_some() => {
+                Ok(reply) if accept(&reply) => {
                     limits.stop.store(true, Ordering::Relaxed);
-                    return Ok(Reply::Sat(values));
+                    return Ok(reply);
                 }
                 Ok(reply) => rejected = Some(reply),
                 Err(reason) => why = Some(why.map_or(reason.clone(), |known: Why| graver(known, reason))),

@@ -44,7 +44,7 @@ impl Flattener<'_> {
         let distances = possible_distances(self.arena, ahead, bytes, size);
         let Some(first) = distances.first().copied() else { return Meeting::Apart };
         let overlap = self.overlap(ahead, bytes, size);
-        if self.facts.excludes(self.arena, overlap) || self.is_scattered(overlap, ahead) {
+        if self.facts.excludes(self.arena, overlap) {
             return Meeting::Apart;
         }
         let is_first = self.is_distance(ahead, first);

@@ -47,8 +47,10 @@ fn say(answer: &Answer) -> String {
     }
 }
 
+/// Every question goes to the processes.
 fn options(commands: &[String], time: Duration) -> SolverOptions {
-    SolverOptions { commands: commands.to_vec(), deadline: Instant::now() + time, ..SolverOptions::default() }
+    let deadline = Instant::now() + time;
+    SolverOptions { commands: commands.to_vec(), deadline, few_conflicts: 0, ..SolverOptions::default() }
 }
 
 /// The answer of a solver that runs `body`, with the directory's name removed, and that it came in time.
@@ -266,7 +268,7 @@ fn a_killed_solver_is_started_again() {
 fn resource_limits_end_a_question() {
     let mut arena = Arena::new();
     let query = Query::goal(hard_goal(&mut arena, 64));
-    let limits = SolverOptions { quick_resources: 1000, full_resources: 100_000, ..options(&["z3".to_string()], LONG) };
+    let limits = SolverOptions { full_resources: 100_000, ..options(&["z3".to_string()], LONG) };
     let mut solver = Solver::new(limits);
     expect!["unknown: resource limit of the solver reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
 }
@@ -280,7 +282,7 @@ fn the_first_definite_answer_wins() {
     let query = Query::goal(hard_goal(&mut arena, 6));
     let commands = [hanging.clone(), dying.clone(), "z3".to_string()];
     let start = Instant::now();
-    let mut solver = Solver::new(SolverOptions { quick_resources: 100, ..options(&commands, LONG) });
+    let mut solver = Solver::new(options(&commands, LONG));
     expect!["proved"].assert_eq(&say(&solver.ask(&mut arena, &query)));
     let query = question(&mut arena);
     expect!["refuted"].assert_eq(&say(&solver.ask(&mut arena, &query)));

@@ -46,7 +46,7 @@ fn addresses<const N: usize>(arena: &mut Arena, names: [&str; N]) -> [TermId; N]
 #[test]
 fn constants_need_no_solver() {
     let mut arena = Arena::new();
-    let mut solver = Solver::new(SolverOptions { commands: Vec::new(), ..options() });
+    let mut solver = Solver::new(SolverOptions { commands: Vec::new(), few_conflicts: 0, ..options() });
     let (yes, no) = (arena.bool(true), arena.bool(false));
     let a = arena.var("a", Sort::Bool);
     assert!(matches!(solver.ask(&mut arena, &Query::goal(yes)), Answer::Proved));
@@ -282,7 +282,7 @@ fn answers_are_remembered() {
         assert!(matches!(solver.ask(&mut arena, &Query::goal(sometimes)), Answer::Refuted(_)));
     }
     let counts = solver.statistics();
-    assert_eq!((counts.queries, counts.quick_calls, counts.full_calls), (6, 2, 0));
+    assert_eq!((counts.queries, counts.bit_calls, counts.full_calls), (6, 2, 0));
     assert_eq!((counts.cached, counts.known_state), (2, 2));
 
     // The same questions in another arena, with other names: the model is about that arena's variables.
@@ -293,13 +293,13 @@ fn answers_are_remembered() {
     assert!(matches!(solver.ask(&mut other, &Query::goal(never)), Answer::Proved));
     let Answer::Refuted(model) = solver.ask(&mut other, &Query::goal(sometimes)) else { panic!("not refuted") };
     assert_eq!(eval(&other, sometimes, &model), Value::Bool(false));
-    assert_eq!(solver.statistics().quick_calls, 2);
+    assert_eq!(solver.statistics().bit_calls, 2);
 }
 
 #[test]
 fn taught_states_refute_without_a_solver() {
     let mut arena = Arena::new();
-    let mut solver = Solver::new(SolverOptions { commands: Vec::new(), ..options() });
+    let mut solver = Solver::new(SolverOptions { commands: Vec::new(), few_conflicts: 0, ..options() });
     let x = arena.var("x", Sort::Bv(32));
     let (ten, five) = (arena.bv(32, 10), arena.bv(32, 5));
     let (small, smaller) = (arena.ult(x, ten), arena.ult(x, five));
@@ -417,7 +417,7 @@ fn a_state_with_far_pointers_refutes_without_the_full_tier() {
     let Answer::Refuted(model) = answer else { panic!("{answer:?}") };
     assert_eq!(eval(&arena, goal, &model), Value::Bool(false));
     let statistics = solver.statistics();
-    assert_eq!((statistics.quick_calls, statistics.full_calls, statistics.address_calls), (1, 0, 0));
+    assert_eq!((statistics.bit_calls, statistics.full_calls, statistics.address_calls), (1, 0, 0));
 }
 
 /// States with far pointers are not all: what holds there need not hold where pointers meet.
