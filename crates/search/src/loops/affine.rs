@@ -19,18 +19,26 @@ pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Ve
 fn eliminate(columns: &[&[u64]], target: &[u64], width: u32, step: usize) -> Option<Vec<u64>> {
     let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
     let n = columns.len();
-    let row = |i: usize| columns.iter().map(|c| c[i] & mask).chain([target[i] & mask]).collect();
-    let mut rows: Vec<Vec<u64>> = (0..target.len()).step_by(step).map(row).collect();
+    // One row after the other: a matrix is made for each of very many systems.
+    let (stride, count) = (n + 1, target.len().div_ceil(step));
+    let mut cells = Vec::with_capacity(stride * count);
+    for i in (0..target.len()).step_by(step) {
+        cells.extend(columns.iter().map(|c| c[i] & mask));
+        cells.push(target[i] & mask);
+    }
     let mut pivots: Vec<(usize, usize)> = Vec::new();
     let mut free: Vec<usize> = (0..n).collect();
     let mut next = 0;
-    while next < rows.len() {
+    while next < count {
         let mut best: Option<(u32, usize, usize)> = None;
         for column in &free {
-            for (i, row) in rows.iter().enumerate().skip(next) {
-                let value = row[*column];
+            for i in next..count {
+                let value = cells[i * stride + *column];
                 if value != 0 && best.is_none_or(|(zeros, _, _)| value.trailing_zeros() < zeros) {
                     best = Some((value.trailing_zeros(), *column, i));
+                    if value & 1 == 1 {
+                        break;
+                    }
                 }
             }
             if best.is_some_and(|(zeros, _, _)| zeros == 0) {
@@ -38,12 +46,15 @@ fn eliminate(columns: &[&[u64]], target: &[u64], width: u32, step: usize) -> Opt
             }
         }
         let Some((zeros, column, row)) = best else { break };
-        rows.swap(next, row);
-        let odd = inverse(rows[next][column] >> zeros);
-        let pivot = rows[next].clone();
-        for row in rows.iter_mut().skip(next + 1).filter(|r| r[column] != 0) {
+        let (done, open) = cells.split_at_mut((next + 1) * stride);
+        let pivot = &mut done[next * stride..];
+        if row > next {
+            pivot.swap_with_slice(&mut open[(row - next - 1) * stride..(row - next) * stride]);
+        }
+        let odd = inverse(pivot[column] >> zeros);
+        for row in open.chunks_exact_mut(stride).filter(|row| row[column] != 0) {
             let factor = (row[column] >> zeros).wrapping_mul(odd);
-            for (value, p) in row.iter_mut().zip(&pivot) {
+            for (value, p) in row.iter_mut().zip(&*pivot) {
                 *value = value.wrapping_sub(factor.wrapping_mul(*p)) & mask;
             }
         }
@@ -51,12 +62,12 @@ fn eliminate(columns: &[&[u64]], target: &[u64], width: u32, step: usize) -> Opt
         pivots.push((next, column));
         next += 1;
     }
-    if rows[next..].iter().any(|row| row[n] != 0) {
+    if cells.chunks_exact(stride).skip(next).any(|row| row[n] != 0) {
         return None;
     }
     let mut out = vec![0u64; n];
     for (row, column) in pivots.iter().rev() {
-        let row = &rows[*row];
+        let row = &cells[row * stride..(row + 1) * stride];
         let rest = (0..n).fold(
             row[n],
             |sum, c| {
