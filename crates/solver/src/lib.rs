@@ -1,4 +1,4 @@
-//! Questions to SMT solvers: process pool, time limits, cache, models.
+//! Questions of bits and memory, to a SAT solver in this process and to SMT solvers: limits, cache, models.
 //!
 //! ```no_run
 //! use solver::{Answer, Query, Solver, SolverOptions};
@@ -23,12 +23,13 @@
 //!
 //! From question to answer, in reading order: `query.rs` what is asked; `solver.rs` asks the terms, the known states
 //! and the cache first; `memory.rs` and `store.rs` remove stores with the help of `facts.rs`, `ranges.rs` and
-//! `oracle.rs`; `basis.rs` makes differences of addresses variables; `opaque.rs` makes
-//! products and quotients variables where bits do not help; `comparisons.rs` adds what comparisons of floats imply; `smt.rs` prints; `backend.rs` knows the tiers and
-//! limits of a solver, `process.rs` its pipes; `sexpr.rs` and `model.rs` turn what it says into a checked model;
-//! `pool.rs` keeps processes alive between function pairs.
+//! `oracle.rs`; `basis.rs` makes differences of addresses variables; `opaque.rs` makes products and quotients variables
+//! where bits do not help; `comparisons.rs` adds what comparisons of floats imply; `circuit.rs`, `blast.rs`,
+//! `functions.rs` and `sat.rs` answer with clauses in this process; `smt.rs` prints; `backend.rs` knows the limits of a
+//! solver command, `process.rs` its pipes; `sexpr.rs` and `model.rs` turn what it says into a checked model; `pool.rs`
+//! keeps processes alive between function pairs.
 //!
-//! Trust: `Proved` is believed, so everything between the question and the printed text is trusted, and the solver's
+//! Trust: `Proved` is believed, so everything between the question and the clauses or the printed text is trusted, and the solvers'
 //! `unsat`. Models are not: they are evaluated.
 
 mod query;
