@@ -188,8 +188,19 @@ impl Memory {
 
     /// Bytes of the frame, whether defined or not.
     pub fn peek_frame(&mut self, start: &Start, address: u64, out: &mut [u8]) {
-        if let Some(at) = Memory::slot(address, out.len()) {
-            self.read_frame(start, at, out);
+        let Some(at) = Memory::slot(address, out.len()) else { return };
+        let mut done = 0;
+        while done < out.len() {
+            let (address, slot) = (address + done as u64, at + done);
+            let rest = &mut out[done..];
+            let garbage = address.is_multiple_of(8) && address < STACK_TOP && rest.len() >= 8;
+            if garbage && self.state[slot..slot + 8] == [0; 8] {
+                rest[..8].copy_from_slice(&start.garbage.mix(address >> 3).to_le_bytes());
+                done += 8;
+            } else {
+                self.read_frame(start, slot, &mut rest[..1]);
+                done += 1;
+            }
         }
     }
 

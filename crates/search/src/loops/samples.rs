@@ -25,6 +25,8 @@ const FEWEST_RUNS: usize = 24;
 const MOST_DELAY: Duration = Duration::from_millis(300);
 /// Runs of about the same length through the same loops at most.
 const MOST_ALIKE: usize = 12;
+/// Rounds in a row that brought nothing new, after which no more are made if every loop was seen often.
+const MOST_BARREN: usize = 16;
 /// Fewer visits of a loop head are few.
 const FEW: usize = 40;
 const MOST_ROUNDS: u64 = 1500;
@@ -82,12 +84,15 @@ pub(crate) fn collect(
     let mut out = Vec::new();
     let mut kinds: BTreeMap<(Vec<PointId>, u32), usize> = BTreeMap::new();
     let mut seen: [BTreeMap<PointId, usize>; 2] = Default::default();
+    let mut barren = 0;
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     let heads: Vec<(usize, PointId)> = (0..2).flat_map(|i| loops[i].heads.iter().map(move |head| (i, *head))).collect();
     for round in 0..MOST_ROUNDS {
         // More runs are made where a loop was not seen often enough.
         let rare = |(i, head): &(usize, PointId)| seen[*i].get(head).copied().unwrap_or(0) < FEW;
-        let enough = out.len() >= MOST_RUNS && (out.len() >= 2 * MOST_RUNS || !heads.iter().any(rare));
+        let fresh = out.len() < MOST_RUNS && (out.len() < FEWEST_RUNS || barren < MOST_BARREN);
+        let enough = out.len() >= 2 * MOST_RUNS || !(fresh || heads.iter().any(rare));
+        barren += 1;
         // On a busy machine the time is up after a few runs.
         let late = Instant::now();
         if enough || (late >= until && (out.len() >= FEWEST_RUNS || late >= until + MOST_DELAY)) {
@@ -137,6 +142,7 @@ pub(crate) fn collect(
             && original.visits.len() < MOST_VISITS
             && candidate.visits.len() < MOST_VISITS;
         let touches = [original.touches, candidate.touches];
+        barren = 0;
         out.push(Run { visits: [original.visits, candidate.visits], touches, complete });
     }
     runner.watches = None;
