@@ -49,8 +49,8 @@ impl Callbacks for Budget<'_> {
     }
 }
 
-/// The SAT solver.
-struct Engine<'a>(Solver<Budget<'a>>);
+/// The SAT solver, and a clause on its way to it.
+struct Engine<'a>(Solver<Budget<'a>>, Vec<batsat::Lit>);
 
 fn literal(lit: Lit) -> batsat::Lit {
     batsat::Lit::new(Var::unsafe_from_idx(lit.0 >> 1), lit.0 & 1 == 0)
@@ -62,8 +62,9 @@ impl Clauses for Engine<'_> {
     }
 
     fn clause(&mut self, literals: &[Lit]) {
-        let mut clause: Vec<batsat::Lit> = literals.iter().map(|lit| literal(*lit)).collect();
-        self.0.add_clause_reuse(&mut clause);
+        self.1.clear();
+        self.1.extend(literals.iter().map(|lit| literal(*lit)));
+        self.0.add_clause_reuse(&mut self.1);
     }
 }
 
@@ -77,7 +78,7 @@ pub(crate) fn ask(arena: &Arena, basis: &Basis, question: &Question, limits: Lim
         steps: Cell::new(0),
         late: Cell::new(false),
     };
-    let mut engine = Engine(Solver::new(SolverOpts::default(), budget));
+    let mut engine = Engine(Solver::new(SolverOpts::default(), budget), Vec::new());
     let truth = engine.variable();
     engine.clause(&[truth]);
     let mut blaster = Blaster::new(arena, basis, &question.commuting, engine).map_err(|_| Why::ResourceLimit)?;

@@ -3,16 +3,60 @@
 //! Elimination picks the entry with the fewest factors of two as the next pivot, so that every division is exact: the
 //! triangular form is the Howell form without the rows that only say something about multiples.
 
+use std::array::from_fn;
+
 /// Equations that are looked at first.
 const FIRST: usize = 9;
 
 /// Coefficients `c` with `columns · c = target` modulo 2^width, if there are any. Earlier columns are preferred.
 pub(crate) fn solve(columns: &[&[u64]], target: &[u64], width: u32) -> Option<Vec<u64>> {
+    if is_hopeless(columns, target, width) {
+        return None;
+    }
     // Most systems have no solution, and a few equations tell.
     if target.len() > 3 * FIRST && columns.len() < FIRST {
         eliminate(columns, target, width, target.len() / FIRST)?;
     }
     eliminate(columns, target, width, 1)
+}
+
+/// Do a few equations show that there is no solution? If the target is a sum of a constant and up to three columns, the
+/// differences of any rows, target included, have determinant zero.
+fn is_hopeless(columns: &[&[u64]], target: &[u64], width: u32) -> bool {
+    let [ones, rest @ ..] = columns else { return false };
+    let (count, last) = (rest.len() + 1, target.len() - 1);
+    if !(2..=4).contains(&count) || last <= count {
+        return false;
+    }
+    (0..2).any(|first| {
+        let at = |i: usize| first + i * (last - first) / count;
+        if (0..=count).any(|i| ones[at(i)] != 1) {
+            return false;
+        }
+        let column = |j: usize| rest.get(j).copied().unwrap_or(target);
+        let difference = |i: usize, j: usize| column(j)[at(i + 1)].wrapping_sub(column(j)[first]);
+        let determinant = match count {
+            2 => determinant::<2>(&from_fn(|i| from_fn(|j| difference(i, j))), 0, u8::MAX),
+            3 => determinant::<3>(&from_fn(|i| from_fn(|j| difference(i, j))), 0, u8::MAX),
+            _ => determinant::<4>(&from_fn(|i| from_fn(|j| difference(i, j))), 0, u8::MAX),
+        };
+        determinant << (64 - width.min(64)) != 0
+    })
+}
+
+/// The determinant modulo 2⁶⁴ of the rows from `row` on and the columns that are left.
+fn determinant<const N: usize>(m: &[[u64; N]; N], row: usize, left: u8) -> u64 {
+    if row == N {
+        return 1;
+    }
+    let mut sum = 0u64;
+    let mut sign = 1u64;
+    for column in (0..N).filter(|column| left >> column & 1 == 1) {
+        let rest = determinant(m, row + 1, left & !(1 << column));
+        sum = sum.wrapping_add(sign.wrapping_mul(m[row][column]).wrapping_mul(rest));
+        sign = sign.wrapping_neg();
+    }
+    sum
 }
 
 /// Solves every `step`-th of the equations.
@@ -109,6 +153,15 @@ mod tests {
         let (ones, x) = (vec![1; 3], vec![0, 2, 6]);
         assert_eq!(solve(&[&ones, &x], &[7, 8, 10], 64), None);
         assert_eq!(solve(&[&ones, &x], &[7, 13, 25], 64), Some(vec![7, 3]));
+    }
+
+    #[test]
+    fn determinants() {
+        let all = u8::MAX;
+        assert_eq!(determinant(&[[3, 5], [7, 11]], 0, all), (33 - 35i64) as u64);
+        assert_eq!(determinant(&[[2, 0, 1], [1, 3, 2], [1, 1, 1]], 0, all), 0);
+        assert_eq!(determinant(&[[2, 0, 1], [1, 3, 2], [1, 1, 4]], 0, all), 18);
+        assert_eq!(determinant(&[[1, 2, 3, 4], [2, 3, 4, 1], [3, 4, 1, 2], [4, 1, 2, 3]], 0, all), 160);
     }
 
     #[test]
