@@ -9,6 +9,7 @@ use graph::interpreter::Visit;
 use graph::loops::Loops;
 use graph::{Call, Callee, Function, Next, PointId};
 use kernel::EdgeClaim;
+use std::collections::BTreeMap;
 
 /// A guess about the shape of the product.
 #[derive(Clone, PartialEq, Debug)]
@@ -294,7 +295,8 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let visited = |head: &PointId| runs.iter().any(|r| r.visits[1].iter().any(|v| v.point == *head));
     let as_many = loops[0].heads.len() == loops[1].heads.len();
     let heads: Vec<PointId> = loops[1].heads.iter().copied().filter(|h| as_many || visited(h)).collect();
-    let owner = |m: &Meeting| owner(functions[0], &loops[0], m);
+    let owners = owners(functions[0], &loops[0]);
+    let owner = |m: &Meeting| owners.get(&m.heads[0]);
     // One head after the other; those that use the best partners are kept.
     let mut combinations: Vec<(usize, Vec<Meeting>)> = vec![(0, Vec::new())];
     for head in &heads {
@@ -368,7 +370,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         // Who does several turns at once has no reason to peel one.
         let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
         let uneven = plan.points.iter().filter(|p| is_uneven(p)).count();
-        let folded = folded(functions[0], loops, &plan.points);
+        let folded = folded(&owners, loops, &plan.points);
         let open = plan.points.iter().filter(|p| p.slack > 0).count();
         let lonely = plan.points.iter().filter(|p| p.alone).count();
         // A loop of the candidate alone, while one of the original meets nothing: rather these two are one.
@@ -393,19 +395,22 @@ fn is_uneven(meeting: &Meeting) -> bool {
     meeting.turns.iter().any(|n| *n > 2 && !n.is_power_of_two())
 }
 
-/// The original's loop that a meeting cuts.
-fn owner(original: &Function, loops: &Loops, meeting: &Meeting) -> Option<usize> {
-    loops.heads.iter().rposition(|head| loops.alternatives(original, *head).contains(&meeting.heads[0]))
+/// Which loop each point cuts, of those that may be cut there the last.
+type Owners = BTreeMap<PointId, usize>;
+
+fn owners(function: &Function, loops: &Loops) -> Owners {
+    let cuts = |(i, head): (usize, &PointId)| loops.alternatives(function, *head).into_iter().map(move |p| (p, i));
+    loops.heads.iter().enumerate().flat_map(cuts).collect()
 }
 
 /// How many loops of the candidate lie inside another that meets the same loop of the original.
-fn folded(original: &Function, loops: &[Loops; 2], points: &[Meeting]) -> usize {
+fn folded(owners: &Owners, loops: &[Loops; 2], points: &[Meeting]) -> usize {
     let nested = |outer: &Meeting, inner: &Meeting| {
         outer.heads[1] != inner.heads[1] && loops[1].body(outer.heads[1]).contains(&inner.heads[1])
     };
     let meeting: Vec<&Meeting> = points.iter().filter(|m| m.is_both()).collect();
     let pairs = meeting.iter().flat_map(|a| meeting.iter().map(move |b| (a, b)));
-    pairs.filter(|(a, b)| nested(a, b) && owner(original, &loops[0], a) == owner(original, &loops[0], b)).count()
+    pairs.filter(|(a, b)| nested(a, b) && owners.get(&a.heads[0]) == owners.get(&b.heads[0])).count()
 }
 
 /// Where the candidate is while the original goes round a loop that the candidate does not have: at the entry, or behind
