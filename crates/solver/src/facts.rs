@@ -82,7 +82,7 @@ impl<'a> Facts<'a> {
     }
 
     fn oracle_excludes(&mut self, arena: &mut Arena, condition: TermId) -> bool {
-        let Some(oracle) = &mut self.oracle else { return false };
+        let Some(oracle) = self.oracle.as_mut().filter(|oracle| !oracle.is_tired()) else { return false };
         let Some(vars) = small_vars(arena, condition) else { return false };
         self.vars.extend(self.literals[self.vars.len()..].iter().map(|fact| small_vars(arena, *fact)));
         // Facts that share a variable with the condition, or with such a fact, and so on.
@@ -114,9 +114,17 @@ impl<'a> Facts<'a> {
 
 /// The variables of a term that is small, memories excepted: those would relate everything with everything.
 fn small_vars(arena: &Arena, term: TermId) -> Option<Vec<VarId>> {
-    let terms = arena.topological(&[term]);
-    let vars = || terms.iter().filter_map(|t| arena.as_var(*t)).filter(|var| arena.var_sort(*var) != Sort::Memory);
-    (terms.len() <= MAX_TERMS).then(|| vars().collect())
+    let mut seen = FxHashSet::from_iter([term]);
+    let mut open = vec![term];
+    let mut vars = Vec::new();
+    while let Some(term) = open.pop() {
+        vars.extend(arena.as_var(term).filter(|var| arena.var_sort(*var) != Sort::Memory));
+        open.extend(arena.args(term).iter().copied().filter(|arg| seen.insert(*arg)));
+        if seen.len() > MAX_TERMS {
+            return None;
+        }
+    }
+    Some(vars)
 }
 
 #[cfg(test)]

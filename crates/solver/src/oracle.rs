@@ -46,11 +46,13 @@ pub(crate) struct Oracle<'a> {
 }
 
 impl Oracle<'_> {
+    /// Is nothing asked any more?
+    pub(crate) fn is_tired(&self) -> bool {
+        self.fruitless >= MAX_FRUITLESS || Instant::now() >= self.deadline
+    }
+
     /// Is the condition false wherever the facts hold?
     pub(crate) fn excludes(&mut self, arena: &mut Arena, facts: &[TermId], condition: TermId) -> bool {
-        if self.fruitless >= MAX_FRUITLESS || Instant::now() >= self.deadline {
-            return false;
-        }
         let mut assertions = facts.to_vec();
         assertions.push(condition);
         if self.happens(arena, &assertions) {
