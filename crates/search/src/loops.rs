@@ -15,6 +15,7 @@ mod samples;
 mod correlate;
 mod affine;
 mod columns;
+mod slots;
 mod fields;
 mod compared;
 mod conditions;

@@ -85,9 +85,7 @@ pub(crate) fn refine(
             if changes_world(arena, functions[i], &body) {
                 world = MemoryClaim::Equal;
             }
-        }
-        if !point.alone {
-            forget.extend(changing(functions[0], rows));
+            forget.extend(changing(arena, functions[i], side, &body, rows));
         }
         if choice.merged && !point.alone && !point.waits {
             forget.extend(merged_registers(&ways, live[1].get(point.heads[1].index()).copied(), point.heads[1]));
@@ -420,18 +418,23 @@ fn zeroed(arena: &Arena, function: &Function, body: &[PointId]) -> u64 {
     zero & !other
 }
 
-/// Variables of the original's frame that differ between two meetings of one run.
-fn changing(function: &Function, rows: &[Row]) -> BTreeSet<Location> {
+/// Variables of a frame, and other slots that the loop stores to, that differ between two meetings of one run.
+fn changing(arena: &Arena, function: &Function, side: Side, body: &[PointId], rows: &[Row]) -> BTreeSet<Location> {
+    let slot = |row: &Row, offset: i64, bytes: u16| match side {
+        Side::Original => row.original.slot(offset, bytes),
+        Side::Candidate => row.candidate.slot(offset, bytes),
+    };
     let mut out = BTreeSet::new();
-    for variable in super::columns::variables(function, Side::Original) {
-        let Spot::Slot { offset, bytes } = variable.spot else { continue };
+    let variables = super::columns::variables(function, side);
+    for place in variables.into_iter().chain(super::slots::stored(arena, function, side, body)) {
+        let Spot::Slot { offset, bytes } = place.spot else { continue };
         let changes = rows.windows(2).any(|w| {
             let [a, b] = [&w[0], &w[1]];
-            a.run == b.run && b.again && a.original.slot(offset, bytes) != b.original.slot(offset, bytes)
+            a.run == b.run && b.again && slot(a, offset, bytes) != slot(b, offset, bytes)
         });
-        let overlaps = out.iter().any(|l: &Location| l.overlaps(&variable));
+        let overlaps = out.iter().any(|l: &Location| l.overlaps(&place));
         if changes && !overlaps {
-            out.insert(variable);
+            out.insert(place);
         }
     }
     out
