@@ -72,6 +72,8 @@ pub enum Operator {
     Not,
     /// Disjunction.
     Or,
+    /// The second operand if the first holds, else the third.
+    Ite,
 }
 
 /// Nested deeper than this is refused.
@@ -134,6 +136,9 @@ fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: 
     Ok(match (operator, terms) {
         (Operator::Not, [a]) if sorts[0] == Sort::Bool => arena.bool_not(*a),
         (Operator::Or, all) if !all.is_empty() && sorts.iter().all(|s| *s == Sort::Bool) => arena.bool_or_all(all),
+        (Operator::Ite, [c, a, b]) if sorts[0] == Sort::Bool && sorts[1].width().is_some() && sorts[1] == sorts[2] => {
+            arena.ite(*c, *a, *b)
+        }
         _ if !numbers || terms.is_empty() => return misfit(),
         (Operator::Add, [first, rest @ ..]) if same => rest.iter().fold(*first, |sum, t| arena.add(sum, *t)),
         (Operator::Mul, [a, b]) if same => arena.mul(*a, *b),
@@ -217,6 +222,7 @@ impl<'t> Reader<'t> {
             "<=s" => Operator::Sle,
             "not" => Operator::Not,
             "or" => Operator::Or,
+            "ite" => Operator::Ite,
             other => return Err(format!("`{other}` is no operator")),
         };
         let mut operands = Vec::new();
@@ -290,6 +296,14 @@ mod tests {
         assert_ne!(means("(maxs o.rdi o.rsi)"), means("(maxu o.rdi o.rsi)"));
         expect!["operands of Extreme { most: true, signed: true } do not fit"]
             .assert_eq(&means("(maxs o.rdi (slice 0 32 o.rsi))"));
+    }
+
+    #[test]
+    fn choices_are_between_two_numbers() {
+        expect!["rdi == 0 ? rsi : rdx"].assert_eq(&means("(ite (= o.rdi #64:0) o.rsi o.rdx)"));
+        expect!["operands of Ite do not fit"].assert_eq(&means("(ite o.rdi o.rsi o.rdx)"));
+        expect!["operands of Ite do not fit"].assert_eq(&means("(ite (= o.rdi #64:0) o.rsi (slice 0 32 o.rdx))"));
+        expect!["operands of Ite do not fit"].assert_eq(&means("(ite (= o.rdi #64:0) o.rsi)"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod conditions;
 mod guards;
 mod merged;
 mod lanes;
+mod cases;
 mod guess;
 mod streams;
 mod alone;

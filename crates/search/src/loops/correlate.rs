@@ -228,7 +228,9 @@ fn align_run<'r>(plan: &Plan, run: &'r Run, number: usize, out: &mut Alignment<'
             None
         };
         let Some(mine) = found.or_else(|| reached(turns)) else {
-            out.misfits += usize::from(run.complete);
+            // The last of several turns at once may be cut short.
+            let last = from == Some(to) && turns > 1 && !theirs[b..].iter().any(|v| met(v).is_some());
+            out.misfits += usize::from(run.complete && !last);
             return;
         };
         a += mine + 1;
@@ -260,6 +262,8 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
 /// Partners that are considered for one head, and those with turns before the first meeting that depend on the path.
 const MOST_PARTNERS: usize = 6;
 const MOST_ODD: usize = 2;
+/// So many turns are many.
+const LONG: usize = 8;
 /// Combinations that waiting is tried with.
 const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
@@ -571,6 +575,13 @@ fn turns(counts: &[(usize, usize)], unroll: u32) -> Vec<[u32; 2]> {
             push([1, power(n)]);
             push([1, n]);
         }
+    }
+    // The last turn may be cut short: long runs tell the ratio nevertheless.
+    let long = counts.iter().filter(|(a, b)| (*a).min(*b) >= LONG);
+    let (all, others) = long.fold((0, 0), |(m, n), (a, b)| (m + a, n + b));
+    if all > 0 {
+        push([(all + others / 2) / others, 1]);
+        push([1, (others + all / 2) / all]);
     }
     push([1, 1]);
     out

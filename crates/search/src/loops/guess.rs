@@ -5,6 +5,7 @@
 //! the sum of its lanes. Then conditions: order, ranges and residues.
 
 use super::affine::solve;
+use super::cases::by_cases;
 use super::columns::{Column, Row, column, variables};
 use super::compared::Compared;
 use super::conditions::{conditions, order};
@@ -154,6 +155,11 @@ pub(crate) fn guess(
         let others: Vec<Column> = basis.iter().filter(|c| c.location != place).filter(free).cloned().collect();
         if !used.iter().any(|u| u.overlaps(&place))
             && let Some(text) = combine(names, &target, &others, dropped, Degree::Two)
+        {
+            note_places(&text, &mut used);
+            out.define.push((place, text));
+        } else if meeting.waits
+            && let Some(text) = by_cases(names, &target, &others, dropped)
         {
             note_places(&text, &mut used);
             out.define.push((place, text));
