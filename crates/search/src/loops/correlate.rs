@@ -262,8 +262,8 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
 /// Partners that are considered for one head, and those with turns before the first meeting that depend on the path.
 const MOST_PARTNERS: usize = 6;
 const MOST_ODD: usize = 2;
-/// So many turns are many.
-const LONG: usize = 8;
+/// Turns at once that a loop without vectors has.
+const FEW_TURNS: usize = 8;
 /// Combinations that waiting is tried with.
 const MOST_WAITING: usize = 3;
 /// Combinations that are looked at.
@@ -576,12 +576,15 @@ fn turns(counts: &[(usize, usize)], unroll: u32) -> Vec<[u32; 2]> {
             push([1, n]);
         }
     }
-    // The last turn may be cut short: long runs tell the ratio nevertheless.
-    let long = counts.iter().filter(|(a, b)| (*a).min(*b) >= LONG);
-    let (all, others) = long.fold((0, 0), |(m, n), (a, b)| (m + a, n + b));
-    if all > 0 {
-        push([(all + others / 2) / others, 1]);
-        push([1, (others + all / 2) / all]);
+    // The last of several turns at once may be cut short.
+    let most = |ratio: &dyn Fn(usize, usize) -> Option<usize>| {
+        counts.iter().filter_map(|(a, b)| ratio(*a, *b)).max().filter(|n| (2..=FEW_TURNS).contains(n))
+    };
+    if let Some(n) = most(&|a, b| (b > 1).then(|| (a - 1).div_ceil(b - 1))) {
+        push([n, 1]);
+    }
+    if let Some(n) = most(&|a, b| (a > 1).then(|| (b - 1).div_ceil(a - 1))) {
+        push([1, n]);
     }
     push([1, 1]);
     out
