@@ -13,12 +13,7 @@ const MOST_CASES: usize = 8;
 const FEWEST: usize = 6;
 
 /// A choice between two sums that gives the target in all rows.
-pub(super) fn by_cases(
-    names: &Names,
-    target: &Column,
-    basis: &[Column],
-    dropped: &BTreeSet<String>,
-) -> Option<String> {
+pub(super) fn by_cases(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<String>) -> Option<String> {
     let splits = |c: &&Column| {
         let zeros = c.values.iter().filter(|v| **v == 0).count();
         !c.forgotten && c.text.is_none() && zeros >= FEWEST && zeros + FEWEST <= c.values.len()

@@ -32,6 +32,9 @@ pub(crate) struct Meeting {
     pub peeled: u32,
     /// Turns more that the original may take before the first meeting, depending on the path.
     pub slack: u32,
+    /// How often the candidate comes to its head before they meet, where it comes from a loop that meets the same one of the
+    /// original: what is left over begins while the original still rests at its head.
+    pub late: u32,
     /// Does the candidate wait at its point while the original goes round alone?
     pub waits: bool,
     /// Does the candidate go round alone while the original rests? Then its point means nothing.
@@ -41,7 +44,7 @@ pub(crate) struct Meeting {
 impl Meeting {
     /// A loop of the candidate that the original does not have.
     fn alone(head: PointId) -> Meeting {
-        Meeting { heads: [NOWHERE, head], turns: [1, 1], peeled: 0, slack: 0, waits: false, alone: true }
+        Meeting { heads: [NOWHERE, head], turns: [1, 1], peeled: 0, slack: 0, late: 0, waits: false, alone: true }
     }
 
     fn is_both(&self) -> bool {
@@ -60,6 +63,7 @@ impl Plan {
             _ if target.waits || target.alone => [1, 1],
             Some(source) if source.heads == target.heads => target.turns,
             Some(source) if source.waits || source.alone => [1, 1],
+            Some(source) if source.heads[0] == target.heads[0] && target.late > 0 => [1, 1 + target.late],
             Some(source) if source.heads[0] == target.heads[0] => [source.turns[0], 1],
             Some(_) => [1, 1],
             None => [1 + target.peeled, 1],
@@ -262,6 +266,7 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
 /// Partners that are considered for one head, and those with turns before the first meeting that depend on the path.
 const MOST_PARTNERS: usize = 6;
 const MOST_ODD: usize = 2;
+const MOST_LATE: usize = 2;
 /// Turns at once that a loop without vectors has.
 const FEW_TURNS: usize = 8;
 /// Combinations that waiting is tried with.
@@ -348,6 +353,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
                             turns: [1, 1],
                             peeled: 0,
                             slack: 0,
+                            late: 0,
                             waits: true,
                             alone: false,
                         });
@@ -375,7 +381,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
         let uneven = plan.points.iter().filter(|p| is_uneven(p)).count();
         let folded = folded(&owners, loops, &plan.points);
-        let open = plan.points.iter().filter(|p| p.slack > 0).count();
+        let open = plan.points.iter().filter(|p| p.slack > 0 || p.late > 0).count();
         let lonely = plan.points.iter().filter(|p| p.alone).count();
         // A loop of the candidate alone, while one of the original meets nothing: rather these two are one.
         let unmatched = lonely > 0 && loops[0].heads.iter().any(|head| !met(head, &plan.points));
@@ -479,7 +485,15 @@ fn partners(
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
                 out.push((
                     2000 + 100 * apart,
-                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false, alone: false },
+                    Meeting {
+                        heads: [point, head],
+                        turns: [1, 1],
+                        peeled: 0,
+                        slack: 0,
+                        late: 0,
+                        waits: false,
+                        alone: false,
+                    },
                 ));
             }
             // A turn of the original may pass one of several heads: which, its path tells.
@@ -496,7 +510,15 @@ fn partners(
             if let Some(excess) = theirs.iter().filter(|h| **h != head).map(both).min().filter(|_| !counts.is_empty()) {
                 out.push((
                     excess,
-                    Meeting { heads: [point, head], turns: [1, 1], peeled: 0, slack: 0, waits: false, alone: false },
+                    Meeting {
+                        heads: [point, head],
+                        turns: [1, 1],
+                        peeled: 0,
+                        slack: 0,
+                        late: 0,
+                        waits: false,
+                        alone: false,
+                    },
                 ));
             }
             for turns in turns(&counts, unroll) {
@@ -508,7 +530,8 @@ fn partners(
                         .map(|(a, b)| (a * i64::from(turns[1]) - b * i64::from(turns[0])).unsigned_abs())
                         .sum();
                     let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                    let meeting = Meeting { heads: [point, head], turns, peeled, slack: 0, waits: false, alone: false };
+                    let meeting =
+                        Meeting { heads: [point, head], turns, peeled, slack: 0, late: 0, waits: false, alone: false };
                     out.push((1000 * excess / (all + 1), meeting));
                 }
             }
@@ -533,8 +556,12 @@ fn partners(
             odd.push(Meeting { slack: meeting.turns[0] - 1, ..*meeting });
         }
     }
+    // Behind another loop of the candidate it may be at this head while the original has not moved.
+    let plain = meetings.iter().filter(|m| m.turns == [1, 1] && m.peeled == 0 && theirs.first() != Some(&head));
+    let late: Vec<Meeting> = plain.take(MOST_LATE).map(|m| Meeting { late: 1, ..*m }).collect();
     meetings.truncate(MOST_PARTNERS);
     meetings.extend(odd);
+    meetings.extend(late);
     meetings
 }
 
