@@ -4,6 +4,10 @@ use super::columns::Column;
 use super::guess::{Guesses, NEAR, NOWHERE, Names};
 use graph::Side;
 use kernel::{Location, Spot};
+use std::collections::BTreeSet;
+
+/// Fewer values tell nothing about the others.
+const FEWEST_VALUES: usize = 4;
 
 /// Comparisons and residues that held in all rows.
 pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
@@ -55,6 +59,7 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             }
         }
     }
+    hold.extend(columns.iter().filter(|c| c.forgotten && !defined(&c.location)).filter_map(|c| stride(c, turns)));
     for x in columns.iter().copied() {
         for y in columns.iter().copied() {
             let same = x.location == y.location || x.location.width != y.location.width;
@@ -97,6 +102,20 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
         }
     }
     out.hold.extend(hold);
+}
+
+/// A number that goes up or down by two, four, eight each turn keeps its low bits. Where it was seen with few values, or is
+/// an address, that may be an accident.
+fn stride(column: &Column, turns: [u32; 2]) -> Option<String> {
+    let distinct: BTreeSet<u64> = column.values.iter().copied().collect();
+    let varied = distinct.iter().fold(0, |all, v| all | (v ^ column.values[0]));
+    let bits = varied.trailing_zeros();
+    let small = column.signed().iter().all(|v| v.unsigned_abs() < 1 << 31);
+    let told = turns == [1, 1] && small && distinct.len() >= FEWEST_VALUES;
+    (told && (1..=3).contains(&bits) && column.location.width >= 32).then(|| {
+        let rest = residue(column.values[0] & ((1 << bits) - 1), bits);
+        format!("(= (slice 0 {bits} {}) #{bits}:{rest})", column.name())
+    })
 }
 
 /// Is it a number of the original that its loops change and never look at, such as a sum? Where many turns are one, what

@@ -97,6 +97,7 @@ pub(crate) fn behind_registers(arena: &Arena, function: &Function, loops: &Loops
                 let var = arena.as_var(*term)?;
                 match Register::of_var(var) {
                     Some(Register::RSP) => None,
+                    Some(Register::RBP) if function.unoptimised => None,
                     Some(register @ Register::General(number)) => Some((var, register, number, factor.to_u64()?)),
                     _ => None,
                 }
