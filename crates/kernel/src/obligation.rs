@@ -10,7 +10,7 @@ use crate::rows::weakened;
 use graph::{Alias, Assumption, Known};
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::{Answer, Query};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use term::eval::Model;
 use term::{Arena, FloatOp, Func, Linear, Op, Sort, TermId, VarId};
 
@@ -61,6 +61,9 @@ pub(crate) enum FactKind {
 }
 
 const RELEVANT_FACTS: usize = 48;
+/// What a short question may cost: a tenth of a second or so.
+const SHORT_RESOURCES: u64 = 1_800_000;
+const SHORT_TIME: Duration = Duration::from_millis(1500);
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
 /// Time for all of them, in times of what one question may take.
@@ -76,10 +79,25 @@ impl Checker<'_, '_> {
     /// Proves a goal at a product point.
     pub(crate) fn prove(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         self.counts.obligations += 1;
-        match self.ask(at, known, goal) {
-            Err(Failure::Unknown(why)) => self.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
+        self.patiently(|checker| match checker.ask(at, known, goal) {
+            Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
             answer => answer,
+        })
+    }
+
+    /// Tries all ways to a proof with short questions before any with long ones: what is too hard as it stands is often easy
+    /// in another form.
+    fn patiently(&mut self, mut attempt: impl FnMut(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
+        let (resources, time) = self.solver.effort();
+        if resources > SHORT_RESOURCES {
+            self.solver.set_effort(SHORT_RESOURCES, time.min(SHORT_TIME));
+            let answer = attempt(self);
+            self.solver.set_effort(resources, time);
+            if !matches!(answer, Err(Failure::Unknown(_))) {
+                return answer;
+            }
         }
+        attempt(self)
     }
 
     /// Proves a goal case by case, where one question was too hard. All cases together may take a few times as long.
@@ -298,11 +316,11 @@ impl Checker<'_, '_> {
         }
         let goal = self.equality(known, a, b);
         self.counts.obligations += 1;
-        match self.ask(at, known, goal) {
-            Err(Failure::Unknown(_)) if self.prove_operands(at, known, a, b) => Ok(()),
-            Err(Failure::Unknown(why)) => self.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
+        self.patiently(|checker| match checker.ask(at, known, goal) {
+            Err(Failure::Unknown(_)) if checker.prove_operands(at, known, a, b) => Ok(()),
+            Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
             answer => answer,
-        }
+        })
     }
 
     /// Are two values equal because they are made in the same way of equal operands?

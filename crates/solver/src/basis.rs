@@ -6,7 +6,9 @@
 //! then near each other by their low bits alone, without arithmetic.
 //!
 //! Elimination is Gauss's, modulo 2^64, with pivots of coefficient one or minus one: each difference in turn, written
-//! in the variables chosen so far, gives away one variable, the one that occurs in the fewest differences.
+//! in the variables chosen so far, gives away one variable, the one that occurs in the fewest differences. A variable
+//! that also occurs inside another term of such a sum stays: put in there, it would still be the old one, and a state of
+//! the new variables would stand for none of the old.
 //!
 //! What would go wrong if this module were wrong: false proofs, if the substitution were no bijection.
 
@@ -35,21 +37,30 @@ pub(crate) fn change(arena: &mut Arena, assertions: &[TermId], distances: &[Term
     }
     let mut eliminated: Vec<(VarId, Linear)> = Vec::new();
     let mut introduced = FxHashSet::default();
+    // Variables inside other terms of the sums so far: what is read at an address that depends on them.
+    let mut inside: FxHashSet<VarId> = FxHashSet::default();
     for distance in distances {
         let mut sum = reduce(arena, &Linear::of(arena, *distance), &eliminated);
         sum.constant = Bits::zero(64);
         if sum.terms.len() < 2 {
             continue;
         }
+        let others = sum.terms.iter().filter(|(term, _)| arena.as_var(*term).is_none());
+        let within: FxHashSet<VarId> = others.flat_map(|(term, _)| arena.free_vars(*term)).collect();
+        if eliminated.iter().any(|(var, _)| within.contains(var)) {
+            continue;
+        }
         let is_pivot = |(term, coefficient): &&(TermId, Bits)| {
             let unit = *coefficient == Bits::new(64, 1) || coefficient.is_ones();
-            unit && arena.as_var(*term).is_some_and(|var| !introduced.contains(&var))
+            let free = |var: &VarId| !introduced.contains(var) && !within.contains(var) && !inside.contains(var);
+            unit && arena.as_var(*term).is_some_and(|var| free(&var))
         };
         let by_uses = |(term, _): &&(TermId, Bits)| uses.get(term).copied().unwrap_or(0);
         let Some((pivot, sign)) = sum.terms.iter().rev().filter(is_pivot).min_by_key(by_uses).copied() else {
             continue;
         };
         let Some(var) = arena.as_var(pivot) else { continue };
+        inside.extend(within);
         let new = arena.var(&format!("distance!{}", introduced.len()), Sort::Bv(64));
         introduced.extend(arena.as_var(new));
         // sum = sign·pivot + rest = new, hence pivot = sign·(new − rest).
@@ -138,6 +149,23 @@ mod tests {
             for term in basis.assertions.iter().chain(basis.eliminated.iter().map(|(_, value)| value)) {
                 assert!(arena.free_vars(*term).iter().all(|var| !eliminated.contains(var)));
             }
+        }
+    }
+
+    #[test]
+    fn a_variable_inside_another_term_of_the_sum_stays() {
+        let mut arena = Arena::new();
+        let [p, q] = ["p", "q"].map(|name| arena.var(name, Sort::Bv(64)));
+        let memory = arena.var("m", Sort::Memory);
+        let [behind_p, behind_q] = [p, q].map(|address| arena.load(memory, address, 8));
+        let distances = [(p, behind_p), (q, behind_p), (p, behind_q)].map(|(a, b)| arena.sub(a, b));
+        let bound = arena.bv(64, 8);
+        let assertions = distances.map(|d| arena.ult(d, bound));
+        let basis = change(&mut arena, &assertions, &distances);
+        let eliminated: Vec<String> = basis.eliminated.iter().map(|(v, _)| arena.var_name(*v).to_string()).collect();
+        assert_eq!(eliminated, ["q"]);
+        for term in basis.assertions.iter().chain(basis.eliminated.iter().map(|(_, value)| value)) {
+            assert!(arena.free_vars(*term).iter().all(|var| arena.var_name(*var) != "q"), "{}", arena.text(*term));
         }
     }
 

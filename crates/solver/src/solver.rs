@@ -162,6 +162,11 @@ impl Solver {
         self.options.question_time = time;
     }
 
+    /// What one question may cost: resources, and time.
+    pub fn effort(&self) -> (u64, Duration) {
+        (self.options.full_resources, self.options.question_time)
+    }
+
     /// How long one question may take.
     pub fn question_time(&self) -> Duration {
         self.options.question_time
