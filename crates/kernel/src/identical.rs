@@ -47,3 +47,87 @@ fn contracts_of(function: &Function) -> impl Iterator<Item = &LocalContract> {
 fn keeps_places(contract: &LocalContract) -> bool {
     contract.promoted.is_empty() && contract.moved.iter().all(|(from, to)| to.is_none_or(|to| to == *from))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph::{Call, Content, Contracts, ObjectKind, Op, PointId, Register};
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+    use term::{Arena, Sort};
+
+    /// A loop that calls `g` with a table.
+    fn function(arena: &mut Arena, step: u64) -> Function {
+        let table = arena.var("&table", Sort::Bv(64));
+        let (var, register) = (arena.as_var(table).expect("a variable"), arena.var("rdi", Sort::Bv(64)));
+        let (add, target) = (arena.bv(64, step), arena.as_var(register).expect("a variable"));
+        let value = arena.add(table, add);
+        let call = Call { callee: Callee::Named("g".to_string()), returns: Some(PointId(0)), tail: false };
+        let point = Point { address: 0, ops: vec![(0, Op::Set { var: target, value })], next: Next::Call(call) };
+        let kind = ObjectKind::Named { defined: true, local: false, weak: false, function: false };
+        let content = Some(Content { bytes: vec![1, 2], pointers: Vec::new() });
+        let object = Object {
+            var,
+            name: "table".to_string(),
+            kind,
+            size: Some(2),
+            align: 1,
+            read_only: true,
+            content,
+            constant_static: false,
+            unaliased: false,
+            constancy: Default::default(),
+            volatile: false,
+            start: None,
+            initial: None,
+            start_identity: None,
+            members: Vec::new(),
+        };
+        Function { points: vec![point], objects: BTreeMap::from([(var, object)]), ..Function::default() }
+    }
+
+    #[test]
+    fn steps_and_data_must_be_the_same() {
+        let mut arena = Arena::new();
+        let original = function(&mut arena, 4);
+        assert!(are_identical(&original, &function(&mut arena, 4)));
+        assert!(!are_identical(&original, &function(&mut arena, 8)));
+        let mut other = function(&mut arena, 4);
+        other.objects.values_mut().for_each(|o| o.content = None);
+        assert!(!are_identical(&original, &other));
+        let mut other = function(&mut arena, 4);
+        other.points.push(other.points[0].clone());
+        assert!(!are_identical(&original, &other));
+    }
+
+    #[test]
+    fn arguments_must_be_where_they_were() {
+        let mut arena = Arena::new();
+        let candidate = function(&mut arena, 4);
+        let with = |to: Option<Register>, name: &str, arena: &mut Arena| {
+            let contract = LocalContract {
+                private: true,
+                ranges: BTreeMap::new(),
+                result_range: None,
+                noreturn: false,
+                arguments: BTreeMap::new(),
+                moved: BTreeMap::from([(Register::ARGUMENTS[0], to)]),
+                promoted: BTreeMap::new(),
+                reads: Default::default(),
+                result_unused: false,
+                result: None,
+                returns_fresh: false,
+                effect: graph::contract::LocalEffect::Unknown,
+            };
+            let mut contracts = Contracts::new();
+            contracts.insert(name.to_string(), contract);
+            Function { contracts: Arc::new(contracts), ..function(arena, 4) }
+        };
+        let [first, second] = [Register::ARGUMENTS[0], Register::ARGUMENTS[1]].map(Some);
+        assert!(are_identical(&with(first, "g", &mut arena), &candidate));
+        assert!(are_identical(&with(None, "g", &mut arena), &candidate));
+        assert!(!are_identical(&with(second, "g", &mut arena), &candidate));
+        // Nobody here calls it.
+        assert!(are_identical(&with(second, "h", &mut arena), &candidate));
+    }
+}
