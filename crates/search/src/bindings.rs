@@ -16,11 +16,12 @@ const SAVE_AREA: u64 = 176;
 const OVERFLOW_AREA: u64 = 256;
 
 /// The local objects claimed so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Bindings {
     claims: Vec<Claim>,
 }
 
+#[derive(Clone)]
 struct Claim {
     binding: Binding,
     /// Where in the object the original's address pointed when the claim was made.
@@ -30,6 +31,11 @@ struct Claim {
 }
 
 impl Bindings {
+    /// Is nothing claimed?
+    pub fn is_empty(&self) -> bool {
+        self.claims.is_empty()
+    }
+
     /// The claims as a certificate holds them.
     pub fn to_claims(&self) -> Vec<LocalClaim> {
         self.claims.iter().map(|c| LocalClaim::of(&c.binding)).collect()

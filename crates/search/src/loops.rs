@@ -30,6 +30,7 @@ mod in_order;
 mod from_code;
 mod refine;
 
+use crate::bindings::Bindings;
 use crate::inputs::Input;
 use crate::refute::Runner;
 use correlate::Plan;
@@ -113,6 +114,8 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub behind: Vec<fields::Field>,
     /// What the first correlation failed at.
     pub first: Option<String>,
+    /// The local objects that the correlation before this one needed: most of them have nothing to do with it.
+    pub bindings: Bindings,
 }
 
 /// Has one of the functions a loop?
@@ -121,7 +124,7 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 }
 
 /// Correlations that are tried.
-const MOST_PLANS: usize = 12;
+const MOST_PLANS: usize = 14;
 /// What one question may cost: there are many, and some are about guesses that are wrong. All correlations are tried with
 /// little first, because the questions about a wrong one are often the hard ones; where nothing else speaks against it, the
 /// hard ones get three times as much. Resources end most questions in a tenth
@@ -225,7 +228,7 @@ impl<'a> LoopSearch<'_, 'a> {
         match last {
             Some(last) => last,
             None => {
-                let certificate = crate::bindings::Bindings::default().certificate(self.original, self.candidate);
+                let certificate = Bindings::default().certificate(self.original, self.candidate);
                 let nothing = Rejection::Malformed("nothing tells which loop heads are reached together".to_string());
                 (Err(nothing), certificate)
             }

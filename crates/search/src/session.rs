@@ -133,6 +133,7 @@ impl Session {
                     compared: Default::default(),
                     behind: Vec::new(),
                     first: None,
+                    bindings: Bindings::default(),
                 };
                 let found = search.prove(arena);
                 tried = tried.or(search.first.take());

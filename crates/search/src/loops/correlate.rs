@@ -267,6 +267,8 @@ fn nth(visits: &[Visit], point: PointId, n: u32) -> Option<usize> {
 const MOST_PARTNERS: usize = 6;
 const MOST_ODD: usize = 2;
 const MOST_LATE: usize = 2;
+/// Plans that leave loops of both sides alone before others do not.
+const MOST_LONELY: usize = 3;
 /// Turns at once that a loop without vectors has.
 const FEW_TURNS: usize = 8;
 /// Combinations that waiting is tried with.
@@ -370,6 +372,11 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let mut scored: Vec<((usize, usize, usize), Plan)> = Vec::new();
     for (number, points) in waiting.into_iter().enumerate() {
         let alone = usize::from(number >= first && first > 0);
+        // Only behind a loop that meets the same one of the original.
+        let shares = |m: &Meeting| points.iter().filter(|other| other.heads[0] == m.heads[0]).count() > 1;
+        if points.iter().any(|m| m.late > 0 && !shares(m)) {
+            continue;
+        }
         let Some(plan) = complete(loops, functions[0], points) else { continue };
         if scored.iter().any(|(_, p)| *p == plan) {
             continue;
@@ -396,6 +403,14 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         scored.push(((alignment.misfits + unmatched, alignment.left_over + disorder + alone, usize::MAX - rows), plan));
     }
     scored.sort_by_key(|(score, _)| *score);
+    // Where the original has a loop that meets nothing, few plans leave one of the candidate's alone; the others come last.
+    let mut few = 0;
+    let (scored, last): (Vec<_>, Vec<_>) = scored.into_iter().partition(|(_, plan)| {
+        let lonely = plan.points.iter().any(|p| p.alone) && loops[0].heads.iter().any(|head| !met(head, &plan.points));
+        few += usize::from(lonely);
+        !lonely || few <= MOST_LONELY
+    });
+    let scored: Vec<_> = scored.into_iter().chain(last).collect();
     scored.iter().take(20).for_each(|(score, plan)| tracing::trace!(?score, ?plan.points, "scored"));
     scored.into_iter().map(|(_, plan)| plan).collect()
 }

@@ -62,6 +62,29 @@ pub(crate) fn refine(
     rows: &[Vec<Row>],
     choice: Choice,
 ) -> (Result<CheckedProof, Rejection>, Certificate) {
+    let known = std::mem::take(&mut search.bindings);
+    let borrowed = !known.is_empty();
+    let (result, certificate) = refine_from(search, arena, plan, rows, choice, known);
+    // Another correlation may have taken other objects for the same.
+    let about_locals = match &result {
+        Err(Rejection::Malformed(_) | Rejection::Unbound { .. }) => true,
+        Err(Rejection::Stuck(Stuck::Unbound { .. } | Stuck::Unsupported { .. })) => true,
+        _ => false,
+    };
+    if borrowed && about_locals && Instant::now() < search.deadline {
+        return refine_from(search, arena, plan, rows, choice, Bindings::default());
+    }
+    (result, certificate)
+}
+
+fn refine_from(
+    search: &mut LoopSearch,
+    arena: &mut Arena,
+    plan: &Plan,
+    rows: &[Vec<Row>],
+    choice: Choice,
+    mut bindings: Bindings,
+) -> (Result<CheckedProof, Rejection>, Certificate) {
     let functions = [search.original, search.candidate];
     let loops = functions.map(Loops::of);
     let live = functions.map(|f| liveness(arena, f, &|_| None));
@@ -110,7 +133,6 @@ pub(crate) fn refine(
             guards,
         });
     }
-    let mut bindings = Bindings::default();
     let mut stale = true;
     let mut patient = false;
     for round in 0.. {
@@ -219,6 +241,7 @@ pub(crate) fn refine(
         }
         if !progress || round >= MOST_ROUNDS || Instant::now() >= search.deadline {
             search.patience.apply(search.solver);
+            search.bindings = bindings;
             search.effort.survivors += certificate.points.iter().map(|p| p.define.len() + p.hold.len()).sum::<usize>();
             return (result, certificate);
         }
