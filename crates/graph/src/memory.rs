@@ -117,20 +117,15 @@ impl Context<'_> {
         let linear = Linear::of(self.arena, address);
         let mut base = None;
         for (part, factor) in &linear.terms {
-            let narrow = match self.arena.op(*part) {
-                TermOp::Zext(_) | TermOp::Sext(_) => self.arena.width(self.arena.args(*part)[0]) <= 32,
-                _ => false,
-            };
             // What the candidate computes may be a distance between two objects.
             let free = self.arena.free_vars(*part);
-            if !narrow && free.iter().any(|var| self.is_candidate_value(*var)) {
+            if !self.is_narrow(*part) && free.iter().any(|var| self.is_candidate_value(*var)) {
                 return false;
             }
-            let factor = factor.to_i64();
-            if narrow || factor.is_some_and(|f| f > 1 || f < -1) {
+            if self.is_index(*part, *factor) {
                 continue;
             }
-            if factor != Some(1) || base.replace(*part).is_some() {
+            if factor.to_i64() != Some(1) || base.replace(*part).is_some() {
                 return false;
             }
         }
@@ -138,6 +133,17 @@ impl Context<'_> {
         let text = self.arena.text(base);
         self.assume(Assumption::about("in-bounds", text));
         true
+    }
+
+    /// Is a part of an address extended from 32 bits or less?
+    fn is_narrow(&self, part: TermId) -> bool {
+        let extended = matches!(self.arena.op(part), TermOp::Zext(_) | TermOp::Sext(_));
+        extended && self.arena.width(self.arena.args(part)[0]) <= 32
+    }
+
+    /// Is a part of an address no pointer: extended from 32 bits, or scaled?
+    fn is_index(&self, part: TermId, factor: Bits) -> bool {
+        self.is_narrow(part) || factor.to_i64().is_some_and(|f| f > 1 || f < -1)
     }
 
     /// Is a value older than that time, or the address of another new object, whichever way it was chosen?
@@ -193,8 +199,21 @@ impl Context<'_> {
     /// Does an address contain that of the object, other than as a place in memory that something was loaded from?
     fn is_part_of(&self, var: VarId, address: TermId) -> bool {
         let outside = |t: TermId| !matches!(self.arena.op(t), TermOp::Load(_)) && self.arena.sort(t) != Sort::Memory;
-        let parts = self.arena.topological_where(&[address], outside);
-        if parts.into_iter().filter_map(|t| self.arena.as_var(t)).any(|v| v == var || self.is_candidate_value(v)) {
+        let vars = |roots: &[TermId]| -> Vec<VarId> {
+            let parts = self.arena.topological_where(roots, outside);
+            parts.into_iter().filter_map(|t| self.arena.as_var(t)).collect()
+        };
+        if vars(&[address]).contains(&var) {
+            return true;
+        }
+        // Where the original accesses it, too, an index is an index, whoever computes it.
+        let linear = Linear::of(self.arena, address);
+        let pointers = linear.terms.iter().filter(|(part, factor)| !self.is_index(*part, *factor)).map(|(part, _)| *part);
+        let pointers: Vec<TermId> = match self.original_addresses.contains(&address) {
+            true => pointers.collect(),
+            false => vec![address],
+        };
+        if vars(&pointers).into_iter().any(|v| self.is_candidate_value(v)) {
             return true;
         }
         // The candidate may keep the address in a memory of its own.

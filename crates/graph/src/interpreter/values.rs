@@ -83,11 +83,14 @@ pub enum Fabric {
     Numbers,
     /// Pointers, and now and then the end of a list.
     Links,
+    /// Nothing for the most part: flags that are not set, places that are free.
+    Zeros,
 }
 
 impl Fabric {
     /// All of them.
-    pub const ALL: [Fabric; 5] = [Fabric::Mixed, Fabric::Text, Fabric::Digits, Fabric::Numbers, Fabric::Links];
+    pub const ALL: [Fabric; 6] =
+        [Fabric::Mixed, Fabric::Text, Fabric::Digits, Fabric::Numbers, Fabric::Links, Fabric::Zeros];
 
     /// What a callee answers that has a habit: many functions say zero if all is well, and code goes on only then.
     pub(super) fn result(self, random: u64, habit: u64, bytes: u16, constants: &[u64]) -> u64 {
@@ -119,6 +122,11 @@ impl Fabric {
                 let number = |r: u64| (r % 128).wrapping_sub(16) & 0xffff_ffff;
                 if random.is_multiple_of(8) { 0 } else { number(more) | number(more >> 20) << 32 }
             }
+            Fabric::Zeros => match random % 8 {
+                0 => more % 40 | (more >> 20) % 40 << 32,
+                1 => plausible_word(more, constants),
+                _ => 0,
+            },
             Fabric::Links => match random % 20 {
                 // What an argument points to may point back, and lists may end where an object is.
                 0..=1 if !known.is_empty() => known[(more % known.len() as u64) as usize],

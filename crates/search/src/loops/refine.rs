@@ -352,7 +352,7 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bo
 
 /// The points of all loops that a cut point belongs to, the innermost of which it cuts.
 fn bodies(function: &Function, loops: &Loops, cut: PointId) -> Vec<PointId> {
-    let owner = loops.heads.iter().rev().find(|head| loops.alternatives(function, **head).contains(&cut));
+    let owner = loops.heads.iter().rev().find(|head| loops.cuts(function, **head).contains(&cut));
     owner.map_or(Vec::new(), |head| loops.body(*head))
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn unseen(loops: &[Loops; 2], runs: &[Run]) -> usize {
 
 /// The points where states are noted: loop heads, and what cuts the original's loops as well.
 pub(crate) fn watched(function: &Function, loops: &Loops) -> Vec<PointId> {
-    loops.heads.iter().flat_map(|head| loops.alternatives(function, *head)).collect()
+    loops.heads.iter().flat_map(|head| loops.cuts(function, *head)).collect()
 }
 
 /// Runs both programs on many inputs, the given ones first.
