@@ -208,7 +208,8 @@ impl Context<'_> {
         }
         // Where the original accesses it, too, an index is an index, whoever computes it.
         let linear = Linear::of(self.arena, address);
-        let pointers = linear.terms.iter().filter(|(part, factor)| !self.is_index(*part, *factor)).map(|(part, _)| *part);
+        let pointers =
+            linear.terms.iter().filter(|(part, factor)| !self.is_index(*part, *factor)).map(|(part, _)| *part);
         let pointers: Vec<TermId> = match self.original_addresses.contains(&address) {
             true => pointers.collect(),
             false => vec![address],
