@@ -143,7 +143,7 @@ impl Context<'_> {
 
     /// Is a part of an address no pointer: extended from 32 bits, or scaled?
     fn is_index(&self, part: TermId, factor: Bits) -> bool {
-        self.is_narrow(part) || factor.to_i64().is_some_and(|f| f > 1 || f < -1)
+        self.is_narrow(part) || factor.to_i64().is_some_and(|f| !(-1..=1).contains(&f))
     }
 
     /// Is a value older than that time, or the address of another new object, whichever way it was chosen?

@@ -123,7 +123,7 @@ impl Fabric {
                 if random.is_multiple_of(8) { 0 } else { number(more) | number(more >> 20) << 32 }
             }
             Fabric::Zeros => match random % 8 {
-                0 => more % 40 | (more >> 20) % 40 << 32,
+                0 => (more % 40) | (((more >> 20) % 40) << 32),
                 1 => plausible_word(more, constants),
                 _ => 0,
             },
