@@ -100,7 +100,7 @@ pub struct Context<'a> {
     candidate_values: FxHashSet<VarId>,
     local_vars: Vec<VarId>,
     /// Clock at which each local object escaped.
-    escaped_at: Vec<Option<u32>>,
+    pub(crate) escaped_at: Vec<Option<u32>>,
     /// Local objects that escaped since the last [`Context::publish`].
     just_escaped: Vec<usize>,
     /// When a variable came into being: 0 for inputs, later for results of calls.
@@ -108,7 +108,7 @@ pub struct Context<'a> {
     clock: u32,
     term_facts: FxHashMap<TermId, TermFacts>,
     /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
-    original_addresses: FxHashSet<TermId>,
+    pub(crate) original_addresses: FxHashSet<TermId>,
     /// Blocks that the original fills or copies: where they begin, and their lengths.
     pub(crate) original_blocks: FxHashSet<(TermId, TermId)>,
     /// Addresses of which it cannot be told what object they are about.
@@ -708,6 +708,11 @@ impl<'a> Context<'a> {
             return true;
         }
         self.escaped_at[local].is_some_and(|escaped| facts.birth >= escaped)
+    }
+
+    /// Is the term made of the address of a local object?
+    pub(crate) fn mentions_local(&mut self, term: TermId) -> bool {
+        self.facts(term).locals != 0
     }
 
     /// Was everything that the term is made of there before that time?

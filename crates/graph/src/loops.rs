@@ -164,6 +164,40 @@ impl Loops {
         }
     }
 
+    /// Points at which the loop may be cut: the alternatives, and of the others that every turn passes once the first and the
+    /// last. A compiler may begin its turn in the middle: behind several tests, or where the variable is counted up.
+    pub fn cuts(&self, function: &Function, head: PointId) -> Vec<PointId> {
+        let mut out = self.alternatives(function, head);
+        let body = self.body(head);
+        let inside: FxHashSet<PointId> = body.iter().copied().collect();
+        let inner: FxHashSet<PointId> = self
+            .heads
+            .iter()
+            .filter(|other| **other != head && inside.contains(other))
+            .flat_map(|other| self.body(*other))
+            .collect();
+        let returns_without = |point: PointId| {
+            let mut seen: FxHashSet<PointId> = FxHashSet::from_iter([point]);
+            let mut open = vec![head];
+            while let Some(at) = open.pop() {
+                for next in successors(function, at).into_iter().filter(|p| inside.contains(p)) {
+                    if next == head {
+                        return true;
+                    }
+                    if seen.insert(next) {
+                        open.push(next);
+                    }
+                }
+            }
+            false
+        };
+        let others: Vec<PointId> =
+            body.into_iter().filter(|p| !out.contains(p) && !inner.contains(p) && !returns_without(*p)).collect();
+        out.extend(others.first());
+        out.extend(others.last().filter(|_| others.len() > 1));
+        out
+    }
+
     /// The points of the loop at a head: those that lead back to it without leaving through an earlier head.
     pub fn body(&self, head: PointId) -> Vec<PointId> {
         let rank = |point: PointId| self.ranks[point.index()];

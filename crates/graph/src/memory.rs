@@ -70,19 +70,26 @@ impl Context<'_> {
         }
         for (region, other) in [(ra, b), (rb, a)] {
             let Some(region) = region else { continue };
-            let apart = match region.local {
-                Some(local) => !self.may_reach_local(other, local),
-                None if self.may_assume("unaliased-static")
-                    && self.is_unaliased(region.var)
-                    && !self.is_part_of(region.var, other) =>
-                {
-                    let name = self.object_name(region.var);
-                    self.assume(Assumption::about("unaliased-static", name));
-                    self.assume(Assumption::global("disjoint-objects"));
-                    true
-                }
-                None => self.allocations.get(&region.var).copied().is_some_and(|born| self.older_than(other, born)),
-            };
+            let apart =
+                match region.local {
+                    Some(local) => {
+                        let escaped = self.escaped_at[local];
+                        !self.may_reach_local(other, local)
+                            || escaped.is_some_and(|then| self.is_based_before(other, then, region.var))
+                    }
+                    None if self.may_assume("unaliased-static")
+                        && self.is_unaliased(region.var)
+                        && !self.is_part_of(region.var, other) =>
+                    {
+                        let name = self.object_name(region.var);
+                        self.assume(Assumption::about("unaliased-static", name));
+                        self.assume(Assumption::global("disjoint-objects"));
+                        true
+                    }
+                    None => self.allocations.get(&region.var).copied().is_some_and(|born| {
+                        self.older_than(other, born) || self.is_based_before(other, born, region.var)
+                    }),
+                };
             if apart {
                 if region.local.is_some() {
                     self.assume(Assumption::global("frame-private"));
@@ -97,6 +104,65 @@ impl Context<'_> {
             }
         }
         Alias::May
+    }
+
+    /// Is an address that the original accesses an index away from a pointer that was there before that time, or to another
+    /// new object? Then it lies in what the pointer points to, and not in an object that came to be reached later. What is
+    /// scaled, or extended from 32 bits, is an index; of what else there is must be one.
+    fn is_based_before(&mut self, address: TermId, clock: u32, object: VarId) -> bool {
+        let known = self.original_addresses.contains(&address) && self.may_assume("in-bounds");
+        if !known || self.depends_on_frame(address) || self.mentions_local(address) {
+            return false;
+        }
+        let linear = Linear::of(self.arena, address);
+        let mut base = None;
+        for (part, factor) in &linear.terms {
+            // What the candidate computes may be a distance between two objects.
+            let free = self.arena.free_vars(*part);
+            if !self.is_narrow(*part) && free.iter().any(|var| self.is_candidate_value(*var)) {
+                return false;
+            }
+            if self.is_index(*part, *factor) {
+                continue;
+            }
+            if factor.to_i64() != Some(1) || base.replace(*part).is_some() {
+                return false;
+            }
+        }
+        let Some(base) = base.filter(|base| self.points_elsewhere(*base, clock, object)) else { return false };
+        let text = self.arena.text(base);
+        self.assume(Assumption::about("in-bounds", text));
+        true
+    }
+
+    /// Is a part of an address extended from 32 bits or less?
+    fn is_narrow(&self, part: TermId) -> bool {
+        let extended = matches!(self.arena.op(part), TermOp::Zext(_) | TermOp::Sext(_));
+        extended && self.arena.width(self.arena.args(part)[0]) <= 32
+    }
+
+    /// Is a part of an address no pointer: extended from 32 bits, or scaled?
+    fn is_index(&self, part: TermId, factor: Bits) -> bool {
+        self.is_narrow(part) || factor.to_i64().is_some_and(|f| !(-1..=1).contains(&f))
+    }
+
+    /// Is a value older than that time, or the address of another new object, whichever way it was chosen?
+    fn points_elsewhere(&mut self, value: TermId, clock: u32, object: VarId) -> bool {
+        if self.older_than(value, clock) {
+            return true;
+        }
+        if let Some(var) = self.arena.as_var(value) {
+            let fresh = var != object && self.allocations.contains_key(&var);
+            if fresh {
+                self.assume(Assumption::global("fresh-allocation"));
+            }
+            return fresh;
+        }
+        if self.arena.op(value) == TermOp::Ite {
+            let [_, a, b] = *self.arena.args(value) else { return false };
+            return self.points_elsewhere(a, clock, object) && self.points_elsewhere(b, clock, object);
+        }
+        false
     }
 
     /// Are these bytes on the stack, among those claimed of what a variadic function was given? Who owns them is not known:
@@ -133,8 +199,22 @@ impl Context<'_> {
     /// Does an address contain that of the object, other than as a place in memory that something was loaded from?
     fn is_part_of(&self, var: VarId, address: TermId) -> bool {
         let outside = |t: TermId| !matches!(self.arena.op(t), TermOp::Load(_)) && self.arena.sort(t) != Sort::Memory;
-        let parts = self.arena.topological_where(&[address], outside);
-        if parts.into_iter().filter_map(|t| self.arena.as_var(t)).any(|v| v == var || self.is_candidate_value(v)) {
+        let vars = |roots: &[TermId]| -> Vec<VarId> {
+            let parts = self.arena.topological_where(roots, outside);
+            parts.into_iter().filter_map(|t| self.arena.as_var(t)).collect()
+        };
+        if vars(&[address]).contains(&var) {
+            return true;
+        }
+        // Where the original accesses it, too, an index is an index, whoever computes it.
+        let linear = Linear::of(self.arena, address);
+        let pointers =
+            linear.terms.iter().filter(|(part, factor)| !self.is_index(*part, *factor)).map(|(part, _)| *part);
+        let pointers: Vec<TermId> = match self.original_addresses.contains(&address) {
+            true => pointers.collect(),
+            false => vec![address],
+        };
+        if vars(&pointers).into_iter().any(|v| self.is_candidate_value(v)) {
             return true;
         }
         // The candidate may keep the address in a memory of its own.

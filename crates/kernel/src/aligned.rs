@@ -3,7 +3,7 @@
 //! Two accesses of one size at addresses that are multiples of it meet exactly or not at all. So a read behind a store is a
 //! choice between two values, where bytes that may meet anywhere would be a choice per byte and distance.
 //!
-//! Trust: full. Alignment is used only where it holds whenever the point is reached, and only after a question without it
+//! Trust: full. Alignment is used only where the original makes the access on the way, and only after a question without it
 //! was too hard, or was refuted by a state that violates it.
 
 use crate::obligation::FactKind;
@@ -15,6 +15,8 @@ use term::{Arena, Op, Sort, TermId};
 
 /// Alignments that one question is given.
 const MOST: usize = 48;
+/// Those among them that hold on some ways only.
+const MOST_PERHAPS: usize = 12;
 
 impl Checker<'_, '_> {
     /// A question with the alignments that hold at a point: its hypotheses and its goal. `None` if there are none, or if the
@@ -31,19 +33,29 @@ impl Checker<'_, '_> {
         }
         let arena = &mut *self.context.arena;
         let mut addresses: Vec<(TermId, u64)> = Vec::new();
+        // What is accessed on some ways only is no more than a hypothesis.
+        let mut perhaps: Vec<(TermId, TermId, u64)> = Vec::new();
         for fact in at.facts.iter().rev() {
             let FactKind::Aligned { address, align } = fact.kind else { continue };
             let when = known.simplify(arena, fact.when);
-            if arena.as_bool(when) == Some(true) && !addresses.contains(&(address, align)) && addresses.len() < MOST {
-                addresses.push((address, align));
+            match arena.as_bool(when) {
+                Some(true) if !addresses.contains(&(address, align)) && addresses.len() < MOST => {
+                    addresses.push((address, align));
+                }
+                None if perhaps.len() < MOST_PERHAPS => perhaps.push((when, address, align)),
+                _ => {}
             }
         }
         let mut violated = false;
         let mut hypotheses = Vec::new();
-        for (address, align) in &addresses {
+        let yes = arena.bool(true);
+        perhaps.truncate(if model.is_some() { MOST_PERHAPS } else { 0 });
+        let certain = addresses.iter().map(|(address, align)| (yes, *address, *align));
+        for (when, address, align) in certain.chain(perhaps).collect::<Vec<_>>() {
             let bits = align.trailing_zeros() as u16;
-            let (low, zero) = (arena.truncate(*address, bits), arena.bv(bits, 0));
-            let holds = arena.eq(low, zero);
+            let (low, zero) = (arena.truncate(address, bits), arena.bv(bits, 0));
+            let aligned = arena.eq(low, zero);
+            let holds = arena.implies(when, aligned);
             violated |= model.is_none_or(|model| !Evaluator::new(arena, model).bool(holds));
             hypotheses.push(holds);
         }

@@ -230,7 +230,7 @@ impl Checker<'_, '_> {
             let text = self.context.arena.text(access.address);
             self.context.assume(Assumption::about("no-fault", text));
         }
-        covered
+        covered || self.behind.is_some_and(|head| self.made_later(at, head, access))
     }
 
     pub(crate) fn covers(
@@ -259,7 +259,11 @@ impl Checker<'_, '_> {
         let covered = covered.or_else(|| self.same_address(&settled, &others));
         let covered = covered.or_else(|| if gaps == Gaps::Filled { self.between(&settled, &others) } else { None });
         let covered = covered.or_else(|| self.same_bytes(&settled, &others));
-        covered.or_else(|| self.likely_same(&settled, &others))
+        let covered = covered.or_else(|| self.likely_same(&settled, &others));
+        match (covered, self.likely_chunk(&settled, &others).filter(|_| gaps == Gaps::Filled)) {
+            (Some(a), Some(b)) => Some(self.context.arena.bool_or(a, b)),
+            (a, b) => a.or(b),
+        }
     }
 
     /// A call of a pure function must be one that the original makes, with the same operands.
@@ -472,6 +476,22 @@ impl Checker<'_, '_> {
 
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.
     fn same_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
+        let low = self.place_in_chunk(access)?;
+        (self.context.arena.as_u64(low) == Some(0)).then(|| self.touched_chunk(access, others))?
+    }
+
+    /// The same where it remains to be proved that the chunk is aligned: types may say so.
+    fn likely_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
+        let low = self.place_in_chunk(access).filter(|low| self.context.arena.as_u64(*low).is_none())?;
+        let touched = self.touched_chunk(access, others)?;
+        let width = self.context.arena.width(low);
+        let zero = self.context.arena.bv(width, 0);
+        let aligned = self.context.arena.eq(low, zero);
+        Some(self.context.arena.bool_and(aligned, touched))
+    }
+
+    /// Where a read begins in the chunk of its size. None if that does not matter.
+    fn place_in_chunk(&mut self, access: &Access) -> Option<TermId> {
         if access.write || !access.bytes.is_power_of_two() || access.bytes < 2 {
             return None;
         }
@@ -481,10 +501,11 @@ impl Checker<'_, '_> {
         }
         let bits = access.bytes.trailing_zeros() as u16;
         let low = self.context.arena.truncate(access.address, bits);
-        let low = self.context.settle_alignment(low);
-        if self.context.arena.as_u64(low) != Some(0) {
-            return None;
-        }
+        Some(self.context.settle_alignment(low))
+    }
+
+    /// When one of the given accesses touches a byte of another.
+    fn touched_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
         let mut guards = Vec::new();
         for other in others {
             let overlap = self.context.alias(access.address, access.bytes, other.address, other.bytes);

@@ -16,7 +16,9 @@
 
 mod rejection;
 mod moves;
+mod changed;
 mod endless;
+mod later;
 mod calls;
 
 pub use rejection::Rejection;
@@ -53,6 +55,10 @@ pub(crate) struct Checker<'c, 'a> {
     pub free: FxHashSet<VarId>,
     /// What the original does behind the claimed point that the edge under way leads to.
     pub ahead: Vec<Access>,
+    /// The loop head of the original that the edge under way leads to, if the loops behind it count.
+    pub behind: Option<PointId>,
+    /// Why that could not be followed: a local object may be missing.
+    pub stuck: Option<Rejection>,
     /// Is there a loop on the way, or was there?
     pub delays: bool,
     /// Forgotten places of points that hold frame addresses on some edge.
@@ -178,6 +184,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             points,
             free: FxHashSet::default(),
             ahead: Vec::new(),
+            behind: None,
+            stuck: None,
             delays: false,
             frames: BTreeSet::new(),
             late: false,

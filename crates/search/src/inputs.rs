@@ -14,6 +14,8 @@ use term::{Arena, Bits, VarId};
 pub(crate) struct Input {
     /// Values of the arguments, in the order of the list of arguments.
     pub values: Vec<Bits>,
+    /// The arguments that point to buffers, and the addresses of objects.
+    pub pointers: Vec<u64>,
     /// Bytes of memory that are not seeded.
     pub fixed: FxHashMap<u64, u8>,
     /// Seed of the rest of memory, of callees and of undefined values.
@@ -196,6 +198,8 @@ pub(crate) struct Ingredients<'a> {
     pub constants: &'a Constants,
     /// Addresses of named objects.
     pub objects: &'a [u64],
+    /// Addresses of objects to which memory may point.
+    pub targets: &'a [u64],
     /// Does one of the programs have a loop?
     pub loops: bool,
     /// Address of a constant argument.
@@ -219,6 +223,7 @@ impl Input {
         let effects = if round % 4 == 1 || round % 4 == 2 { Effects::Writes } else { Effects::Quiet };
         let mut input = Input {
             values: Vec::with_capacity(ingredients.arguments.len()),
+            pointers: Vec::new(),
             fixed: FxHashMap::default(),
             seed,
             effects,
@@ -244,9 +249,14 @@ impl Input {
             if !argument.is_vector() && !argument.restrict {
                 earlier.push(value.low());
             }
+            if argument.pointer && !argument.restrict && value.low() >= BUFFERS {
+                input.pointers.push(value.low());
+            }
             input.values.push(value);
             input.place(argument, value);
         }
+        // A compiler may know more about a static than that its address is taken: no difference is looked for there.
+        input.pointers.extend(if mood == Mood::Loops { ingredients.targets } else { ingredients.objects });
         input
     }
 

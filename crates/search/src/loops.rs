@@ -277,6 +277,15 @@ impl<'a> LoopSearch<'_, 'a> {
                 }
             }
         }
+        // What the original loads each time is the same term for both sides then.
+        let obliged = matches!(result, Err(Rejection::Obligation { .. }));
+        if obliged && refine::has_loaded(&certificate) && Instant::now() < self.deadline {
+            let choice = Choice { loaded: true, ..Choice::default() };
+            let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);
+            if result.is_ok() {
+                return (result, certificate);
+            }
+        }
         // Small numbers do not tell how they are extended.
         let extends = |text: &String| text.contains("sext") || text.contains("zext");
         let doubtful = certificate.points.iter().any(|p| p.define.iter().any(|(_, text)| extends(text)));

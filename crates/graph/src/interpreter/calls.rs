@@ -106,10 +106,11 @@ impl<'a> Machine<'_, '_, 'a> {
 
     /// What the results of a call are, from a stream of random numbers, given how wide the original takes the first
     /// to be.
-    fn seeded_answer(&self, info: &CalleeInfo, key: u64, byte_result: bool, wide: u16) -> Answer {
+    fn seeded_answer(&self, info: &CalleeInfo, whose: &str, key: u64, byte_result: bool, wide: u16) -> Answer {
         let seed = self.situation.start.seed.split(key);
         let start = &self.situation.start;
-        let word = |i: usize| start.fabric.result(seed.mix(i as u64), wide, start.constants);
+        let habit = start.seed.split(0x0ab17).mix(text_key(whose));
+        let word = |i: usize| start.fabric.result(seed.mix(i as u64), habit, wide, start.constants);
         let mut answer = [None; 4];
         match &info.signature {
             Some(signature) => {
@@ -167,7 +168,7 @@ impl<'a> Machine<'_, '_, 'a> {
             let cut = if value.bytes < 8 { held & ((1 << (8 * value.bytes)) - 1) } else { held };
             key = self.situation.start.seed.split(key).mix(cut);
         }
-        let mut answer = self.seeded_answer(info, key, false, 0);
+        let mut answer = self.seeded_answer(info, &info.name, key, false, 0);
         self.fixed_result(info, &mut answer);
         answer
     }
@@ -195,7 +196,8 @@ impl<'a> Machine<'_, '_, 'a> {
             Side::Original => declared(info),
             Side::Candidate => self.situation.earlier.get(number).map_or(0, |e| declared(&e.callee)),
         };
-        let mut answer = special.answer.unwrap_or_else(|| self.seeded_answer(info, key, special.byte_result, wide));
+        let mut answer =
+            special.answer.unwrap_or_else(|| self.seeded_answer(info, whose, key, special.byte_result, wide));
         for (result, wanted) in answer.iter_mut().zip(script.map_or([None; 4], |s| s.results)) {
             // Nobody chooses where a new object lies.
             if let (Some((value, _)), Some(wanted)) = (result, wanted)
@@ -386,11 +388,13 @@ impl<'a> Machine<'_, '_, 'a> {
         if info.library.is_some() {
             return self.library_writes(info, number, &bytes);
         }
+        let first = self.passed.len() - self.calls[number].pointed.len();
         if self.situation.effects == Effects::Quiet {
-            return Vec::new();
+            let given = if self.situation.start.layout.free { &self.calls[number].pointed[..] } else { &[] };
+            let fill = |(i, object): (usize, &Pointed)| undefined_runs(object, first + i, &bytes);
+            return given.iter().enumerate().flat_map(fill).collect();
         }
         let mut out = Vec::new();
-        let first = self.passed.len() - self.calls[number].pointed.len();
         for (i, pointer) in self.passed.iter().enumerate() {
             let wanted = if i >= first { 4 } else { u64::from(pointer.kept) };
             if pointer.room > 0 && seed.mix(100 + i as u64) % 5 < wanted {
@@ -458,6 +462,22 @@ impl<'a> Machine<'_, '_, 'a> {
             None => self.memory.allocation_at(at).is_some() || super::values::is_buffer(at),
         }
     }
+}
+
+/// Writes that define what nobody has defined of a local object: it is passed to be filled.
+fn undefined_runs(object: &Pointed, pointer: usize, bytes: &dyn Fn(u64, u64) -> Vec<u8>) -> Vec<Write> {
+    let fresh = bytes(100 + pointer as u64, object.bytes.len() as u64);
+    let mut out: Vec<Write> = Vec::new();
+    let mut open = false;
+    for (at, ((_, defined), byte)) in object.bytes.iter().zip(fresh).enumerate() {
+        match out.last_mut().filter(|_| open && !defined) {
+            Some(run) => run.bytes.push(byte),
+            None if !defined => out.push(Write { target: Target::Passed(pointer, at as u64), bytes: vec![byte] }),
+            None => {}
+        }
+        open = !defined;
+    }
+    out
 }
 
 /// A floating-point number of some width, as bits.

@@ -51,6 +51,8 @@ pub struct Start<'a> {
     pub garbage: Seed,
     /// Constants of the programs, of which words may be made.
     pub constants: &'a [u64],
+    /// Pointers that the caller passes, and addresses of objects.
+    pub pointers: &'a [u64],
     /// Does memory hold floating-point numbers?
     pub floats: bool,
     /// What its other words are like.
@@ -421,7 +423,7 @@ fn initial_frame_byte(start: &Start, slot: usize) -> (u8, bool) {
 fn seeded_word(start: &Start, random: u64) -> u64 {
     match start.floats && random >> 60 < 11 {
         true => plausible_floats(random),
-        false => start.fabric.word(random, start.constants),
+        false => start.fabric.word(random, start.constants, start.pointers),
     }
 }
 

@@ -83,17 +83,21 @@ pub enum Fabric {
     Numbers,
     /// Pointers, and now and then the end of a list.
     Links,
+    /// Nothing for the most part: flags that are not set, places that are free.
+    Zeros,
 }
 
 impl Fabric {
     /// All of them.
-    pub const ALL: [Fabric; 5] = [Fabric::Mixed, Fabric::Text, Fabric::Digits, Fabric::Numbers, Fabric::Links];
+    pub const ALL: [Fabric; 6] =
+        [Fabric::Mixed, Fabric::Text, Fabric::Digits, Fabric::Numbers, Fabric::Links, Fabric::Zeros];
 
-    /// What a callee answers.
-    pub(super) fn result(self, random: u64, bytes: u16, constants: &[u64]) -> u64 {
+    /// What a callee answers that has a habit: many functions say zero if all is well, and code goes on only then.
+    pub(super) fn result(self, random: u64, habit: u64, bytes: u16, constants: &[u64]) -> u64 {
         let more = random >> 8;
         match (self, bytes) {
             (Fabric::Mixed, _) => plausible_word(random, constants),
+            (_, 1 | 2 | 4) if habit.is_multiple_of(2) && !random.is_multiple_of(16) => 0,
             (_, 8) if !random.is_multiple_of(8) => pointer_to_buffer(more),
             (_, 1 | 2 | 4) if !random.is_multiple_of(4) => more % 24,
             _ => plausible_word(more, constants),
@@ -101,7 +105,7 @@ impl Fabric {
     }
 
     /// A word of it.
-    pub(super) fn word(self, random: u64, constants: &[u64]) -> u64 {
+    pub(super) fn word(self, random: u64, constants: &[u64], known: &[u64]) -> u64 {
         let more = random >> 8;
         match self {
             Fabric::Mixed => plausible_word(random, constants),
@@ -118,7 +122,14 @@ impl Fabric {
                 let number = |r: u64| (r % 128).wrapping_sub(16) & 0xffff_ffff;
                 if random.is_multiple_of(8) { 0 } else { number(more) | number(more >> 20) << 32 }
             }
+            Fabric::Zeros => match random % 8 {
+                0 => (more % 40) | (((more >> 20) % 40) << 32),
+                1 => plausible_word(more, constants),
+                _ => 0,
+            },
             Fabric::Links => match random % 20 {
+                // What an argument points to may point back, and lists may end where an object is.
+                0..=1 if !known.is_empty() => known[(more % known.len() as u64) as usize],
                 0..=11 => pointer_to_buffer(more),
                 12..=14 => 0,
                 _ => plausible_word(more, constants),

@@ -473,7 +473,13 @@ impl Checker<'_, '_> {
         if self.check_logs(pair).is_err() {
             // A loop of the original may delay what the candidate reads already.
             self.look_ahead(pair);
-            let result = self.check_logs(pair);
+            let mut result = self.check_logs(pair);
+            if let (Err(_), Event::Head(head)) = (&result, pair.events[0]) {
+                (self.behind, self.stuck) = (Some(head), None);
+                result = self.check_logs(pair);
+                self.behind = None;
+                result = result.map_err(|rejection| self.stuck.take().unwrap_or(rejection));
+            }
             self.ahead.clear();
             result?;
         }

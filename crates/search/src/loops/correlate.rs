@@ -337,7 +337,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
     let combinations: Vec<Vec<Meeting>> = combinations.into_iter().map(|(_, points)| points).collect();
     // Loops that the candidate does not have: it waits where it is.
     let met = |head: &PointId, points: &[Meeting]| {
-        let alternatives = loops[0].alternatives(functions[0], *head);
+        let alternatives = loops[0].cuts(functions[0], *head);
         points.iter().any(|p| alternatives.contains(&p.heads[0]))
     };
     let mut waiting: Vec<Vec<Meeting>> = Vec::new();
@@ -424,7 +424,7 @@ fn is_uneven(meeting: &Meeting) -> bool {
 type Owners = BTreeMap<PointId, usize>;
 
 fn owners(function: &Function, loops: &Loops) -> Owners {
-    let cuts = |(i, head): (usize, &PointId)| loops.alternatives(function, *head).into_iter().map(move |p| (p, i));
+    let cuts = |(i, head): (usize, &PointId)| loops.cuts(function, *head).into_iter().map(move |p| (p, i));
     loops.heads.iter().enumerate().flat_map(cuts).collect()
 }
 
@@ -462,7 +462,7 @@ fn order(loops: &[Loops; 2], first: &Meeting, second: &Meeting) -> bool {
 pub(super) fn complete(loops: &[Loops; 2], original: &Function, points: Vec<Meeting>) -> Option<Plan> {
     let mut cuts = Vec::new();
     for head in &loops[0].heads {
-        let alternatives = loops[0].alternatives(original, *head);
+        let alternatives = loops[0].cuts(original, *head);
         let mut chosen: Vec<PointId> = points.iter().map(|p| p.heads[0]).filter(|p| alternatives.contains(p)).collect();
         chosen.sort();
         chosen.dedup();
@@ -487,7 +487,7 @@ fn partners(
     let count = |run: &Run, side: usize, point: PointId| run.visits[side].iter().filter(|v| v.point == point).count();
     let mut out: Vec<(u64, Meeting)> = Vec::new();
     for own in &loops.heads {
-        for point in loops.alternatives(original, *own) {
+        for point in loops.cuts(original, *own) {
             let counts: Vec<(usize, usize)> = runs
                 .iter()
                 .filter(|r| r.complete)

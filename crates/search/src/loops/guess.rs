@@ -428,6 +428,16 @@ fn ahead(rows: &[Row], memory: &[Field], live: u64, wide: &[Location], out: &mut
                     if values.contains(&0) && values.iter().all(|v| *v < 2) && rows.iter().zip(&values).all(tells) {
                         let bytes = field.watched.bytes;
                         out.hold.push(format!("(or (not (= {flag} #8:0)) (= (peek {bytes} {address}) {part}))"));
+                        // What is to be written then may be in another register.
+                        for copy in (0..16).filter(|r| live >> r & 1 == 1).map(Register::General) {
+                            let Some(copy) = Location::whole(Side::Candidate, Spot::Register(copy)) else { continue };
+                            let copy = Location { width: part.width, ..copy };
+                            let Some(copied) = column(copy, rows, true).filter(|_| copy != part) else { continue };
+                            let same = |i: usize| copied.values[i] == held.values[i];
+                            if (0..rows.len()).all(|i| values[i] == 0 || same(i)) && !(0..rows.len()).all(same) {
+                                out.hold.push(format!("(or (= {flag} #8:0) (= {copy} {part}))"));
+                            }
+                        }
                     }
                 }
                 out.ahead.push((address, part.to_string()));

@@ -39,6 +39,8 @@ struct Claim {
     seen: Vec<(String, u16)>,
     /// Conditions of the branches that lead here.
     guards: Vec<String>,
+    /// Are registers what the original loads each time?
+    loaded: bool,
 }
 
 const MOST_ROUNDS: usize = 60;
@@ -52,6 +54,9 @@ pub(crate) struct Choice {
     pub merged: bool,
     /// The side that is ahead with blocks that the other writes at once.
     pub apart: Option<Side>,
+    /// Forget registers that hold what the original loads each time: they are what it loads then, rather than what was
+    /// loaded before the loop.
+    pub loaded: bool,
 }
 
 /// Looks for claims that make the kernel accept the plan.
@@ -131,6 +136,7 @@ fn refine_from(
             guesses: Guesses::default(),
             seen: Vec::new(),
             guards,
+            loaded: choice.loaded,
         });
     }
     let mut stale = true;
@@ -249,6 +255,19 @@ fn refine_from(
     unreachable!("the loop returns")
 }
 
+/// A condition which says that a register of the candidate holds what the original loads: the place, and the load.
+fn loaded(text: &str) -> Option<(Location, String)> {
+    let (place, value) = text.strip_prefix("(= ")?.strip_suffix(')')?.split_once(' ')?;
+    let location = place.parse::<Location>().ok().filter(|_| value.starts_with("(load "))?;
+    (location.side == Side::Candidate).then(|| (location, value.to_string()))
+}
+
+/// Do claims say what registers hold of the original's loads?
+pub(crate) fn has_loaded(certificate: &Certificate) -> bool {
+    let open = |p: &PointClaim| p.world == MemoryClaim::Equal && p.hold.iter().any(|text| loaded(text).is_some());
+    certificate.points.iter().any(open)
+}
+
 /// Is there a loop of the plan that the candidate enters with registers that depend on the way?
 pub(crate) fn has_merged(search: &LoopSearch, arena: &mut Arena, plan: &Plan) -> bool {
     let live = liveness(arena, search.candidate, &|_| None);
@@ -285,11 +304,27 @@ impl Claim {
             let what = Change::Store(address.clone(), value.clone());
             ChangeClaim { local: None, source: None, what }
         });
+        let mut forget = self.forget.clone();
+        let mut hold: Vec<String> = self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect();
+        let mut define: Vec<(String, String)> = define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect();
+        if self.loaded && world == MemoryClaim::Equal && !self.waits && !self.alone {
+            hold.retain(|text| {
+                let Some((location, value)) = loaded(text) else { return true };
+                let Some(whole) = Location::whole(location.side, location.spot) else { return true };
+                if forget.iter().any(|l| l.overlaps(&whole)) || !kept(&format!("{location} := {value}")) {
+                    return true;
+                }
+                forget.insert(whole);
+                // Others are said with it.
+                define.insert(0, (location.to_string(), value));
+                false
+            });
+        }
         PointClaim {
             original: if self.alone { 0 } else { self.heads[0].0 },
             candidate: self.heads[1].0,
             waits: self.waits,
-            forget: self.forget.iter().map(Location::to_string).collect(),
+            forget: forget.iter().map(Location::to_string).collect(),
             world,
             ahead: if self.behind { Vec::new() } else { blocks.changes.iter().cloned().chain(stored).collect() },
             behind: if self.behind { blocks.changes.clone() } else { Vec::new() },
@@ -297,8 +332,8 @@ impl Claim {
             // Without a number that becomes smaller there is no proof; any will do to learn what else fails.
             alone: self.alone.then(|| blocks.left.clone().unwrap_or_else(|| "#64:0".to_string())),
             locals,
-            define: define.filter(|(l, text)| kept(&format!("{l} := {text}"))).collect(),
-            hold: self.guesses.hold.iter().filter(|text| kept(text)).cloned().collect(),
+            define,
+            hold,
             seen: self.seen.iter().filter(|(address, bytes)| kept(&seen(address, *bytes))).cloned().collect(),
         }
     }
@@ -373,7 +408,7 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bo
 
 /// The points of all loops that a cut point belongs to, the innermost of which it cuts.
 fn bodies(function: &Function, loops: &Loops, cut: PointId) -> Vec<PointId> {
-    let owner = loops.heads.iter().rev().find(|head| loops.alternatives(function, **head).contains(&cut));
+    let owner = loops.heads.iter().rev().find(|head| loops.cuts(function, **head).contains(&cut));
     owner.map_or(Vec::new(), |head| loops.body(*head))
 }
 

@@ -35,6 +35,9 @@ const FEWEST_VISITS: usize = 2;
 /// Visits that are noted in one run at most.
 const MOST_VISITS: usize = 400;
 
+/// One run in so many finds the statics of the file as they are at the start.
+const STATICS_AS_AT_START: u64 = 4;
+
 /// Points that the original may enter in runs on given inputs.
 const GIVEN_FUEL: usize = 4000;
 
@@ -46,7 +49,7 @@ pub(crate) fn unseen(loops: &[Loops; 2], runs: &[Run]) -> usize {
 
 /// The points where states are noted: loop heads, and what cuts the original's loops as well.
 pub(crate) fn watched(function: &Function, loops: &Loops) -> Vec<PointId> {
-    loops.heads.iter().flat_map(|head| loops.alternatives(function, *head)).collect()
+    loops.heads.iter().flat_map(|head| loops.cuts(function, *head)).collect()
 }
 
 /// Runs both programs on many inputs, the given ones first.
@@ -81,6 +84,7 @@ pub(crate) fn collect(
         Watch { points, loads: loads[i].clone(), waits }
     });
     runner.watches = Some(watch);
+    let free = runner.layout.free;
     let mut out = Vec::new();
     let mut kinds: BTreeMap<(Vec<PointId>, u32), usize> = BTreeMap::new();
     let mut seen: [BTreeMap<PointId, usize>; 2] = Default::default();
@@ -103,6 +107,8 @@ pub(crate) fn collect(
             Some(input) => Input { fuel: GIVEN_FUEL, ..input.clone() },
             None => runner.random_input(arena, Seed(seed), number),
         };
+        // Statics hold what they were given last, not only what they hold at the start.
+        runner.layout.free = round % STATICS_AS_AT_START != 0;
         let mut traces = runner.traces(arena, &input);
         if traces[0].wild.is_some()
             && let Some(better) = runner.repaired(arena, &input, &traces[0])
@@ -114,6 +120,8 @@ pub(crate) fn collect(
             let why = original.undefined.clone().unwrap_or_else(|| format!("{:?}", original.end));
             *ends.entry(why).or_default() += 1;
         }
+        let ended = |end: End| matches!(end, End::Return | End::NoReturn);
+        runner.evidence += usize::from(original.undefined.is_none() && ended(original.end));
         // What came before something undefined counts.
         let cut = original.undefined.is_some() || !matches!(original.end, End::Return | End::NoReturn | End::Fuel);
         if cut && original.visits.len() < FEWEST_VISITS {
@@ -135,7 +143,6 @@ pub(crate) fn collect(
         for (i, head) in &heads {
             *seen[*i].entry(*head).or_default() += count(visits[*i], *head);
         }
-        let ended = |end: End| matches!(end, End::Return | End::NoReturn);
         let complete = !cut
             && ended(original.end)
             && ended(candidate.end)
@@ -146,6 +153,7 @@ pub(crate) fn collect(
         out.push(Run { visits: [original.visits, candidate.visits], touches, complete });
     }
     runner.watches = None;
+    runner.layout.free = free;
     tracing::debug!(runs = out.len(), ?seen, ?ends, "runs");
     out
 }

@@ -29,6 +29,8 @@ pub(crate) struct Runner<'a> {
     pub(super) arguments: Vec<Argument>,
     /// Addresses of named objects.
     pub(super) objects: Vec<u64>,
+    /// Addresses of objects to which memory may point: those of other files, and statics whose address is taken.
+    targets: Vec<u64>,
     places: FxHashMap<VarId, u64>,
     /// Do the programs compute with floating-point numbers?
     floats: bool,
@@ -79,6 +81,11 @@ impl<'a> Runner<'a> {
         let cells = [0, 1].map(|i| Cells::new(&programs[i], &layout));
         let named = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { function: false, local: false, .. });
         let objects = layout.objects().iter().filter(|p| named(&p.object.kind)).map(|p| p.start).collect();
+        let reached = |p: &&graph::interpreter::Placed| {
+            let data = matches!(p.object.kind, ObjectKind::Named { function: false, .. });
+            data && !p.object.unaliased && p.object.content.is_none()
+        };
+        let targets = layout.objects().iter().filter(reached).map(|p| p.start).collect();
         let floats = programs.iter().any(|p| p.computes_floats(arena));
         Runner {
             functions,
@@ -93,6 +100,7 @@ impl<'a> Runner<'a> {
             constants: Constants::of(arena, functions),
             arguments: arguments(arena, original),
             objects,
+            targets,
             places,
             evidence: 0,
             steps: 0,
@@ -152,8 +160,14 @@ impl<'a> Runner<'a> {
     pub(crate) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
         let fixed = |value: &Fixed| self.fixed_value(arena, value);
         let (arguments, constants) = (self.arguments.as_slice(), &self.constants);
-        let ingredients =
-            Ingredients { arguments, constants, objects: &self.objects, fixed: &fixed, loops: self.loops };
+        let ingredients = Ingredients {
+            arguments,
+            constants,
+            objects: &self.objects,
+            targets: &self.targets,
+            fixed: &fixed,
+            loops: self.loops,
+        };
         Input::random(&ingredients, seed, round)
     }
 
@@ -403,6 +417,7 @@ fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: S
         seed: input.seed,
         garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
         constants: constants.words(),
+        pointers: &input.pointers,
         // Half of the inputs: the numbers may be integers all the same.
         floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
         fabric: input.fabric,
