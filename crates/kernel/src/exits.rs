@@ -15,6 +15,9 @@ const PAGE: i64 = 4096;
 /// States in which addresses are compared before a solver sees them.
 const SAMPLES: u64 = 6;
 
+/// The place of accesses that were made before the edge: no instruction of it, so no type is known of them.
+pub(crate) const NOWHERE: u64 = u64::MAX;
+
 /// Does it matter that bytes can be read, or that they are accessed themselves?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gaps {
@@ -28,7 +31,7 @@ pub(crate) enum Gaps {
 pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
     let access = |fact: &Fact| match fact.kind {
         FactKind::Access { address, bytes } => {
-            Some(Access { guard: fact.when, address, bytes, write: false, place: 0 })
+            Some(Access { guard: fact.when, address, bytes, write: false, place: NOWHERE })
         }
         FactKind::Not(_) | FactKind::Apart(_) | FactKind::Aligned { .. } => None,
     };
@@ -482,16 +485,27 @@ impl Checker<'_, '_> {
         let bits = access.bytes.trailing_zeros() as u16;
         let low = self.context.arena.truncate(access.address, bits);
         let low = self.context.settle_alignment(low);
-        if self.context.arena.as_u64(low) != Some(0) {
-            return None;
-        }
+        let aligned = self.context.arena.as_u64(low) == Some(0);
         let mut guards = Vec::new();
         for other in others {
-            let overlap = self.context.alias(access.address, access.bytes, other.address, other.bytes);
-            if matches!(overlap, graph::Alias::Distance(_)) {
+            let mut overlap = || self.context.alias(access.address, access.bytes, other.address, other.bytes);
+            if aligned && matches!(overlap(), graph::Alias::Distance(_)) || self.begins_chunk(other, access) {
                 guards.push(other.guard);
             }
         }
         if guards.is_empty() { None } else { Some(self.context.arena.bool_or_all(&guards)) }
+    }
+
+    /// Does an access of the original begin, by the type that it is made through, an aligned chunk in which all of `access`
+    /// lies? A structure's members are aligned as far as the structure is.
+    fn begins_chunk(&mut self, original: &Access, access: &Access) -> bool {
+        let Some(align) = self.context.functions[0].alignments.get(&original.place).copied() else { return false };
+        let Some(distance) = self.context.arena.difference(access.address, original.address) else { return false };
+        let inside = distance.low().checked_add(u64::from(access.bytes)).is_some_and(|end| end <= align);
+        if inside && self.context.may_assume("natural-alignment") {
+            self.context.assume(Assumption::global("natural-alignment"));
+            return true;
+        }
+        false
     }
 }
