@@ -11,7 +11,7 @@ use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
 use crate::promotion::Loaded;
 use crate::{Assumption, Callee, Context, Place, PointId, Register, Side, Signature, State, Stuck, Value, ValueRange};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Op as TermOp, Sort, TermId, VarId};
 
 /// How a call passes values, as far as it can be known.
@@ -35,6 +35,8 @@ pub struct Shape {
     pub fixed: Option<FixedResult>,
     /// Range of the callee's one result, at its width.
     pub result_range: Option<ValueRange>,
+    /// Registers of the original whose address nobody can find when the call is done.
+    pub forgets: BTreeSet<Register>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
     /// By side: does the call return where the string at its first argument ends, in place of what the callee returns?
@@ -160,6 +162,12 @@ impl<'a> Context<'a> {
         }
         let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
         let result_range = local.and_then(|c| c.result_range);
+        // A pointer that it returns may be one that it was given.
+        let forgetful = contract.filter(|c| local.is_none() && c.forgets() && c.result != library::Class::Pointer);
+        let forgets = match forgetful {
+            Some(_) => Register::ARGUMENTS.into_iter().collect(),
+            None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
+        };
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
         let typed = if name.is_none() { typed().filter(|s| s.unsupported.is_none()) } else { None };
         match name.and_then(|n| self.signature(n)).or(typed) {
@@ -186,6 +194,7 @@ impl<'a> Context<'a> {
                     promoted,
                     fixed,
                     result_range,
+                    forgets,
                     preserves,
                     returns_end: [false; 2],
                 }
@@ -210,6 +219,7 @@ impl<'a> Context<'a> {
                     promoted,
                     fixed,
                     result_range,
+                    forgets,
                     preserves,
                     returns_end: [false; 2],
                 }

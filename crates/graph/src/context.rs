@@ -1,8 +1,10 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
+mod escape;
+
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, State};
+use crate::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -148,6 +150,8 @@ struct TermFacts {
     birth: u32,
     /// Which local objects' addresses occur inside, as a bit set (locals beyond 63 share the last bit).
     locals: u64,
+    /// For a memory: which of them its bytes may hold.
+    content: u64,
     /// Does an entry stack pointer occur outside of loads?
     frame: bool,
 }
@@ -331,8 +335,10 @@ impl<'a> Context<'a> {
                 facts.locals |= inner.locals;
                 facts.frame |= inner.frame;
             }
+            facts.content = self.content_of(top);
             match self.arena.op(top) {
-                TermOp::Load(_) => facts.frame = false,
+                // What is read where is made of what was stored, not of the place.
+                TermOp::Load(_) => (facts.frame, facts.locals) = (false, facts.content),
                 TermOp::Var(var) => {
                     facts.birth = self.births.get(&var).copied().unwrap_or(0);
                     facts.frame = self.entry_rsp.contains(&var) || self.frame_values.contains(&var);
@@ -345,6 +351,22 @@ impl<'a> Context<'a> {
             self.term_facts.insert(top, facts);
         }
         self.term_facts[&term]
+    }
+
+    /// Local objects whose addresses a memory may hold, as far as it was stored to since it was anybody's; for a load, what
+    /// it may find. The facts of the operands are known.
+    fn content_of(&self, term: TermId) -> u64 {
+        let args = self.arena.args(term);
+        let content = |i: usize| self.term_facts[&args[i]].content;
+        let locals = |i: usize| self.term_facts[&args[i]].locals;
+        match self.arena.op(term) {
+            TermOp::Var(_) => 0,
+            TermOp::Load(_) => content(0),
+            TermOp::Store(_) | TermOp::Fill => content(0) | locals(2),
+            TermOp::Copy => content(0) | content(2),
+            TermOp::Ite if self.arena.sort(term) == Sort::Memory => content(1) | content(2),
+            _ => (0..args.len()).fold(0, |all, i| all | content(i) | locals(i)),
+        }
     }
 
     /// Does the value depend on where the frame is?
@@ -445,91 +467,6 @@ impl<'a> Context<'a> {
             self.note_escape(out, side, address)?;
         }
         Ok(out)
-    }
-
-    /// Puts the local objects that have just escaped into the state's world.
-    pub fn publish(&mut self, state: &mut State) {
-        for local in std::mem::take(&mut self.just_escaped) {
-            self.publish_local(state, local);
-        }
-    }
-
-    /// Puts every local object that ever escapes into the state's world: at a loop head, where some other turn of the
-    /// loop may have let it escape already.
-    pub fn publish_all(&mut self, state: &mut State) {
-        for local in (0..self.bindings.len()).filter(|l| self.bindings[*l].escapes).collect::<Vec<_>>() {
-            if self.escaped_at[local].is_none() {
-                let now = self.tick();
-                self.escaped_at[local] = Some(now);
-            }
-            self.publish_local(state, local);
-        }
-    }
-
-    fn publish_local(&mut self, state: &mut State, local: usize) {
-        if state.escaped[local] {
-            return;
-        }
-        state.escaped[local] = true;
-        let size = self.bindings[local].original.or(self.bindings[local].candidate).map_or(0, |i| i.size);
-        let address = self.local_address(local);
-        let length = self.arena.bv(64, size);
-        let operands = [state.world, address, state.locals[local], address, length];
-        state.world = self.arena.make(TermOp::Copy, &operands);
-    }
-
-    /// The world `after` a call with what the callee cannot reach: the local objects that have not escaped in `state`
-    /// but will be `published`.
-    pub fn kept_private(&mut self, state: &State, published: &[bool], after: TermId) -> TermId {
-        let mut kept = state.clone();
-        kept.world = after;
-        for local in (0..published.len()).filter(|local| published[*local]) {
-            self.publish_local(&mut kept, local);
-        }
-        kept.world
-    }
-
-    /// Lets every local object that has escaped in one of the states be escaped in both.
-    pub fn align_escapes(&mut self, a: &mut State, b: &mut State) {
-        for local in 0..self.bindings.len() {
-            if a.escaped[local] != b.escaped[local] {
-                self.publish_local(a, local);
-                self.publish_local(b, local);
-            }
-        }
-    }
-
-    /// The state that is `then` where the condition holds and `other` elsewhere.
-    pub fn merge(&mut self, condition: TermId, mut then: State, mut other: State) -> State {
-        self.align_escapes(&mut then, &mut other);
-        State::merge(self.arena, condition, &then, &other)
-    }
-
-    /// Notes that every local object whose address occurs in the term has left the function.
-    fn note_escape(&mut self, term: TermId, side: Side, address: u64) -> Result<(), Stuck> {
-        let mask = self.facts(term).locals;
-        if mask == 0 {
-            return Ok(());
-        }
-        for local in 0..self.bindings.len() {
-            if mask & 1 << local.min(63) == 0 {
-                continue;
-            }
-            if !self.bindings[local].escapes {
-                // With 64 or more locals the last bit is shared: ask only about locals that really occur.
-                if local < 63 || self.bindings.len() <= 64 {
-                    let offset = self.bindings[local].interval(side).map_or(0, |i| i.offset);
-                    return Err(Stuck::Unbound { side, address, offset, escapes: true, index: None });
-                }
-                continue;
-            }
-            self.just_escaped.push(local);
-            if self.escaped_at[local].is_none() {
-                let now = self.tick();
-                self.escaped_at[local] = Some(now);
-            }
-        }
-        Ok(())
     }
 
     /// Rewrites `§section + k + rest` to `&member + (k − offset) + rest` for the member that `k` falls in. This is

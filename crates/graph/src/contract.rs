@@ -15,6 +15,7 @@
 //!
 //! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
 
+mod forgets;
 mod passed;
 mod results;
 mod stored;
@@ -88,6 +89,8 @@ pub struct LocalContract {
     pub result: Option<FixedResult>,
     /// Is what the original returns null, or what it has just been given by an allocating function?
     pub returns_fresh: bool,
+    /// Argument registers whose address nobody can find when the original is done.
+    pub forgets: BTreeSet<Register>,
     /// What the original does.
     pub effect: LocalEffect,
 }
@@ -95,7 +98,13 @@ pub struct LocalContract {
 impl LocalContract {
     /// Is there anything in it that is not true of every function?
     fn says_something(&self) -> bool {
-        self.moved.values().any(Option::is_none)
+        self.changes_calls() || !self.forgets.is_empty()
+    }
+
+    /// May a compiler that knows it change calls of the function, other than by what happens to local objects?
+    pub fn changes_calls(&self) -> bool {
+        self.private
+            || self.moved.values().any(Option::is_none)
             || self.result.is_some()
             || self.result_range.is_some()
             || self.noreturn
@@ -163,6 +172,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined);
     let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
     let effects = effects(original);
+    let mut forgotten = forgets::forgotten(original, candidate.functions);
     let wrappers = allocators(original.arena, original.functions, &original.replaceable);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
@@ -229,9 +239,10 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
             result_unused,
             result,
             returns_fresh: wrappers.contains(&name),
+            forgets: forgotten.remove(&name).unwrap_or_default(),
             effect,
         };
-        if private || contract.says_something() {
+        if contract.says_something() {
             out.insert(name, contract);
         }
     }

@@ -135,6 +135,75 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
 }
 
 impl Contract {
+    /// Does it, when it is done, keep none of the pointers that it was given where anybody could find them, its result
+    /// excepted? A function that calls back, or stores one pointer through another (`strtol`), is none.
+    pub fn forgets(&self) -> bool {
+        const FORGETFUL: &[&str] = &[
+            "printf",
+            "fprintf",
+            "sprintf",
+            "snprintf",
+            "vprintf",
+            "vfprintf",
+            "vsprintf",
+            "vsnprintf",
+            "puts",
+            "fputs",
+            "fputc",
+            "fwrite",
+            "fread",
+            "fgets",
+            "sscanf",
+            "fscanf",
+            "perror",
+            "fopen",
+            "remove",
+            "rename",
+            "read",
+            "write",
+            "pread",
+            "pwrite",
+            "open",
+            "openat",
+            "creat",
+            "access",
+            "stat",
+            "lstat",
+            "fstat",
+            "fstatat",
+            "unlink",
+            "unlinkat",
+            "mkdir",
+            "mkdirat",
+            "rmdir",
+            "chmod",
+            "chown",
+            "lchown",
+            "readlink",
+            "readlinkat",
+            "symlink",
+            "link",
+            "chdir",
+            "pipe",
+            "getenv",
+            "atoi",
+            "atol",
+            "atof",
+            "strcpy",
+            "strncpy",
+            "strcat",
+            "strncat",
+            "stpcpy",
+            "time",
+            "gettimeofday",
+            "mktime",
+            "strftime",
+            "system",
+        ];
+        matches!(self.effect, Effect::Pure { .. } | Effect::CopyMemory | Effect::FillMemory)
+            || FORGETFUL.contains(&self.name)
+    }
+
     /// Does it return its first argument?
     pub fn returns_first_argument(&self) -> bool {
         let plain = self.name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")).unwrap_or(self.name);

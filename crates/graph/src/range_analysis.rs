@@ -88,22 +88,22 @@ pub(crate) fn ranges(
 }
 
 /// A point as terms over the registers at its start and over what it loads.
-struct Summary {
-    steps: Vec<Step>,
+pub(crate) struct Summary {
+    pub(crate) steps: Vec<Step>,
     /// Registers that the point sets, at its end.
-    registers: Vec<(Register, TermId)>,
+    pub(crate) registers: Vec<(Register, TermId)>,
     /// Guards of the edges.
     guards: Vec<TermId>,
     /// Terms that are used as values.
-    values: Vec<TermId>,
+    pub(crate) values: Vec<TermId>,
 }
 
-enum Step {
+pub(crate) enum Step {
     Load { var: VarId, address: TermId, bytes: u16 },
     Store { address: TermId, value: TermId },
 }
 
-fn summarise(arena: &mut Arena, function: &Function) -> Vec<Summary> {
+pub(crate) fn summarise(arena: &mut Arena, function: &Function) -> Vec<Summary> {
     function.points.iter().map(|point| summarise_point(arena, point)).collect()
 }
 
@@ -163,14 +163,14 @@ fn summarise_point(arena: &mut Arena, point: &crate::Point) -> Summary {
 
 /// Value of a general register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Held {
+pub(crate) enum Held {
     /// A number, or the low bits of one.
     Number(ValueRange),
     /// An address in the frame, relative to the stack pointer at entry.
     Frame(i64),
 }
 
-const ANYTHING: Held = Held::Number(ValueRange { width: 64, low: 0, span: u64::MAX });
+pub(crate) const ANYTHING: Held = Held::Number(ValueRange { width: 64, low: 0, span: u64::MAX });
 
 /// What is known at a point.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -217,10 +217,10 @@ impl Facts {
 
 /// Parts of a frame whose address is used as a value.
 #[derive(Clone, Default)]
-struct Escapes {
-    intervals: BTreeSet<(i64, i64)>,
+pub(crate) struct Escapes {
+    pub(crate) intervals: BTreeSet<(i64, i64)>,
     /// Nothing is known: any slot may change.
-    everything: bool,
+    pub(crate) everything: bool,
 }
 
 /// What the code of one function does to others.
@@ -600,7 +600,7 @@ impl Found {
 impl Escapes {
     /// The local variable at an offset is no longer private. An optimiser may have folded a constant of the index into the
     /// address: then nobody can tell which variable it is.
-    fn add(&mut self, function: &Function, offset: i64) {
+    pub(crate) fn add(&mut self, function: &Function, offset: i64) {
         if !function.is_unoptimised() {
             self.everything = true;
         }
@@ -634,7 +634,7 @@ fn number(var: VarId, start: &[Held; 16], loaded: &FxHashMap<VarId, ValueRange>)
 }
 
 /// `frame + constant`, and whether there is nothing else in the sum.
-fn frame_address(arena: &Arena, term: TermId, start: &[Held; 16]) -> Option<(i64, bool)> {
+pub(crate) fn frame_address(arena: &Arena, term: TermId, start: &[Held; 16]) -> Option<(i64, bool)> {
     if arena.sort(term).width() != Some(64) {
         return None;
     }
@@ -652,6 +652,6 @@ fn frame_address(arena: &Arena, term: TermId, start: &[Held; 16]) -> Option<(i64
     (offset.unsigned_abs() < 1 << 40).then_some((offset, linear.terms.len() == 1))
 }
 
-fn mentions_frame(arena: &Arena, term: TermId, start: &[Held; 16]) -> bool {
+pub(crate) fn mentions_frame(arena: &Arena, term: TermId, start: &[Held; 16]) -> bool {
     arena.free_vars(term).iter().any(|var| matches!(start.get(var.index()), Some(Held::Frame(_))))
 }

@@ -9,7 +9,7 @@
 
 use crate::certificate::{MemoryClaim, PointClaim};
 use crate::changes::{ReadBlock, ReadChange, read_blocks, read_changes};
-use crate::exits::{Gaps, accesses_before};
+use crate::exits::{Gaps, NOWHERE, accesses_before};
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{FactKind, Failure, Ignored};
@@ -359,7 +359,7 @@ impl Checker<'_, '_> {
             }
             let address = self.context.canonical_address(address);
             let guard = self.context.arena.bool(true);
-            out.push(Access { guard, address, bytes, write: false, place: 0 });
+            out.push(Access { guard, address, bytes, write: false, place: NOWHERE });
         }
         Ok(out)
     }

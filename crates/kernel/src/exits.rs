@@ -15,6 +15,9 @@ const PAGE: i64 = 4096;
 /// States in which addresses are compared before a solver sees them.
 const SAMPLES: u64 = 6;
 
+/// The place of accesses that were made before the edge: no instruction of it, so no type is known of them.
+pub(crate) const NOWHERE: u64 = u64::MAX;
+
 /// Does it matter that bytes can be read, or that they are accessed themselves?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gaps {
@@ -28,7 +31,7 @@ pub(crate) enum Gaps {
 pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
     let access = |fact: &Fact| match fact.kind {
         FactKind::Access { address, bytes } => {
-            Some(Access { guard: fact.when, address, bytes, write: false, place: 0 })
+            Some(Access { guard: fact.when, address, bytes, write: false, place: NOWHERE })
         }
         FactKind::Not(_) | FactKind::Apart(_) | FactKind::Aligned { .. } => None,
     };
@@ -477,13 +480,16 @@ impl Checker<'_, '_> {
     /// A read is possible if it lies in an aligned chunk of which the original touches a byte.
     fn same_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
         let low = self.place_in_chunk(access)?;
-        (self.context.arena.as_u64(low) == Some(0)).then(|| self.touched_chunk(access, others))?
+        let aligned = self.context.arena.as_u64(low) == Some(0);
+        self.when_one_of(others, |checker, other| {
+            aligned && checker.touches(other, access) || checker.begins_chunk(other, access)
+        })
     }
 
     /// The same where it remains to be proved that the chunk is aligned: types may say so.
     fn likely_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
         let low = self.place_in_chunk(access).filter(|low| self.context.arena.as_u64(*low).is_none())?;
-        let touched = self.touched_chunk(access, others)?;
+        let touched = self.when_one_of(others, |checker, other| checker.touches(other, access))?;
         let width = self.context.arena.width(low);
         let zero = self.context.arena.bv(width, 0);
         let aligned = self.context.arena.eq(low, zero);
@@ -504,15 +510,32 @@ impl Checker<'_, '_> {
         Some(self.context.settle_alignment(low))
     }
 
-    /// When one of the given accesses touches a byte of another.
-    fn touched_chunk(&mut self, access: &Access, others: &[&Access]) -> Option<TermId> {
-        let mut guards = Vec::new();
-        for other in others {
-            let overlap = self.context.alias(access.address, access.bytes, other.address, other.bytes);
-            if matches!(overlap, graph::Alias::Distance(_)) {
-                guards.push(other.guard);
-            }
+    /// When one of the accesses is made that are of a kind. None if there is no such.
+    fn when_one_of(
+        &mut self,
+        accesses: &[&Access],
+        mut is: impl FnMut(&mut Self, &Access) -> bool,
+    ) -> Option<TermId> {
+        let guards: Vec<TermId> = accesses.iter().filter(|a| is(self, a)).map(|a| a.guard).collect();
+        (!guards.is_empty()).then(|| self.context.arena.bool_or_all(&guards))
+    }
+
+    /// Does an access touch a byte of another?
+    fn touches(&mut self, other: &Access, access: &Access) -> bool {
+        let overlap = self.context.alias(access.address, access.bytes, other.address, other.bytes);
+        matches!(overlap, graph::Alias::Distance(_))
+    }
+
+    /// Does an access of the original begin, by the type that it is made through, an aligned chunk in which all of `access`
+    /// lies? A structure's members are aligned as far as the structure is.
+    fn begins_chunk(&mut self, original: &Access, access: &Access) -> bool {
+        let Some(align) = self.context.functions[0].alignments.get(&original.place).copied() else { return false };
+        let Some(distance) = self.context.arena.difference(access.address, original.address) else { return false };
+        let inside = distance.low().checked_add(u64::from(access.bytes)).is_some_and(|end| end <= align);
+        if inside && self.context.may_assume("natural-alignment") {
+            self.context.assume(Assumption::global("natural-alignment"));
+            return true;
         }
-        if guards.is_empty() { None } else { Some(self.context.arena.bool_or_all(&guards)) }
+        false
     }
 }

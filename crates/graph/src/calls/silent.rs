@@ -5,7 +5,7 @@
 use crate::contract::LocalEffect;
 use crate::execute::{Block, Exclusive, Executor, PureCall};
 use crate::library::Effect;
-use crate::{Assumption, Call, Callee, Shape, Side, State, Stuck};
+use crate::{Assumption, Call, Callee, Place, Shape, Side, State, Stuck};
 use term::{Op as TermOp, Sort, TermId};
 
 /// Blocks of at most this many bytes are copied as values.
@@ -127,11 +127,15 @@ impl Executor<'_, '_> {
         let shape = self.context.shape(Some(name), None, state);
         let reads = contract.effect != LocalEffect::Pure;
         let mut operands = Vec::new();
+        // An address that it is given may come back as its result.
+        let returns_address = shape.results.iter().any(|value| value.bytes >= 8);
         for argument in &shape.arguments {
+            let forgotten = matches!(argument.place, Place::Register(r) if shape.forgets.contains(&r));
             let Some(argument) = shape.on_side(argument, self.side) else { continue };
             let value = self.context.value_at(state, &argument, self.side, place)?;
             let value = self.context.canonical_value(value);
-            operands.push(self.context.outward(self.side, place, value, reads)?);
+            let escapes = reads || returns_address && !forgotten;
+            operands.push(self.context.outward(self.side, place, value, escapes)?);
         }
         operands.extend(self.context.promoted_arguments(self.side, place, state, &shape)?);
         if self.side == Side::Original {

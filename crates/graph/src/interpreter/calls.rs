@@ -7,7 +7,7 @@ use super::memory::{STACK_TOP, is_stack};
 use super::program::Cell;
 use super::trace::{Called, End, Form, Passed, Pointed, SetUp, Target, Write};
 use super::values::{plausible_word, text_key};
-use crate::contract::{Fixed, FixedResult, LocalEffect};
+use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::Effect;
 use crate::{Place, Register, Side, Value};
 use std::rc::Rc;
@@ -179,7 +179,7 @@ impl<'a> Machine<'_, '_, 'a> {
         if number >= MOST_CALLS {
             return Err(End::Fuel);
         }
-        self.local_calls |= info.local.is_some() || info.hidden;
+        self.local_calls |= info.local.is_some_and(LocalContract::changes_calls) || info.hidden;
         let name = &info.name;
         let same = self.calls.iter().filter(|c| c.callee.name == *name).count();
         let script: Option<&Script> = self.situation.scripts.iter().filter(|s| s.callee == **name).nth(same);
@@ -198,12 +198,14 @@ impl<'a> Machine<'_, '_, 'a> {
         };
         let mut answer =
             special.answer.unwrap_or_else(|| self.seeded_answer(info, whose, key, special.byte_result, wide));
-        for (result, wanted) in answer.iter_mut().zip(script.map_or([None; 4], |s| s.results)) {
+        for (i, (result, wanted)) in answer.iter_mut().zip(script.map_or([None; 4], |s| s.results)).enumerate() {
             // Nobody chooses where a new object lies.
             if let (Some((value, _)), Some(wanted)) = (result, wanted)
                 && (wanted == 0 || !info.returns_fresh())
             {
-                *value = wanted;
+                // A result that may be a truth value is one.
+                let truth = i == 0 && special.byte_result && info.signature.is_none();
+                *value = if truth { wanted & 1 } else { wanted };
             }
         }
         let allocated = info.library.is_some_and(|c| c.effect == Effect::Allocate);

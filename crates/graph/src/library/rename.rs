@@ -22,6 +22,7 @@
 //! | `strchr(T, c)` | `memchr(T, c, n)` | same |
 //! | a pure function of literals | no call | its value |
 //! | `atoi`, `strtoll`, … | `strtol`, … | same, or its low bytes |
+//! | `gettext(T)`, `ngettext(T, T', n)`, `dgettext`, `dngettext` | `dcgettext(0, T, LC_MESSAGES)`, `dcngettext(0, …)` | same |
 //! | `getchar`, `getc`, `vprintf` | `fgetc`, `vfprintf` | same |
 //! | `free(0)`, `realloc(0, n)` | no call, `malloc(n)` | same |
 //! | `__f_chk(…)` whose check cannot fail | that of `f` | as there |
@@ -126,6 +127,9 @@ pub fn rename(callee: &str, known: &dyn Fn(usize) -> Option<Known>, result: Resu
     let usable = renaming.result != Meaning::Lost || row.result == Class::Void || result == ResultUse::Unused;
     usable.then_some(renaming)
 }
+
+/// The category of messages; libintl.h defines the shorter functions by it, in place for optimised code.
+const LC_MESSAGES: Argument = Argument::Number(5);
 
 /// Longest block of literal bytes that a form makes up.
 const LONGEST: u64 = 4096;
@@ -350,6 +354,14 @@ impl Written<'_> {
             "strtoll" | "strtoimax" => same("strtol", 3),
             "strtoull" | "strtoumax" => same("strtoul", 3),
             "__strtok_r" => same("strtok_r", 3),
+            "gettext" => Some(call("dcgettext", vec![Number(0), Given(0), LC_MESSAGES], Meaning::Same)),
+            "dgettext" => Some(call("dcgettext", vec![Given(0), Given(1), LC_MESSAGES], Meaning::Same)),
+            "ngettext" => {
+                Some(call("dcngettext", vec![Number(0), Given(0), Given(1), Given(2), LC_MESSAGES], Meaning::Same))
+            }
+            "dngettext" => {
+                Some(call("dcngettext", vec![Given(0), Given(1), Given(2), Given(3), LC_MESSAGES], Meaning::Same))
+            }
             _ => None,
         }
     }
@@ -580,6 +592,10 @@ mod tests {
         all_become("memchr($0, $1, 4) -> same", &[r#"strchr("abc", _)"#]);
         all_become("nothing -> 7", &["abs(-7)"]);
         all_become("strtol($0, 0, 10) -> low 4", &["atoi(_)"]);
+        all_become("dcgettext(0, $0, 5) -> same", &["gettext(_)"]);
+        all_become("dcgettext($0, $1, 5) -> same", &["dgettext(_, _)"]);
+        all_become("dcngettext(0, $0, $1, $2, 5) -> same", &["ngettext(_, _, _)"]);
+        all_become("dcngettext($0, $1, $2, $3, 5) -> same", &["dngettext(_, _, _, _)"]);
         all_become(
             "-",
             &["strlen(_)", "isalpha(65)", r#"strcasecmp("a", "A")"#, r#"memchr("ab", 120, 9)"#, "no_such_function(1)"],

@@ -117,5 +117,9 @@ pub(super) static TABLE: &[Contract] = &[
     event("nl_langinfo", P, &[I]),
     event("perror", V, &[P]),
     event("gettext", P, &[P]),
+    event("dgettext", P, &[P, P]),
     event("dcgettext", P, &[P, P, I]),
+    event("ngettext", P, &[P, P, L]),
+    event("dngettext", P, &[P, P, P, L]),
+    event("dcngettext", P, &[P, P, P, L, I]),
 ];

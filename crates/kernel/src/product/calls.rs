@@ -9,7 +9,7 @@
 use super::{Checker, Onward, Point, Rejection, Segment, unknown};
 use crate::obligation::{FactKind, Ignored};
 use graph::contract::FixedResult;
-use graph::{Assumption, Call, Context, Interval, Known, Next, PointId, Register, Shape, Side, Stuck, Value};
+use graph::{Assumption, Call, Context, Interval, Known, Next, Place, PointId, Register, Shape, Side, Stuck, Value};
 use term::{Sort, TermId};
 
 /// A pair of calls that edges lead to.
@@ -20,6 +20,8 @@ pub(super) struct Pending {
     hint: String,
     /// What the callee leaves filled with zeros, by side: so many bytes from its result on.
     zeroes: [Option<TermId>; 2],
+    /// Local objects that nobody but the function itself can reach after the call, on any edge.
+    own: Vec<bool>,
     incoming: Vec<Point>,
 }
 
@@ -32,7 +34,9 @@ impl<'a> Checker<'_, 'a> {
     ) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
         let zeroes = [0, 1].map(|i| at.states[i].renamed.as_ref().and_then(|r| r.zeroes));
-        let (shape, hint) = self.check_call(&mut at, &known, calls)?;
+        let mut own: Vec<bool> =
+            at.states[0].escaped.iter().zip(&at.states[1].escaped).map(|(a, b)| !a && !b).collect();
+        let (shape, hint) = self.check_call(&mut at, &known, calls, &mut own)?;
         if shape.noreturn {
             return Ok(());
         }
@@ -43,8 +47,10 @@ impl<'a> Checker<'_, 'a> {
             shape: shape.clone(),
             hint,
             zeroes,
+            own: own.clone(),
             incoming: Vec::new(),
         });
+        pending.own.iter_mut().zip(own).for_each(|(all, here)| *all &= here);
         // A result at which nobody looks on one edge is not looked at on the others.
         let results = shape.results.clone();
         let alike = results == pending.shape.results || results.is_empty() || pending.shape.results.is_empty();
@@ -65,7 +71,15 @@ impl<'a> Checker<'_, 'a> {
         Ok(())
     }
 
-    fn check_call(&mut self, at: &mut Point, known: &Known, calls: [PointId; 2]) -> Result<(Shape, String), Rejection> {
+    /// What must hold at a pair of calls. Of the local objects in `own`, which nobody else has known so far, those remain that
+    /// nobody else knows when the callee is done.
+    fn check_call(
+        &mut self,
+        at: &mut Point,
+        known: &Known,
+        calls: [PointId; 2],
+        own: &mut [bool],
+    ) -> Result<(Shape, String), Rejection> {
         let places = [self.address(Side::Original, calls[0]), self.address(Side::Candidate, calls[1])];
         let callees = Side::BOTH.map(|side| &self.call(side, calls[side.index()]).callee);
         let renamed = [0, 1].map(|i| at.states[i].renamed.clone());
@@ -104,7 +118,7 @@ impl<'a> Checker<'_, 'a> {
         }
         shape.returns_end = [0, 1].map(|i| renamed[i].as_ref().is_some_and(|r| r.returns_end));
         self.context.assume(Assumption::about("signature", hint.clone()));
-        let arguments = self.call_arguments(at, &shape, places)?;
+        let arguments = self.call_arguments(at, &shape, places, own)?;
         if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
             self.context.assume(Assumption::global("literal-address-opaque"));
         }
@@ -161,9 +175,12 @@ impl<'a> Checker<'_, 'a> {
         at: &mut Point,
         shape: &Shape,
         places: [u64; 2],
+        own: &mut [bool],
     ) -> Result<[Vec<TermId>; 2], Rejection> {
         let mut out = [Vec::new(), Vec::new()];
         for argument in &shape.arguments {
+            let forgotten = matches!(argument.place, Place::Register(r) if shape.forgets.contains(&r));
+            let so_far = [out[0].len(), out[1].len()];
             let mut offsets = [None; 2];
             for side in Side::BOTH {
                 let i = side.index();
@@ -189,6 +206,10 @@ impl<'a> Checker<'_, 'a> {
                 }
                 self.context.publish(&mut at.states[i]);
             }
+            let passed = [0, 1].into_iter().flat_map(|i| out[i][so_far[i]..].to_vec()).collect::<Vec<TermId>>();
+            for (local, own) in own.iter_mut().enumerate().filter(|_| !forgotten) {
+                *own &= !passed.iter().any(|value| self.context.mentions_local(*value, local));
+            }
         }
         let [a, b] = &mut at.states;
         self.context.align_escapes(a, b);
@@ -204,7 +225,7 @@ impl<'a> Checker<'_, 'a> {
         place: u64,
     ) -> Result<Option<TermId>, Rejection> {
         let Some(renamed) = &at.states[side.index()].renamed else { return Ok(None) };
-        let position = Register::ARGUMENTS.iter().position(|r| argument.place == graph::Place::Register(*r));
+        let position = Register::ARGUMENTS.iter().position(|r| argument.place == Place::Register(*r));
         let Some(given) = position.and_then(|i| renamed.arguments.get(i)).copied() else {
             let what = format!("arguments of {} under another name", renamed.callee);
             return Err(Stuck::Unsupported { side, address: place, what }.into());
@@ -236,7 +257,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// The states after a pair of calls, and on from there.
     pub(super) fn after_calls(&mut self, pending: Pending) -> Result<(), Rejection> {
-        let Pending { segment, calls, shape, hint, zeroes, incoming } = pending;
+        let Pending { segment, calls, shape, hint, zeroes, own, incoming } = pending;
         let returned = match shape.fixed {
             Some(FixedResult::Argument(register)) => Some(register),
             _ => None,
@@ -271,6 +292,9 @@ impl<'a> Checker<'_, 'a> {
                 returned[0] = self.context.end_of_string(side, place, start, world)?;
             }
             self.context.after_call(side, &mut point.states[i], &shape, &returned, world);
+            for local in (0..own.len()).filter(|local| own[*local]) {
+                self.context.take_back(&mut point.states[i], local);
+            }
             let call = self.call(side, calls[i]);
             onward[i] = match (call.tail, call.returns) {
                 (true, _) => Onward::Returned(calls[i]),
