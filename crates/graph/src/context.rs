@@ -2,7 +2,7 @@
 //! addresses.
 
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, State};
+use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -78,6 +78,8 @@ pub enum Stuck {
         escapes: bool,
         /// What the address is offset by, if anything.
         index: Option<TermId>,
+        /// The part of the frame that must be one object, if more is known than that the offset lies in it.
+        span: Option<Interval>,
     },
     /// The budget of terms or time is used up.
     OutOfBudget,
@@ -413,15 +415,16 @@ impl<'a> Context<'a> {
                 continue;
             }
             if let Some((offset, rest)) = self.frame_offset(top) {
-                let Some(local) = self.local_at(side, offset) else {
-                    let index = rest.first().map(|(t, _)| *t);
-                    return Err(Stuck::Unbound { side, address, offset, escapes, index });
+                let index = rest.first().map(|(t, _)| *t);
+                let (local, span) = self.claimed_object(side, address, &Known::default(), (offset, &rest), None)?;
+                let Some(local) = local else {
+                    return Err(Stuck::Unbound { side, address, offset, escapes, index, span });
                 };
                 if rest.iter().any(|(t, _)| self.facts(*t).frame) {
                     return Err(unsupported(side, address, "arithmetic on two frame addresses"));
                 }
                 if escapes && !self.bindings[local].escapes {
-                    return Err(Stuck::Unbound { side, address, offset, escapes, index: None });
+                    return Err(Stuck::Unbound { side, address, offset, escapes, index: None, span: None });
                 }
                 let pointer = self.local_pointer(side, local, offset, rest);
                 memo.insert(top, pointer);
@@ -519,7 +522,7 @@ impl<'a> Context<'a> {
                 // With 64 or more locals the last bit is shared: ask only about locals that really occur.
                 if local < 63 || self.bindings.len() <= 64 {
                     let offset = self.bindings[local].interval(side).map_or(0, |i| i.offset);
-                    return Err(Stuck::Unbound { side, address, offset, escapes: true, index: None });
+                    return Err(Stuck::Unbound { side, address, offset, escapes: true, index: None, span: None });
                 }
                 continue;
             }
@@ -662,6 +665,11 @@ impl<'a> Context<'a> {
             let inside = self.arena.add_const(address, i64::from(at));
             self.original_addresses.insert(inside);
         }
+    }
+
+    /// Does the original access something at exactly this address?
+    pub(crate) fn is_original_address(&self, address: TermId) -> bool {
+        self.original_addresses.contains(&address)
     }
 
     /// Notes a block that the original fills or copies, or that is filled for it.
