@@ -1,9 +1,10 @@
 //! Conditions that held whenever both sides met: order, ranges, residues, and constants that the code compares with.
 
 use super::columns::Column;
-use super::guess::{Guesses, NEAR, NOWHERE, Names};
+use super::compared::Compared;
+use super::guess::{Guesses, NEAR, Names};
 use graph::Side;
-use kernel::{Location, Spot};
+use kernel::Location;
 
 /// Comparisons and residues that held in all rows.
 pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
@@ -27,8 +28,8 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
                 hold.push(format!("(<=s {name} #{width}:{most})"));
             }
         }
-        if let Spot::Slot { offset, .. } = column.location.spot {
-            let limits = names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE);
+        if let Some(key) = Compared::key(&column.location) {
+            let limits = names.compared.limits.iter().filter(|(at, _)| *at == key);
             for limit in limits.flat_map(|(_, c)| [c.wrapping_sub(1), *c, c.wrapping_add(1)]) {
                 if most <= limit && (-(1 << 31)..1 << 31).contains(&limit) {
                     hold.push(format!("(<=s {name} #{width}:{limit})"));
@@ -61,12 +62,8 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
                 continue;
             }
-            let near = match (x.location.spot, y.location.spot) {
-                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
-                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
-                {
-                    None
-                }
+            let near = match (Compared::key(&x.location), Compared::key(&y.location)) {
+                (Some(a), Some(b)) if names.compared.pairs.contains(&(a, b)) => None,
                 _ => Some(NEAR),
             };
             if near.is_some() && (defined(&x.location) || defined(&y.location)) {
@@ -102,9 +99,9 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
 /// Is it a number of the original that its loops change and never look at, such as a sum? Where many turns are one, what
 /// held of it by chance is expensive to refute.
 fn is_sum(names: &Names, column: &Column) -> bool {
-    let Spot::Slot { offset, .. } = column.location.spot else { return false };
+    let Some(key) = Compared::key(&column.location) else { return false };
     let narrow = column.location.side == Side::Original && column.location.width <= 32;
-    narrow && column.forgotten && !names.compared.mentions(offset % NOWHERE)
+    narrow && column.forgotten && !names.compared.mentions(key)
 }
 
 /// As many turns as are taken at once are still to be made: less than runs have seen, but what the code makes sure of.
@@ -119,10 +116,10 @@ fn room_for_turns(x: &Column, y: &Column, period: u32, hold: &mut Vec<String>) {
 
 /// A variable that the code compares with constants, none of which it ever was.
 fn tested(names: &Names, column: &Column, hold: &mut Vec<String>) {
-    let Spot::Slot { offset, .. } = column.location.spot else { return };
+    let Some(key) = Compared::key(&column.location) else { return };
     let values = column.signed();
     let end = 1i128 << (column.location.width - 1);
-    for (_, limit) in names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE) {
+    for (_, limit) in names.compared.limits.iter().filter(|(at, _)| *at == key) {
         if !values.contains(limit) && (-end..end).contains(&i128::from(*limit)) {
             hold.push(format!("(not (= {} #{}:{limit}))", column.name(), column.location.width));
         }

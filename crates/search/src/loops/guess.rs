@@ -23,8 +23,8 @@ pub(crate) struct Names<'n, 'a> {
     pub arena: &'n Arena,
     pub layout: &'n Layout<'a>,
     pub functions: [&'a Function; 2],
-    /// Registers of the candidate that the loop writes with a zero upper half only.
-    pub zeroed: u64,
+    /// Registers of the two sides that the loop writes with a zero upper half only.
+    pub zeroed: [u64; 2],
     /// Variables that the original compares.
     pub compared: &'n Compared,
     /// Local objects of the original that others can reach: their variables are memory.
@@ -115,6 +115,13 @@ pub(crate) fn guess(
         let location = Location::whole(Side::Original, Spot::Register(register)).expect("a word");
         if is_live(&location) && register != Register::RSP && !own.contains(&location) {
             own.push(location);
+        }
+    }
+    // Numbers of 32 bits in registers.
+    for place in own.iter_mut().filter(|l| forgotten(l)) {
+        if let Some(upper) = upper_half(names, place) {
+            place.width = 32;
+            out.define.push(upper);
         }
     }
     let bound: Vec<(Location, String)> = own.iter().filter_map(|l| Some((*l, in_memory(names, l)?))).collect();
@@ -260,10 +267,8 @@ pub(crate) fn guess(
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
             let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
-            let compared = match x.location.spot {
-                Spot::Slot { offset, .. } => names.compared.fields.contains(&(offset % NOWHERE, field.text.clone())),
-                Spot::Register(_) => false,
-            };
+            let compared = Compared::key(&x.location)
+                .is_some_and(|key| names.compared.fields.contains(&(key, field.text.clone())));
             if compared {
                 order(&bound, x, None, &mut hold);
             } else if !x.forgotten {
@@ -526,10 +531,10 @@ pub(super) fn define(
     }
 }
 
-/// The upper half of a register of the candidate that the loop only writes with zeros there.
+/// The upper half of a register that the loop only writes with zeros there.
 fn upper_half(names: &Names, place: &Location) -> Option<(Location, String)> {
     let Spot::Register(register @ Register::General(_)) = place.spot else { return None };
-    let zeroed = place.width == 64 && names.zeroed >> register.index() & 1 == 1;
+    let zeroed = place.width == 64 && names.zeroed[place.side.index()] >> register.index() & 1 == 1;
     zeroed.then(|| (Location { low: 32, width: 32, ..*place }, "#32:0".to_string()))
 }
 
@@ -542,17 +547,17 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
             out.push(Operand { text, values, forgotten: column.forgotten, location: column.location });
         };
         let name = column.name();
-        if own == width {
+        if own == width && width == 64 && column.values.iter().all(|v| is_frame_address(*v)) {
+            // Only distances inside a frame mean something to the other side.
+            let distances = column.values.iter().map(|v| v.wrapping_sub(STACK_TOP)).collect();
+            push(format!("(add {name} (mul #64:-1 $rsp.{}))", column.location.side.name()), distances);
+        } else if own == width {
             push(name, column.values.clone());
         } else if own > width {
             push(format!("(slice 0 {width} {name})"), column.values.clone());
         } else {
-            let unsigned = match column.location.spot {
-                Spot::Slot { offset, .. } if column.location.side == Side::Original => {
-                    !names.compared.signed.contains(&(offset % NOWHERE))
-                }
-                _ => false,
-            };
+            let key = Compared::key(&column.location).filter(|_| column.location.side == Side::Original);
+            let unsigned = key.is_some_and(|key| !names.compared.signed.contains(&key));
             let zero_first = (zero_first || unsigned) != names.flip;
             let signed: Vec<u64> = column.signed().iter().map(|v| *v as u64).collect();
             if zero_first {
@@ -577,7 +582,7 @@ pub(super) fn combine(
 ) -> Option<String> {
     let width = target.location.width;
     let zero_first = match target.location.spot {
-        Spot::Register(register) => names.zeroed >> register.index() & 1 == 1,
+        Spot::Register(register) => names.zeroed[target.location.side.index()] >> register.index() & 1 == 1,
         Spot::Slot { .. } => false,
     };
     let operands = operands(names, basis, width, zero_first);
@@ -715,10 +720,15 @@ pub(super) fn sum(names: &Names, target: Location, factors: &[u64], operands: &[
     }
 }
 
+/// Is it an address in or near the frame of these runs?
+fn is_frame_address(address: u64) -> bool {
+    (-4096..1 << 20).contains(&(STACK_TOP.wrapping_sub(address) as i64))
+}
+
 /// An address of these runs, as an object or stack pointer and a distance from it.
 fn name_address(names: &Names, target: Location, address: u64) -> Option<(String, i64)> {
     let below = (STACK_TOP.wrapping_sub(address)) as i64;
-    if (-4096..1 << 20).contains(&below) {
+    if is_frame_address(address) {
         // The entry stack pointer is not at hand; the return address lies there.
         let side = if target.side == Side::Original { "original" } else { "candidate" };
         return Some((format!("$rsp.{side}"), -below));
