@@ -4,7 +4,15 @@ use super::columns::Column;
 use super::compared::Compared;
 use super::guess::{Guesses, NEAR, Names};
 use graph::Side;
-use kernel::Location;
+use kernel::{Location, Spot};
+
+/// Longer residues are accidents of a few runs.
+const MOST_RESIDUE_BITS: u32 = 8;
+
+/// Ends of a row that are farther away are other objects.
+const FARTHEST_END: u64 = 1 << 20;
+/// Starts and ends of one pointer that are tried.
+const MOST_ENDS: usize = 3;
 
 /// Comparisons and residues that held in all rows.
 pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
@@ -48,10 +56,17 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             Side::Candidate => names.period,
         };
         if period > 1 && period.is_power_of_two() && width >= 32 {
-            let mask = u64::from(period) - 1;
+            // A register may count bytes.
+            let varied = column.values.iter().fold(0, |all, v| all | (v ^ column.values[0]));
+            let bits = match column.location.spot {
+                Spot::Register(_) if column.location.side == Side::Original => {
+                    varied.trailing_zeros().min(MOST_RESIDUE_BITS).max(period.ilog2())
+                }
+                _ => period.ilog2(),
+            };
+            let mask = (1 << bits) - 1;
             let rest = column.values[0] & mask;
-            if column.values.iter().all(|v| v & mask == rest) && most > least {
-                let bits = period.ilog2();
+            if varied & mask == 0 && most > least {
                 hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{})", residue(rest, bits)));
             }
         }
@@ -93,7 +108,50 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             }
         }
     }
+    for x in columns.iter().filter(|c| c.forgotten && !defined(&c.location) && is_pointer(c)) {
+        between(x, &columns, &mut hold);
+    }
     out.hold.extend(hold);
+}
+
+/// Does an optimised original hold a pointer there?
+fn is_pointer(column: &Column) -> bool {
+    let register = matches!(column.location.spot, Spot::Register(graph::Register::General(_)));
+    let own = register && column.location.side == Side::Original && column.location.width == 64;
+    own && column.values.iter().all(|v| *v > 1 << 20)
+}
+
+/// Where a pointer is between its start and its end, both of which the loop keeps: how far the end is, at most and modulo
+/// the steps. Said of distances, nothing wraps.
+fn between(x: &Column, columns: &[&Column], hold: &mut Vec<String>) {
+    let kept = || columns.iter().filter(|c| !c.forgotten && c.location.width == 64);
+    let gaps = |to: &Column| -> Vec<u64> { to.values.iter().zip(&x.values).map(|(a, b)| a.wrapping_sub(*b)).collect() };
+    let near = |gaps: &[u64]| gaps.iter().all(|g| *g < FARTHEST_END) && gaps.iter().any(|g| *g <= NEAR as u64);
+    let starts = kept().filter(|z| {
+        let back = gaps(z);
+        back.iter().all(|g| g.wrapping_neg() < FARTHEST_END) && back.contains(&0)
+    });
+    let starts: Vec<&&Column> = starts.take(MOST_ENDS).collect();
+    for end in kept().filter(|y| near(&gaps(y))).take(MOST_ENDS) {
+        let gaps = gaps(end);
+        let varied = gaps.iter().fold(0, |all, g| all | (g ^ gaps[0]));
+        if varied == 0 {
+            continue;
+        }
+        let left = format!("(add {} (mul #64:-1 {}))", end.name(), x.name());
+        let bits = varied.trailing_zeros().min(MOST_RESIDUE_BITS);
+        if bits > 0 {
+            let rest = residue(gaps[0] & ((1 << bits) - 1), bits);
+            hold.push(format!("(= (slice 0 {bits} {left}) #{bits}:{rest})"));
+        }
+        if !gaps.contains(&0) {
+            hold.push(format!("(not (= {} {}))", x.name(), end.name()));
+        }
+        for start in &starts {
+            let whole = format!("(add {} (mul #64:-1 {}))", end.name(), start.name());
+            hold.push(format!("(<=u {left} {whole})"));
+        }
+    }
 }
 
 /// Is it a number of the original that its loops change and never look at, such as a sum? Where many turns are one, what

@@ -124,6 +124,11 @@ pub(crate) fn guess(
             out.define.push(upper);
         }
     }
+    // Floating-point numbers, and lanes.
+    let wide: Vec<Location> = own.iter().filter(|l| l.width > 64).copied().collect();
+    for place in wide {
+        own.extend((0..place.width).step_by(64).map(|low| Location { low, width: 64, ..place }));
+    }
     let bound: Vec<(Location, String)> = own.iter().filter_map(|l| Some((*l, in_memory(names, l)?))).collect();
     own.retain(|l| in_memory(names, l).is_none());
     let mut basis: Vec<Column> =
@@ -391,6 +396,10 @@ pub(super) fn note_places(text: &str, used: &mut Vec<Location>) {
 /// Memory that the candidate keeps in a register, or in the lanes of open wide ones, and writes after the loop.
 fn ahead(rows: &[Row], memory: &[Field], live: u64, wide: &[Location], out: &mut Guesses) {
     for (i, field) in memory.iter().enumerate() {
+        // Optimised originals keep what they can in registers, too.
+        if matches!(field.watched.base, WatchBase::Register(_)) {
+            continue;
+        }
         let global = matches!(field.watched.base, WatchBase::Address(_));
         let differ = |r: &Row| !global || r.original.loads.get(i) != r.candidate.loads.get(i);
         let varied = || rows.iter().any(|r| r.original.loads.get(i) != rows[0].original.loads.get(i));
