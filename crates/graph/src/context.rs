@@ -110,7 +110,7 @@ pub struct Context<'a> {
     clock: u32,
     term_facts: FxHashMap<TermId, TermFacts>,
     /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
-    original_addresses: FxHashSet<TermId>,
+    pub(crate) original_addresses: FxHashSet<TermId>,
     /// Blocks that the original fills or copies: where they begin, and their lengths.
     pub(crate) original_blocks: FxHashSet<(TermId, TermId)>,
     /// Addresses of which it cannot be told what object they are about.
@@ -430,6 +430,10 @@ impl<'a> Context<'a> {
                 memo.insert(top, pointer);
                 continue;
             }
+            if let Some(distance) = self.distance_from_object(side, top) {
+                memo.insert(top, distance);
+                continue;
+            }
             let node = self.arena.node(top).clone();
             if node.args.is_empty() {
                 return Err(unsupported(side, address, "entry stack pointer used as a value"));
@@ -665,11 +669,6 @@ impl<'a> Context<'a> {
             let inside = self.arena.add_const(address, i64::from(at));
             self.original_addresses.insert(inside);
         }
-    }
-
-    /// Does the original access something at exactly this address?
-    pub(crate) fn is_original_address(&self, address: TermId) -> bool {
-        self.original_addresses.contains(&address)
     }
 
     /// Notes a block that the original fills or copies, or that is filled for it.

@@ -12,7 +12,7 @@
 
 use crate::context::unsupported;
 use crate::{Assumption, Context, Interval, Known, Side, Stuck};
-use term::{Bits, TermId};
+use term::{Bits, Linear, TermId};
 
 /// Sums beyond this may have wrapped.
 const FAR: i128 = 1 << 62;
@@ -97,11 +97,31 @@ impl Context<'_> {
         let near = self.local_at(Side::Candidate, offset);
         for local in near.into_iter().chain(claimed) {
             let address = self.local_pointer(Side::Candidate, local, offset, rest.to_vec());
-            if self.is_original_address(address) {
+            if self.original_addresses.contains(&address) {
                 return Some(local);
             }
         }
         near
+    }
+
+    /// `rest − (rsp₀ + offset)` as a distance from the claimed object at that offset.
+    pub(crate) fn distance_from_object(&mut self, side: Side, term: TermId) -> Option<TermId> {
+        if self.arena.sort(term).width() != Some(64) {
+            return None;
+        }
+        let base = self.entry_rsp(side);
+        let mut linear = Linear::of(self.arena, term);
+        let at = linear.terms.iter().position(|(t, factor)| *t == base && factor.is_ones())?;
+        let offset = (linear.constant.low() as i64).wrapping_neg();
+        let local = self.local_at(side, offset)?;
+        let start = self.bindings[local].interval(side)?.offset;
+        linear.terms[at].0 = self.local_address(local);
+        linear.constant = Bits::from_i64(64, start.wrapping_sub(offset));
+        let others = linear.terms.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, (t, _))| *t);
+        if others.collect::<Vec<_>>().into_iter().any(|t| self.depends_on_frame(t)) {
+            return None;
+        }
+        Some(linear.build(self.arena))
     }
 
     /// Smallest and largest value of a sum with sign, if it does not wrap.

@@ -10,7 +10,7 @@ use kernel::{Location, Spot};
 const MOST_RESIDUE_BITS: u32 = 8;
 
 /// Ends of a row that are farther away are other objects.
-const FARTHEST_END: u64 = 1 << 20;
+const FARTHEST_END: u64 = 1 << 36;
 /// Starts and ends of one pointer that are tried.
 const MOST_ENDS: usize = 3;
 
