@@ -175,7 +175,7 @@ pub struct PureCall {
 pub(crate) struct Executor<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub side: Side,
-    known: &'c Known,
+    pub(crate) known: &'c Known,
     /// The same, with the condition of the path.
     here: Option<Known>,
     pub run: Run,
@@ -654,6 +654,7 @@ impl Executor<'_, '_> {
             return Err(unsupported(self.side, place, "access through a computed frame address"));
         }
         let address = self.context.canonical_address(address);
+        let address = self.as_noted(address);
         match self.side {
             Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),
