@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
             None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
         };
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
-        let typed = if name.is_none() { typed().filter(|s| s.unsupported.is_none()) } else { None };
+        let typed = typed().filter(|s| s.unsupported.is_none());
         match name.and_then(|n| self.signature(n)).or(typed) {
             Some(signature) => {
                 let mut arguments = signature.arguments.clone();
@@ -203,12 +203,16 @@ impl<'a> Context<'a> {
                 let arguments = self.set_up(call, state, Reader::Unknown);
                 let result =
                     |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
-                let results = vec![
-                    result(Register::General(0), 8),
-                    result(Register::General(2), 8),
-                    result(Register::Vector(0), 16),
-                    result(Register::Vector(1), 16),
-                ];
+                let any = || {
+                    vec![
+                        result(Register::General(0), 8),
+                        result(Register::General(2), 8),
+                        result(Register::Vector(0), 16),
+                        result(Register::Vector(1), 16),
+                    ]
+                };
+                let declared = name.and_then(|n| self.functions[0].callees.get(n));
+                let results = declared.and_then(Signature::changed_results).map_or_else(any, <[Value]>::to_vec);
                 Shape {
                     arguments,
                     results,

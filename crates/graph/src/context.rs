@@ -4,7 +4,7 @@
 mod escape;
 
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side};
+use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -80,6 +80,8 @@ pub enum Stuck {
         escapes: bool,
         /// What the address is offset by, if anything.
         index: Option<TermId>,
+        /// The part of the frame that must be one object, if more is known than that the offset lies in it.
+        span: Option<Interval>,
     },
     /// The budget of terms or time is used up.
     OutOfBudget,
@@ -435,18 +437,23 @@ impl<'a> Context<'a> {
                 continue;
             }
             if let Some((offset, rest)) = self.frame_offset(top) {
-                let Some(local) = self.local_at(side, offset) else {
-                    let index = rest.first().map(|(t, _)| *t);
-                    return Err(Stuck::Unbound { side, address, offset, escapes, index });
+                let index = rest.first().map(|(t, _)| *t);
+                let (local, span) = self.claimed_object(side, address, &Known::default(), (offset, &rest), None)?;
+                let Some(local) = local else {
+                    return Err(Stuck::Unbound { side, address, offset, escapes, index, span });
                 };
                 if rest.iter().any(|(t, _)| self.facts(*t).frame) {
                     return Err(unsupported(side, address, "arithmetic on two frame addresses"));
                 }
                 if escapes && !self.bindings[local].escapes {
-                    return Err(Stuck::Unbound { side, address, offset, escapes, index: None });
+                    return Err(Stuck::Unbound { side, address, offset, escapes, index: None, span: None });
                 }
                 let pointer = self.local_pointer(side, local, offset, rest);
                 memo.insert(top, pointer);
+                continue;
+            }
+            if let Some(distance) = self.distance_from_object(side, top) {
+                memo.insert(top, distance);
                 continue;
             }
             let node = self.arena.node(top).clone();
@@ -648,7 +655,7 @@ impl<'a> Context<'a> {
     }
 
     /// Is the term made of the address of a local object?
-    pub(crate) fn mentions_local(&mut self, term: TermId) -> bool {
+    pub(crate) fn mentions_locals(&mut self, term: TermId) -> bool {
         self.facts(term).locals != 0
     }
 

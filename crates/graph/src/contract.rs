@@ -270,8 +270,13 @@ fn moved(
     }
     let reads = |register: Register| live_in & 1 << register.index() != 0;
     let general: Vec<Register> = places.iter().copied().filter(|r| Register::ARGUMENTS.contains(r)).collect();
-    let gone =
-        |r: &Register| constants.get(r).is_some_and(|values| values.len() == 1) || is_unused(arena, original, *r);
+    // Optimised code does not touch what it does not use.
+    let signature_of = |name: &str| original.callees.get(name).cloned();
+    let used = (!original.is_unoptimised()).then(|| liveness(arena, original, &signature_of)[Function::ENTRY.index()]);
+    let gone = |r: &Register| {
+        let constant = constants.get(r).is_some_and(|values| values.len() == 1);
+        constant || used.is_some_and(|used| used & 1 << r.index() == 0) || is_unused(arena, original, *r)
+    };
     let left: Vec<Register> = general.iter().copied().filter(|r| !gone(r)).collect();
     let dropped = &Register::ARGUMENTS[left.len()..general.len().max(left.len())];
     let shifted = !over_stack && left.len() < general.len() && !dropped.iter().any(|r| reads(*r) && put(*r));

@@ -175,7 +175,7 @@ pub struct PureCall {
 pub(crate) struct Executor<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub side: Side,
-    known: &'c Known,
+    pub(crate) known: &'c Known,
     /// The same, with the condition of the path.
     here: Option<Known>,
     pub run: Run,
@@ -585,16 +585,13 @@ impl Executor<'_, '_> {
             if offset.unsigned_abs() > FRAME_REACH {
                 return Err(unsupported(self.side, place, "access far outside the frame"));
             }
-            let local = self.context.local_at(self.side, offset);
-            let optimised = self.side == Side::Original && !self.context.functions[0].is_unoptimised();
-            if !rest.is_empty() && optimised {
-                // An optimiser may have folded a constant of the index into the base: whose base it is cannot be told.
-                return Err(unsupported(self.side, place, "variable frame access of optimised code"));
-            }
+            let index = rest.first().map(|(index, _)| *index);
+            let known = self.here.as_ref().unwrap_or(self.known);
+            let (local, span) = self.context.claimed_object(self.side, place, known, (offset, &rest), Some(bytes))?;
+            let unbound = Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index, span };
             if care.is_some() && local.is_none() {
                 // Its address must be one that both programs have.
-                let index = rest.first().map(|(index, _)| *index);
-                return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });
+                return Err(unbound);
             }
             if let Some(local) = local {
                 let variable = !rest.is_empty();
@@ -621,9 +618,8 @@ impl Executor<'_, '_> {
             if self.context.is_beyond_arguments(offset) {
                 return Err(unsupported(self.side, place, "access to incoming arguments behind those of `va_start`"));
             }
-            if let Some((index, _)) = rest.first() {
-                let index = Some(*index);
-                return Err(Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index });
+            if index.is_some() {
+                return Err(unbound);
             }
             let Some(depth) = state.stack_depth(self.context) else {
                 return Err(unsupported(
@@ -658,6 +654,7 @@ impl Executor<'_, '_> {
             return Err(unsupported(self.side, place, "access through a computed frame address"));
         }
         let address = self.context.canonical_address(address);
+        let address = self.as_noted(address);
         match self.side {
             Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),

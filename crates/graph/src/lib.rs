@@ -22,6 +22,7 @@ mod range_analysis;
 mod frame;
 mod state;
 mod context;
+mod frame_objects;
 mod memory;
 mod declared;
 mod block_copies;

@@ -111,7 +111,7 @@ impl Context<'_> {
     /// scaled, or extended from 32 bits, is an index; of what else there is must be one.
     fn is_based_before(&mut self, address: TermId, clock: u32, object: VarId) -> bool {
         let known = self.original_addresses.contains(&address) && self.may_assume("in-bounds");
-        if !known || self.depends_on_frame(address) || self.mentions_local(address) {
+        if !known || self.depends_on_frame(address) || self.mentions_locals(address) {
             return false;
         }
         let linear = Linear::of(self.arena, address);

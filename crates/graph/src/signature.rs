@@ -17,6 +17,18 @@ pub struct Signature {
     pub unsupported: Option<String>,
 }
 
+impl Signature {
+    /// What `unsupported` says if an optimiser has changed how the function is called.
+    pub const CHANGED: &str = "a changed calling convention";
+
+    /// The results of a function of which an optimiser has changed how it is called: it may have dropped them, not moved
+    /// them, if there is only one.
+    pub fn changed_results(&self) -> Option<&[Value]> {
+        let changed = self.unsupported.as_deref() == Some(Signature::CHANGED);
+        (changed && self.results.len() <= 1).then_some(&self.results)
+    }
+}
+
 /// One value at a call boundary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value {

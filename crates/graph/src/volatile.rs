@@ -15,6 +15,9 @@ use crate::execute::Executor;
 use crate::{Care, Context, Side, State};
 use term::{Sort, TermId};
 
+/// With more such addresses it is not looked for them.
+const MOST_NOTED: usize = 64;
+
 impl Context<'_> {
     /// Where the trace lies.
     fn trace_address(&mut self) -> TermId {
@@ -58,6 +61,19 @@ impl Executor<'_, '_> {
             (Side::Candidate, Some(Care::Volatile)) => known,
             (Side::Candidate, _) => self.context.volatile_addresses.get(&address).copied(),
         }
+    }
+
+    /// The candidate's address as the original wrote it for an access that may be volatile, if what is known of the path makes
+    /// them the same.
+    pub(crate) fn as_noted(&mut self, address: TermId) -> TermId {
+        let noted = &self.context.volatile_addresses;
+        if self.side == Side::Original || noted.contains_key(&address) || noted.len() > MOST_NOTED {
+            return address;
+        }
+        let mut noted: Vec<TermId> = noted.keys().copied().collect();
+        noted.sort_unstable();
+        let same = noted.into_iter().find(|other| self.known.settle(self.context.arena, *other) == address);
+        same.unwrap_or(address)
     }
 
     /// Reads what nobody can foresee, or may be unable to.

@@ -16,6 +16,7 @@ use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Entered, Point, Rejection, unknown};
 use graph::{Access, Event, Flag, Known, PointId, Register, Run, Side, State};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 use term::{Sort, TermId};
 
 /// A claim that did not hold where it must.
@@ -194,6 +195,20 @@ impl Abstraction {
     }
 }
 
+/// What a forgotten place holds on the edges that lead to its point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Held {
+    /// No frame address.
+    Other,
+    /// An address made from one in the own frame by adding to it.
+    Frame,
+    /// Anything else that depends on where the frame is.
+    Mixed,
+}
+
+/// What forgotten places hold, by their points.
+pub(crate) type Frames = BTreeMap<((usize, Option<Event>), Location), Held>;
+
 impl FailedClaim {
     /// The same failure, said of the claim of a point instead of the point.
     pub(crate) fn of_claim(mut self, points: &[Abstraction]) -> FailedClaim {
@@ -222,14 +237,19 @@ impl Checker<'_, '_> {
         for location in claim.forget.clone() {
             for piece in self.points[index].pieces(&location) {
                 let hint = format!("{piece}@{index}");
-                let fresh = if self.frames.contains(&(self.points[index].key(), location)) {
-                    self.context.fresh_frame_value(&hint, Sort::Bv(piece.width))
-                } else {
-                    self.context.fresh(&hint, Sort::Bv(piece.width))
+                let held = self.frames.get(&(self.points[index].key(), location)).copied().unwrap_or(Held::Other);
+                let mut fresh = match held {
+                    Held::Mixed => self.context.fresh_frame_value(&hint, Sort::Bv(piece.width)),
+                    Held::Other | Held::Frame => self.context.fresh(&hint, Sort::Bv(piece.width)),
                 };
                 self.free.extend(self.context.arena.as_var(fresh));
                 if piece.side == Side::Candidate {
                     self.context.note_candidate_value(fresh);
+                }
+                if held == Held::Frame {
+                    // Any distance from the stack pointer; what it was derived from says that it points into the frame.
+                    let base = self.context.entry_rsp(piece.side);
+                    fresh = self.context.arena.add(base, fresh);
                 }
                 piece.write(self.context.arena, &mut point.states[piece.side.index()], fresh);
             }
@@ -426,14 +446,28 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// Notes the forgotten places that hold frame addresses: a variable for one is no pointer to the world.
+    /// Notes which forgotten places hold frame addresses: a variable for one is no pointer to the world.
     fn note_frames(&mut self, index: usize, at: &Point) {
         for location in self.points[index].forget.clone() {
             if self.points[index].define.iter().any(|(target, _)| *target == location) {
                 continue;
             }
             let value = location.read(self.context.arena, &at.states[location.side.index()]);
-            if self.context.depends_on_frame(value) && self.frames.insert((self.points[index].key(), location)) {
+            let whole = location.width == 64 && self.points[index].pieces(&location).len() == 1;
+            let held = if !self.context.depends_on_frame(value) {
+                Held::Other
+            } else if whole {
+                let base = self.context.entry_rsp(location.side);
+                let distance = self.context.arena.sub(value, base);
+                if self.context.depends_on_frame(distance) { Held::Mixed } else { Held::Frame }
+            } else {
+                Held::Mixed
+            };
+            let key = (self.points[index].key(), location);
+            let before = self.frames.get(&key).copied();
+            let joined = if before.is_none_or(|b| b == held) { held } else { Held::Mixed };
+            if before != Some(joined) {
+                self.frames.insert(key, joined);
                 self.late |= self.entered[index].is_some();
             }
         }

@@ -82,6 +82,12 @@ impl Checker<'_, '_> {
         if let Some(signature) = self.context.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none()) {
             return signature.results.clone();
         }
+        let declared = self.context.functions[0].signature.as_ref().and_then(|s| s.changed_results());
+        if let Some(results) = declared.map(<[Value]>::to_vec) {
+            let name = self.context.functions[0].name.clone();
+            self.context.assume(Assumption::about("signature", name));
+            return results;
+        }
         // Without debug information: the general result register, and the vector one if the original set it.
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::about("signature", name));

@@ -37,7 +37,6 @@ pub use proof::{CheckedProof, Counts};
 
 use graph::{Assumption, Binding, Context, Function};
 use solver::Solver;
-use std::collections::BTreeSet;
 use std::time::Instant;
 use term::Arena;
 
@@ -61,7 +60,7 @@ pub fn check(
     if are_identical(original, candidate) {
         return Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), Vec::new(), Counts::default()));
     }
-    let mut frames = BTreeSet::new();
+    let mut frames = claims::Frames::new();
     let (mut context, counts) = loop {
         let mut context = Context::new(&mut *arena, original, candidate, bindings.clone());
         context.deadline = deadline;
@@ -70,7 +69,7 @@ pub fn check(
         checker.frames.clone_from(&frames);
         checker.walk()?;
         let (counts, late) = (checker.counts, checker.late);
-        // If late, some edge brings a frame address to a place that was taken to hold none.
+        // If late, some edge brings something else to a place than was taken to be there.
         frames = checker.frames;
         if !late {
             break (context, counts);

@@ -439,17 +439,27 @@ impl Checker<'_, '_> {
         else {
             return vec![(x, y)];
         };
+        let parts = {
+            let arena = &*self.context.arena;
+            if arena.op(x) == Op::Concat { arena.args(x).to_vec() } else { vec![x] }
+        };
+        // A register that held nothing was pushed to make room.
+        let nothing = |part: &TermId| {
+            let arena = &*self.context.arena;
+            let whole = if let Op::Extract { .. } = arena.op(*part) { arena.arg(*part, 0) } else { *part };
+            self.context.is_undefined(whole)
+        };
+        let undefined: Vec<bool> = parts.iter().map(nothing).collect();
         let arena = &mut *self.context.arena;
-        let parts = if arena.op(x) == Op::Concat { arena.args(x).to_vec() } else { vec![x] };
         let initial = arena.find_var(&format!("local.{local}"));
         let mut out = Vec::new();
         let mut skipped = false;
         let mut low = 0;
-        for part in parts.into_iter().rev() {
+        for (part, undefined) in parts.into_iter().zip(undefined).rev() {
             let width = arena.width(part);
             let loaded =
                 matches!(arena.op(part), Op::Load(_)).then(|| arena.arg(part, 0)).and_then(|m| arena.as_var(m));
-            if loaded.is_some() && loaded == initial {
+            if undefined || loaded.is_some() && loaded == initial {
                 skipped = true;
             } else {
                 let other = arena.extract(y, low + width - 1, low);

@@ -25,8 +25,7 @@ pub use rejection::Rejection;
 pub(crate) use rejection::{UNMADE_READ, unknown};
 
 use crate::certificate::Certificate;
-use crate::claims::{Abstraction, FailedClaim};
-use crate::location::Location;
+use crate::claims::{Abstraction, FailedClaim, Frames};
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
@@ -61,9 +60,9 @@ pub(crate) struct Checker<'c, 'a> {
     pub stuck: Option<Rejection>,
     /// Is there a loop on the way, or was there?
     pub delays: bool,
-    /// Forgotten places of points that hold frame addresses on some edge.
-    pub frames: BTreeSet<((usize, Option<Event>), Location)>,
-    /// Was one of them found after its point had been entered?
+    /// Whether forgotten places of points hold frame addresses.
+    pub frames: Frames,
+    /// Was more found after a point had been entered?
     pub late: bool,
     /// Pairs of returns of the segment under way, which are looked at last, and whether that is being done.
     returns: Vec<moves::Pair>,
@@ -187,7 +186,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             behind: None,
             stuck: None,
             delays: false,
-            frames: BTreeSet::new(),
+            frames: Frames::new(),
             late: false,
             returns: Vec::new(),
             returning: false,
@@ -215,7 +214,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn walk_segments(&mut self) -> Result<(), Rejection> {
-        if let Some(what) = self.context.functions[0].signature.as_ref().and_then(|s| s.unsupported.clone()) {
+        // Where both are called in another way than declared, what arrives in a register is the same for both: calls of
+        // them are compared by what the original puts there.
+        let changed = |f: &graph::Function| f.signature.as_ref().is_some_and(|s| s.changed_results().is_some());
+        let both_changed = self.context.functions.iter().all(|f| changed(f));
+        if let Some(what) = self.context.functions[0].signature.as_ref().and_then(|s| s.unsupported.clone())
+            && !both_changed
+        {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
         }

@@ -4,9 +4,10 @@ use crate::Image;
 use crate::code::Code;
 use crate::content::hex;
 use crate::dwarf::{Described, TypedLocal};
+use crate::frame_depth::frame_depth;
 use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, Signature};
 use std::collections::{BTreeMap, BTreeSet};
-use term::VarId;
+use term::{Arena, VarId};
 
 impl Image {
     /// Completes a graph to a function.
@@ -16,6 +17,7 @@ impl Image {
         code: &Code,
         points: Vec<Point>,
         objects: BTreeMap<VarId, Object>,
+        arena: &Arena,
     ) -> Function {
         let called = callees(&points);
         let signature = |name: &&str| Some((name.to_string(), self.signature(name)?.clone()));
@@ -23,6 +25,7 @@ impl Image {
         let defined = called.iter().filter(|name| self.find(name).is_some()).map(|name| name.to_string()).collect();
         let surroundings = self.surroundings(index, &called);
         let described = self.described(index);
+        let locals = self.locals(index, &points, arena);
         let known = described.filter(|d| self.is_called(index, &d.name));
         Function {
             name: self.functions()[index].name.clone(),
@@ -32,7 +35,7 @@ impl Image {
             parameters: known.map_or_else(Vec::new, |d| d.parameters.clone()),
             callees,
             defined,
-            locals: described.map_or_else(Vec::new, |d| self.locals(index, d)),
+            locals,
             lines: self.lines(code),
             hash: hex(&self.hash(index)),
             contracts: Default::default(),
@@ -76,17 +79,24 @@ impl Image {
     }
 
     /// Locals with their types.
-    pub(crate) fn typed_locals<'a>(
-        &self,
-        index: usize,
-        described: &'a Described,
-    ) -> impl Iterator<Item = &'a TypedLocal> + use<'a> {
+    pub(crate) fn typed_locals(&self, index: usize, points: &[Point], arena: &Arena) -> Vec<TypedLocal> {
+        let Some(described) = self.described(index) else { return Vec::new() };
         let by_rbp = if self.sets_up_rbp(index) { &described.locals_by_rbp[..] } else { &[] };
-        described.locals.iter().chain(by_rbp)
+        let mut locals: Vec<TypedLocal> = described.locals.iter().chain(by_rbp).cloned().collect();
+        if !described.locals_by_rsp.is_empty()
+            && let Some(depth) = frame_depth(points, arena)
+        {
+            locals.extend(described.locals_by_rsp.iter().cloned().map(|mut typed| {
+                typed.local.offset = typed.local.offset.saturating_add(depth);
+                typed
+            }));
+        }
+        locals
     }
 
-    fn locals(&self, index: usize, described: &Described) -> Vec<Local> {
-        let mut locals: Vec<Local> = self.typed_locals(index, described).map(|typed| typed.local.clone()).collect();
+    fn locals(&self, index: usize, points: &[Point], arena: &Arena) -> Vec<Local> {
+        let typed = self.typed_locals(index, points, arena);
+        let mut locals: Vec<Local> = typed.into_iter().map(|typed| typed.local).collect();
         locals.sort_by(|a, b| (a.offset, a.size, &a.name).cmp(&(b.offset, b.size, &b.name)));
         locals.dedup();
         locals

@@ -17,6 +17,7 @@ mod surroundings;
 mod dispatch;
 mod dwarf;
 mod error;
+mod frame_depth;
 mod functions;
 mod fuzz;
 mod identity;

@@ -61,7 +61,7 @@ impl Image {
         self.unshrink(arena, &mut points, &bases);
         let objects = objects.finish(arena);
         let typed = self.typed(index, &points, &bases, arena);
-        let mut function = self.describe(index, &code, points, objects);
+        let mut function = self.describe(index, &code, points, objects, arena);
         (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
         function.volatile = typed.volatile;
         function.alignments = typed.alignments;

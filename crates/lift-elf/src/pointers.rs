@@ -129,13 +129,14 @@ impl Image {
             // A slot may hold something else where the variable is elsewhere; a volatile one stays.
             type_id: typed.type_id.filter(|id| !described.moves_variables || self.debug.types.is_volatile(*id)),
         };
+        let locals = self.typed_locals(index, points, arena);
         let variable = |(var, base): (&VarId, &Base)| Some((*var, self.variable_type(described, *base)?));
         let mut analysis = Analysis {
             image: self,
             described,
             arena,
             types: &self.debug.types,
-            locals: self.typed_locals(index, described).map(slot).collect(),
+            locals: locals.iter().map(slot).collect(),
             objects: bases.iter().filter_map(variable).collect(),
             plain: FxHashSet::default(),
             exposed: Cell::new(false),
@@ -145,7 +146,7 @@ impl Image {
             paddings: RefCell::default(),
         };
         if volatile {
-            let widths = analysis.volatile_widths(points, self.typed_locals(index, described));
+            let widths = analysis.volatile_widths(points, locals.iter());
             analysis.cares = (!widths.is_empty()).then(|| Cares { widths, found: RefCell::default() });
             let plain = |(var, base): (&VarId, &Base)| (!self.may_be_volatile(*base)).then_some(*var);
             analysis.plain = bases.iter().filter_map(plain).collect();
@@ -155,7 +156,7 @@ impl Image {
             let exposed = analysis.exposed.get();
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
-                let volatile = analysis.volatile(self.typed_locals(index, described));
+                let volatile = analysis.volatile(locals.iter());
                 let [truths, others] = analysis.truths.into_inner();
                 let mut alignments = analysis.alignments.into_inner();
                 alignments.retain(|_, align| *align > 1);

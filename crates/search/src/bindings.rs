@@ -171,6 +171,56 @@ impl Bindings {
         true
     }
 
+    /// The original may access any of the locals in a part of its frame: they become one object. The candidate's place is that
+    /// of a local of the same name, else what an earlier claim says, else it follows from the access.
+    pub fn span(
+        &mut self,
+        original: &Function,
+        candidate: &Function,
+        span: Interval,
+        (offset, index, escapes): (i64, Option<TermId>, bool),
+    ) -> bool {
+        let (mut start, mut end) = (span.offset, span.offset.saturating_add_unsigned(span.size));
+        let touches = |c: &Claim, start: i64, end: i64| {
+            let size = end.saturating_sub(start).max(0) as u64;
+            overlap(c.binding.original, Some(Interval { offset: start, size }))
+        };
+        // Claims that lie partly inside are taken in as a whole.
+        while let Some(more) = self.claims.iter().filter(|c| touches(c, start, end)).find_map(|c| {
+            let i = c.binding.original?;
+            let last = i.offset.saturating_add_unsigned(i.size);
+            (i.offset < start || last > end).then_some((i.offset.min(start), last.max(end)))
+        }) {
+            (start, end) = more;
+        }
+        let whole = Interval { offset: start, size: end.saturating_sub(start).max(0) as u64 };
+        if self.claims.iter().any(|c| c.binding.original == Some(whole) && (c.binding.escapes || !escapes)) {
+            return false;
+        }
+        let inside: Vec<Claim> = self.claims.extract_if(.., |c| touches(c, start, end)).collect();
+        let named = |l: &graph::Local| {
+            let mut same = candidate.locals.iter().filter(|o| o.name == l.name && o.size == l.size);
+            let only = original.locals.iter().filter(|o| o.name == l.name).count() == 1;
+            same.next().filter(|_| only && same.next().is_none()).map(|o| o.offset - (l.offset - start))
+        };
+        let locals = original.locals.iter().filter(|l| l.offset >= start && l.offset < end);
+        let mut places = locals.filter_map(named);
+        let by_name = places.next().filter(|first| places.all(|other| other == *first));
+        let earlier = inside.iter().find_map(|c| {
+            let (o, c) = (c.binding.original?, c.binding.candidate?);
+            Some(c.offset - (o.offset - start))
+        });
+        let place = by_name.or(earlier).map(|offset| Interval { offset, size: whole.size });
+        self.claims.retain(|c| c.binding.original.is_some() || !overlap(c.binding.candidate, place));
+        let escapes = escapes || inside.iter().any(|c| c.binding.escapes);
+        self.claims.push(Claim {
+            binding: Binding { original: Some(whole), candidate: place, escapes },
+            first_use: offset - start,
+            index,
+        });
+        true
+    }
+
     /// The local object of the original at an offset: from debug information, else up to the next claim.
     fn extent(&self, original: &Function, offset: i64) -> Interval {
         let locals = original

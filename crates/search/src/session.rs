@@ -289,6 +289,9 @@ impl Session {
             rounds += 1;
             let claimed = match &result {
                 Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(original, *at, *other),
+                Err(Rejection::Stuck(Stuck::Unbound { offset, span: Some(span), index, escapes, .. })) => {
+                    bindings.span(original, candidate, *span, (*offset, *index, *escapes))
+                }
                 Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
                     bindings.single(original, *side, *offset, *escapes, *index)
                 }

@@ -135,7 +135,8 @@ impl Context<'_> {
                 .cells()
                 .find(|(offset, value)| *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at);
             let Some((offset, cell)) = cell else { break };
-            if at >= 0 {
+            // A register that is kept for the caller, or pushed to make room, is no argument.
+            if at >= 0 || self.is_undefined(cell) {
                 break;
             }
             let bytes = (offset + i64::from(self.arena.width(cell) / 8) - at).min(8) as u16;

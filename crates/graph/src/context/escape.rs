@@ -92,7 +92,7 @@ impl Context<'_> {
                 // With 64 or more locals the last bit is shared: ask only about locals that really occur.
                 if local < 63 || self.bindings.len() <= 64 {
                     let offset = self.bindings[local].interval(side).map_or(0, |i| i.offset);
-                    return Err(Stuck::Unbound { side, address, offset, escapes: true, index: None });
+                    return Err(Stuck::Unbound { side, address, offset, escapes: true, index: None, span: None });
                 }
                 continue;
             }

@@ -676,6 +676,11 @@ impl<'a> Machine<'_, '_, 'a> {
                     let local = &self.program.function.locals[i as usize];
                     let offset = at.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
                     if offset.wrapping_add(bytes) > local.size || offset > local.size {
+                        if !self.program.function.is_unoptimised() {
+                            // The constant part of an optimised address may lie in another local.
+                            self.doubt("access to a part of the frame of which nothing is known");
+                            return Ok(());
+                        }
                         let name = local.name.clone();
                         return Err(self.reject(|| format!("access outside {name}")));
                     }

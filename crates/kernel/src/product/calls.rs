@@ -250,8 +250,12 @@ impl<'a> Checker<'_, 'a> {
         if self.context.arena.as_u64(a).is_none() && self.context.functions[0].is_unoptimised() {
             return Ok(());
         }
+        // Above 8 it is no such number: the callee is not variadic.
         let fewer = self.context.arena.ult(b, a);
-        let goal = self.context.arena.bool_not(fewer);
+        let eight = self.context.arena.bv(8, 8);
+        let number = self.context.arena.ule(a, eight);
+        let less = self.context.arena.bool_and(fewer, number);
+        let goal = self.context.arena.bool_not(less);
         self.prove(at, known, goal).map_err(|failure| self.refuse("number of vector arguments", calls, failure))
     }
 

@@ -65,6 +65,8 @@ pub(crate) struct Described {
     pub locals: Vec<TypedLocal>,
     /// Locals relative to `rbp`; valid if the function sets up a frame pointer at once.
     pub locals_by_rbp: Vec<TypedLocal>,
+    /// Locals relative to `rsp` as the prologue leaves it.
+    pub locals_by_rsp: Vec<TypedLocal>,
 }
 
 /// A local with its type.

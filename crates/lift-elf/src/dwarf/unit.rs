@@ -45,6 +45,8 @@ enum FrameBase {
     Canonical,
     /// `rbp`, which is `rsp` at entry minus 8 once the function has set it up.
     Rbp,
+    /// `rsp` as the prologue leaves it.
+    Rsp,
     Other,
 }
 
@@ -215,7 +217,7 @@ impl<'a, 'b> Walker<'a, 'b> {
             if let Ok(Some(AttributeValue::CallingConvention(convention))) = convention
                 && convention == c::DW_CC_nocall
             {
-                placement.signature.unsupported = Some("a changed calling convention".to_string());
+                placement.signature.unsupported = Some(Signature::CHANGED.to_string());
             }
         }
         let mut tree = types.unit.entries_tree(Some(root.offset())).ok()?;
@@ -280,6 +282,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         match single(self.types.unit, expression) {
             Some(Operation::CallFrameCFA) => FrameBase::Canonical,
             Some(Operation::Register { register: gimli::Register(6) }) => FrameBase::Rbp,
+            Some(Operation::Register { register: gimli::Register(7) }) => FrameBase::Rsp,
             _ => FrameBase::Other,
         }
     }
@@ -414,6 +417,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         match function.base {
             FrameBase::Canonical => function.described.locals.push(local(offset.saturating_add(8))),
             FrameBase::Rbp => function.described.locals_by_rbp.push(local(offset.saturating_sub(8))),
+            FrameBase::Rsp => function.described.locals_by_rsp.push(local(offset)),
             FrameBase::Other => {}
         }
     }

@@ -1,15 +1,17 @@
 //! Variables of the original that its loops compare with one another: where runs are too few or too far from the
 //! bounds to tell, these are the orders worth claiming.
 
-use super::fields::{field, frame_offset};
+use super::fields::{field, frame_offset, general_registers, keeps_registers, kept_registers};
+use super::guess::NOWHERE;
 use graph::interpreter::Layout;
 use graph::loops::Loops;
-use graph::{Function, Next, Op};
+use graph::{Function, Next, Op, Register, Side};
+use kernel::{Location, Spot};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, TermId, VarId};
 
-/// How the loops use the variables of the frame, by their offsets.
+/// How the loops use the variables of the frame, by their offsets, and registers of optimised code, by their keys.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Compared {
     /// Pairs that are compared, each both ways round.
@@ -22,7 +24,23 @@ pub(crate) struct Compared {
     pub signed: BTreeSet<i64>,
 }
 
+/// What stands for the offset of a variable that is a register.
+fn register_key(register: Register) -> i64 {
+    (1 << 20) + register.index() as i64
+}
+
 impl Compared {
+    /// What stands for a place of the original in these sets.
+    pub fn key(location: &Location) -> Option<i64> {
+        match location.spot {
+            Spot::Slot { offset, .. } => Some(offset % NOWHERE),
+            Spot::Register(register @ Register::General(_)) => {
+                (location.side == Side::Original && location.low == 0).then(|| register_key(register))
+            }
+            Spot::Register(_) => None,
+        }
+    }
+
     /// Is the variable compared with anything, or extended as an index is?
     pub fn mentions(&self, offset: i64) -> bool {
         self.pairs.iter().any(|(at, _)| *at == offset)
@@ -36,6 +54,8 @@ impl Compared {
 pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout: &Layout) -> Compared {
     let mut out = Compared::default();
     let mut seen: FxHashSet<u32> = FxHashSet::default();
+    let kept = kept_registers(arena, function, loops);
+    let registers = keeps_registers(function);
     for point in loops.heads.iter().flat_map(|head| loops.body(*head)) {
         if !seen.insert(point.0) {
             continue;
@@ -43,14 +63,17 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
         let point = function.point(point);
         // What a register or temporary holds: a variable of the frame.
         let mut slots: FxHashMap<VarId, i64> = FxHashMap::default();
+        if registers {
+            slots.extend(general_registers(arena).map(|(var, register)| (var, register_key(register))));
+        }
         let mut loaded: FxHashMap<VarId, String> = FxHashMap::default();
         for (_, op) in &point.ops {
             match op {
                 Op::Load { var, address, bytes } => {
-                    let read = field(arena, function, layout, &slots, *address, *bytes);
+                    let read = field(arena, function, layout, (&slots, &kept), *address, *bytes);
                     slots.remove(var);
                     loaded.remove(var);
-                    if let Some(offset) = frame_offset(arena, *address) {
+                    if let Some(offset) = frame_offset(arena, function, *address) {
                         slots.insert(*var, offset);
                     } else if let Some((text, _)) = read {
                         loaded.insert(*var, text);
@@ -65,8 +88,10 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                     if let Some(text) = read {
                         loaded.insert(*var, text);
                     }
-                    if let Some(offset) = copied {
-                        slots.insert(*var, offset);
+                    // A register that is changed and then compared is its own variable.
+                    let own = Register::of_var(*var).filter(|r| registers && matches!(r, Register::General(_)));
+                    if let Some(key) = copied.or(own.map(register_key)) {
+                        slots.insert(*var, key);
                     }
                 }
                 Op::Unknown { var } => {
@@ -79,7 +104,7 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                         term::Op::Extract { .. } => arena.as_var(arena.arg(*value, 0)),
                         _ => arena.as_var(*value),
                     };
-                    if let (Some(offset), Some(var)) = (frame_offset(arena, *address), held) {
+                    if let (Some(offset), Some(var)) = (frame_offset(arena, function, *address), held) {
                         slots.insert(var, offset);
                     }
                 }

@@ -1,13 +1,22 @@
 //! Conditions that held whenever both sides met: order, ranges, residues, and constants that the code compares with.
 
 use super::columns::Column;
-use super::guess::{Guesses, NEAR, NOWHERE, Names};
+use super::compared::Compared;
+use super::guess::{Guesses, NEAR, Names};
 use graph::Side;
 use kernel::{Location, Spot};
 use std::collections::BTreeSet;
 
 /// Fewer values tell nothing about the others.
 const FEWEST_VALUES: usize = 4;
+
+/// Longer residues are accidents of a few runs.
+const MOST_RESIDUE_BITS: u32 = 8;
+
+/// Ends of a row that are farther away are other objects.
+const FARTHEST_END: u64 = 1 << 36;
+/// Starts and ends of one pointer that are tried.
+const MOST_ENDS: usize = 3;
 
 /// Comparisons and residues that held in all rows.
 pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out: &mut Guesses) {
@@ -31,8 +40,8 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
                 hold.push(format!("(<=s {name} #{width}:{most})"));
             }
         }
-        if let Spot::Slot { offset, .. } = column.location.spot {
-            let limits = names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE);
+        if let Some(key) = Compared::key(&column.location) {
+            let limits = names.compared.limits.iter().filter(|(at, _)| *at == key);
             for limit in limits.flat_map(|(_, c)| [c.wrapping_sub(1), *c, c.wrapping_add(1)]) {
                 if most <= limit && (-(1 << 31)..1 << 31).contains(&limit) {
                     hold.push(format!("(<=s {name} #{width}:{limit})"));
@@ -51,10 +60,17 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             Side::Candidate => names.period,
         };
         if period > 1 && period.is_power_of_two() && width >= 32 {
-            let mask = u64::from(period) - 1;
+            // A register may count bytes.
+            let varied = column.values.iter().fold(0, |all, v| all | (v ^ column.values[0]));
+            let bits = match column.location.spot {
+                Spot::Register(_) if column.location.side == Side::Original => {
+                    varied.trailing_zeros().min(MOST_RESIDUE_BITS).max(period.ilog2())
+                }
+                _ => period.ilog2(),
+            };
+            let mask = (1 << bits) - 1;
             let rest = column.values[0] & mask;
-            if column.values.iter().all(|v| v & mask == rest) && most > least {
-                let bits = period.ilog2();
+            if varied & mask == 0 && most > least {
                 hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{})", residue(rest, bits)));
             }
         }
@@ -66,12 +82,8 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             if same || (!x.forgotten && !y.forgotten) || x.location.width < 32 {
                 continue;
             }
-            let near = match (x.location.spot, y.location.spot) {
-                (Spot::Slot { offset: a, .. }, Spot::Slot { offset: b, .. })
-                    if names.compared.pairs.contains(&(a % NOWHERE, b % NOWHERE)) =>
-                {
-                    None
-                }
+            let near = match (Compared::key(&x.location), Compared::key(&y.location)) {
+                (Some(a), Some(b)) if names.compared.pairs.contains(&(a, b)) => None,
                 _ => Some(NEAR),
             };
             if near.is_some() && (defined(&x.location) || defined(&y.location)) {
@@ -101,6 +113,9 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
             }
         }
     }
+    for x in columns.iter().filter(|c| c.forgotten && !defined(&c.location) && is_pointer(c)) {
+        between(x, &columns, &mut hold);
+    }
     out.hold.extend(hold);
 }
 
@@ -118,12 +133,52 @@ fn stride(column: &Column, turns: [u32; 2]) -> Option<String> {
     })
 }
 
+/// Does an optimised original hold a pointer there?
+fn is_pointer(column: &Column) -> bool {
+    let register = matches!(column.location.spot, Spot::Register(graph::Register::General(_)));
+    let own = register && column.location.side == Side::Original && column.location.width == 64;
+    own && column.values.iter().all(|v| *v > 1 << 20)
+}
+
+/// Where a pointer is between its start and its end, both of which the loop keeps: how far the end is, at most and modulo
+/// the steps. Said of distances, nothing wraps.
+fn between(x: &Column, columns: &[&Column], hold: &mut Vec<String>) {
+    let kept = || columns.iter().filter(|c| !c.forgotten && c.location.width == 64);
+    let gaps = |to: &Column| -> Vec<u64> { to.values.iter().zip(&x.values).map(|(a, b)| a.wrapping_sub(*b)).collect() };
+    let near = |gaps: &[u64]| gaps.iter().all(|g| *g < FARTHEST_END) && gaps.iter().any(|g| *g <= NEAR as u64);
+    let starts = kept().filter(|z| {
+        let back = gaps(z);
+        back.iter().all(|g| g.wrapping_neg() < FARTHEST_END) && back.contains(&0)
+    });
+    let starts: Vec<&&Column> = starts.take(MOST_ENDS).collect();
+    for end in kept().filter(|y| near(&gaps(y))).take(MOST_ENDS) {
+        let gaps = gaps(end);
+        let varied = gaps.iter().fold(0, |all, g| all | (g ^ gaps[0]));
+        if varied == 0 {
+            continue;
+        }
+        let left = format!("(add {} (mul #64:-1 {}))", end.name(), x.name());
+        let bits = varied.trailing_zeros().min(MOST_RESIDUE_BITS);
+        if bits > 0 {
+            let rest = residue(gaps[0] & ((1 << bits) - 1), bits);
+            hold.push(format!("(= (slice 0 {bits} {left}) #{bits}:{rest})"));
+        }
+        if !gaps.contains(&0) {
+            hold.push(format!("(not (= {} {}))", x.name(), end.name()));
+        }
+        for start in &starts {
+            let whole = format!("(add {} (mul #64:-1 {}))", end.name(), start.name());
+            hold.push(format!("(<=u {left} {whole})"));
+        }
+    }
+}
+
 /// Is it a number of the original that its loops change and never look at, such as a sum? Where many turns are one, what
 /// held of it by chance is expensive to refute.
 fn is_sum(names: &Names, column: &Column) -> bool {
-    let Spot::Slot { offset, .. } = column.location.spot else { return false };
+    let Some(key) = Compared::key(&column.location) else { return false };
     let narrow = column.location.side == Side::Original && column.location.width <= 32;
-    narrow && column.forgotten && !names.compared.mentions(offset % NOWHERE)
+    narrow && column.forgotten && !names.compared.mentions(key)
 }
 
 /// As many turns as are taken at once are still to be made: less than runs have seen, but what the code makes sure of.
@@ -138,10 +193,10 @@ fn room_for_turns(x: &Column, y: &Column, period: u32, hold: &mut Vec<String>) {
 
 /// A variable that the code compares with constants, none of which it ever was.
 fn tested(names: &Names, column: &Column, hold: &mut Vec<String>) {
-    let Spot::Slot { offset, .. } = column.location.spot else { return };
+    let Some(key) = Compared::key(&column.location) else { return };
     let values = column.signed();
     let end = 1i128 << (column.location.width - 1);
-    for (_, limit) in names.compared.limits.iter().filter(|(at, _)| *at == offset % NOWHERE) {
+    for (_, limit) in names.compared.limits.iter().filter(|(at, _)| *at == key) {
         if !values.contains(limit) && (-end..end).contains(&i128::from(*limit)) {
             hold.push(format!("(not (= {} #{}:{limit}))", column.name(), column.location.width));
         }

@@ -4,6 +4,7 @@
 //! several fit, the traces decide: at a meeting both sides have made the same calls and changed memory in the same way.
 
 use super::columns::Row;
+use super::fields::keeps_registers;
 use super::samples::Run;
 use graph::interpreter::Visit;
 use graph::loops::Loops;
@@ -28,8 +29,8 @@ pub(crate) struct Meeting {
     pub heads: [PointId; 2],
     /// How often each side reaches its head from one meeting to the next.
     pub turns: [u32; 2],
-    /// Turns of the original before the first meeting.
-    pub peeled: u32,
+    /// Turns of the original before the first meeting; below 0 those of the candidate.
+    pub peeled: i32,
     /// Turns more that the original may take before the first meeting, depending on the path.
     pub slack: u32,
     /// How often the candidate comes to its head before they meet, where it comes from a loop that meets the same one of the
@@ -66,7 +67,7 @@ impl Plan {
             Some(source) if source.heads[0] == target.heads[0] && target.late > 0 => [1, 1 + target.late],
             Some(source) if source.heads[0] == target.heads[0] => [source.turns[0], 1],
             Some(_) => [1, 1],
-            None => [1 + target.peeled, 1],
+            None => [1 + target.peeled.max(0) as u32, 1 + (-target.peeled).max(0) as u32],
         }
     }
 
@@ -385,7 +386,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let rows: usize = alignment.rows.iter().map(Vec::len).sum();
         let disorder = plan.points.windows(2).filter(|w| order(loops, &w[0], &w[1])).count();
         // Who does several turns at once has no reason to peel one.
-        let odd = plan.points.iter().filter(|p| p.peeled > 0 && p.turns[0] > 1).count();
+        let odd = plan.points.iter().filter(|p| p.peeled != 0 && p.turns[0] > 1).count();
         let uneven = plan.points.iter().filter(|p| is_uneven(p)).count();
         let folded = folded(&owners, loops, &plan.points);
         let open = plan.points.iter().filter(|p| p.slack > 0 || p.late > 0).count();
@@ -537,11 +538,12 @@ fn partners(
                 ));
             }
             for turns in turns(&counts, unroll) {
-                // The candidate may have peeled a turn.
-                for peeled in [0, 1] {
+                // The candidate may have peeled a turn, or the original, if an optimiser made it.
+                let peelings: &[i32] = if keeps_registers(original) { &[0, 1, -1] } else { &[0, 1] };
+                for &peeled in peelings {
                     let excess: u64 = counts
                         .iter()
-                        .map(|(a, b)| (*a as i64 - i64::from(peeled), *b as i64))
+                        .map(|(a, b)| (*a as i64 - i64::from(peeled.max(0)), *b as i64 + i64::from(peeled.min(0))))
                         .map(|(a, b)| (a * i64::from(turns[1]) - b * i64::from(turns[0])).unsigned_abs())
                         .sum();
                     let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
@@ -554,10 +556,10 @@ fn partners(
     }
     // Counts that fit are not enough: at the visits that would meet, the same must have happened.
     out.sort_by_key(|(excess, _)| *excess);
-    let mut ranked: Vec<((bool, bool, u64, u32), Meeting)> = Vec::new();
+    let mut ranked: Vec<((bool, bool, u64, i32), Meeting)> = Vec::new();
     for (excess, meeting) in out {
         if !ranked.iter().any(|(_, m)| *m == meeting) {
-            ranked.push(((misfits(meeting, runs), is_uneven(&meeting), excess, meeting.peeled), meeting));
+            ranked.push(((misfits(meeting, runs), is_uneven(&meeting), excess, meeting.peeled.abs()), meeting));
         }
     }
     ranked.sort_by_key(|(key, _)| *key);

@@ -1,10 +1,10 @@
-//! Memory that the original's loops read at addresses that do not change: fields behind pointers that live in the frame,
-//! and globals. Compilers load these once, before the loop.
+//! Memory that the original's loops read at addresses that do not change: fields behind pointers that live in the frame or,
+//! of optimised code, in registers, and globals. Compilers load these once, before the loop.
 
 use graph::interpreter::{Layout, WatchBase, WatchedLoad};
 use graph::loops::Loops;
-use graph::{Function, ObjectKind, Op, Register};
-use rustc_hash::FxHashMap;
+use graph::{Function, Next, ObjectKind, Op, Register};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Bits, Linear, TermId, VarId};
 
@@ -34,6 +34,7 @@ const FRAME_POINTER: i64 = -8;
 pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: &Layout) -> Vec<Field> {
     let mut found: BTreeMap<String, WatchedLoad> = BTreeMap::new();
     let mut stored: BTreeSet<String> = BTreeSet::new();
+    let kept = kept_registers(arena, function, loops);
     for head in &loops.heads {
         for point in loops.body(*head) {
             // What a register or temporary holds: the word at an offset of the frame.
@@ -42,11 +43,13 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
                 match op {
                     Op::Load { var, address, bytes } => {
                         slots.remove(var);
-                        if let Some(offset) = frame_offset(arena, *address) {
+                        if let Some(offset) = frame_offset(arena, function, *address) {
                             if *bytes == 8 {
                                 slots.insert(*var, offset);
                             }
-                        } else if let Some((text, watched)) = field(arena, function, layout, &slots, *address, *bytes) {
+                        } else if let Some((text, watched)) =
+                            field(arena, function, layout, (&slots, &kept), *address, *bytes)
+                        {
                             found.insert(text, watched);
                         }
                     }
@@ -62,7 +65,9 @@ pub(crate) fn fields(arena: &Arena, function: &Function, loops: &Loops, layout: 
                     }
                     Op::Store { address, value } => {
                         let bytes = arena.width(*value) / 8;
-                        stored.extend(field(arena, function, layout, &slots, *address, bytes).map(|(text, _)| text));
+                        stored.extend(
+                            field(arena, function, layout, (&slots, &kept), *address, bytes).map(|(text, _)| text),
+                        );
                     }
                     Op::Fault { .. } => {}
                 }
@@ -138,8 +143,43 @@ fn step(arena: &Arena, op: &Op) -> Option<(VarId, i64)> {
     same.then(|| (*var, linear.constant.low() as i64))
 }
 
+/// Does the function keep its variables in registers, `rbp` among them, by its debug information?
+pub(super) fn keeps_registers(function: &Function) -> bool {
+    !function.unoptimised && function.signature.is_some()
+}
+
+/// The general registers but `rsp`, and their variables.
+pub(super) fn general_registers(arena: &Arena) -> impl Iterator<Item = (VarId, Register)> {
+    let general = (0..16).map(Register::General).filter(|r| *r != Register::RSP);
+    general.filter_map(|r| Some((arena.find_var(&r.name())?, r)))
+}
+
+/// Registers that the loops of optimised code only read: what pointers in them point to has a name.
+pub(super) fn kept_registers(arena: &Arena, function: &Function, loops: &Loops) -> FxHashSet<VarId> {
+    if !keeps_registers(function) {
+        return FxHashSet::default();
+    }
+    let mut kept: FxHashSet<VarId> = general_registers(arena).map(|(var, _)| var).collect();
+    for point in loops.heads.iter().flat_map(|head| loops.body(*head)).map(|point| function.point(point)) {
+        for (_, op) in &point.ops {
+            if let Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } = op {
+                kept.remove(var);
+            }
+        }
+        if let Next::Call(_) = point.next {
+            kept.retain(|var| Register::of_var(*var).is_some_and(|r| Register::CALLEE_SAVED.contains(&r)));
+        }
+    }
+    kept
+}
+
+/// The offset of a variable in the frame from the entry stack pointer.
+pub(super) fn frame_offset(arena: &Arena, function: &Function, address: TermId) -> Option<i64> {
+    if keeps_registers(function) { None } else { rbp_offset(arena, address) }
+}
+
 /// `rbp + k` as an offset from the entry stack pointer.
-pub(super) fn frame_offset(arena: &Arena, address: TermId) -> Option<i64> {
+pub(super) fn rbp_offset(arena: &Arena, address: TermId) -> Option<i64> {
     let linear = Linear::of(arena, address);
     match &linear.terms[..] {
         [(term, factor)] if factor.to_u64() == Some(1) => {
@@ -154,7 +194,7 @@ pub(super) fn field(
     arena: &Arena,
     function: &Function,
     layout: &Layout,
-    slots: &FxHashMap<VarId, i64>,
+    (slots, kept): (&FxHashMap<VarId, i64>, &FxHashSet<VarId>),
     address: TermId,
     bytes: u16,
 ) -> Option<(String, WatchedLoad)> {
@@ -168,6 +208,10 @@ pub(super) fn field(
     if let Some(slot) = slots.get(&var) {
         let watched = WatchedLoad { base: WatchBase::Slot(*slot), offset, bytes };
         return Some((format!("(load {bytes} (add o[{slot},8] #64:{offset}))"), watched));
+    }
+    if let Some(register @ Register::General(number)) = Register::of_var(var).filter(|_| kept.contains(&var)) {
+        let watched = WatchedLoad { base: WatchBase::Register(number), offset, bytes };
+        return Some((format!("(load {bytes} (add o.{} #64:{offset}))", register.name()), watched));
     }
     let object = function.objects.get(&var)?;
     if object.kind == ObjectKind::Section || object.content.is_some() {

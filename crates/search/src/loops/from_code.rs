@@ -45,7 +45,7 @@ pub(crate) fn stored_slots(arena: &Arena, function: &Function, body: &[PointId])
     let mut found: Vec<Location> = Vec::new();
     for (_, op) in body.iter().flat_map(|point| &function.point(*point).ops) {
         if let Op::Store { address, value } = op
-            && let Some(offset) = frame_offset(arena, *address)
+            && let Some(offset) = frame_offset(arena, function, *address)
             && let Some(width) = arena.sort(*value).width().filter(|w| w % 8 == 0)
         {
             found.extend(Location::whole(Side::Original, Spot::Slot { offset, bytes: width / 8 }));

@@ -5,7 +5,7 @@
 //! branch: flags and temporaries are replaced by what they were made of, the original's registers too (its variables are in
 //! the frame), until only places are left whose value is still the same at the cut point.
 
-use super::fields::frame_offset;
+use super::fields::{keeps_registers, rbp_offset};
 use graph::loops::{Loops, successors};
 use graph::{Function, Next, Op, PointId, Register, Side};
 use kernel::{Location, Spot};
@@ -29,7 +29,7 @@ pub(crate) fn guards(arena: &mut Arena, function: &Function, loops: &Loops, cut:
         return out;
     }
     for last in before(cut) {
-        let mut later = Later::default();
+        let mut later = Later { in_registers: keeps_registers(function), ..Later::default() };
         let (mut point, mut next) = (last, cut);
         for _ in 0..FARTHEST {
             let Next::Edges(edges) = &function.point(point).next else { break };
@@ -56,6 +56,8 @@ pub(crate) fn guards(arena: &mut Arena, function: &Function, loops: &Loops, cut:
 /// What happens between a branch and the cut point.
 #[derive(Clone, Default)]
 struct Later {
+    /// Is `rbp` a register like others?
+    in_registers: bool,
     set: FxHashSet<VarId>,
     /// Offsets and sizes of slots that are written.
     stored: Vec<(i64, u16)>,
@@ -79,10 +81,14 @@ impl Later {
     }
 
     fn store(&mut self, arena: &Arena, address: TermId, value: TermId) {
-        match frame_offset(arena, address) {
+        match self.slot(arena, address) {
             Some(at) => self.stored.push((at, arena.width(value) / 8)),
             None => self.writes = true,
         }
+    }
+
+    fn slot(&self, arena: &Arena, address: TermId) -> Option<i64> {
+        if self.in_registers { None } else { rbp_offset(arena, address) }
     }
 
     fn keeps(&self, offset: i64, bytes: u16) -> bool {
@@ -125,18 +131,16 @@ fn resolve(
                 continue;
             }
             Op::Unknown { .. } => return None,
-            Op::Load { var, address, bytes } => {
-                match frame_offset(arena, *address).filter(|_| side == Side::Original) {
-                    Some(offset) if later.keeps(offset, *bytes) => {
-                        (*var, marker(arena, &mut later.markers, Spot::Slot { offset, bytes: *bytes })?)
-                    }
-                    None if !later.writes && (later.stored.is_empty() || side == Side::Original) => {
-                        let world = arena.var("guard.world", Sort::Memory);
-                        (*var, arena.load(world, *address, *bytes))
-                    }
-                    _ => return None,
+            Op::Load { var, address, bytes } => match later.slot(arena, *address).filter(|_| side == Side::Original) {
+                Some(offset) if later.keeps(offset, *bytes) => {
+                    (*var, marker(arena, &mut later.markers, Spot::Slot { offset, bytes: *bytes })?)
                 }
-            }
+                None if !later.writes && (later.stored.is_empty() || side == Side::Original) => {
+                    let world = arena.var("guard.world", Sort::Memory);
+                    (*var, arena.load(world, *address, *bytes))
+                }
+                _ => return None,
+            },
             Op::Set { var, value } => {
                 let register = Register::of_var(*var).filter(|r| matches!(r, Register::General(_)));
                 let stays = register.filter(|_| side == Side::Candidate && !later.set.contains(var));

@@ -24,8 +24,8 @@ pub(crate) struct Names<'n, 'a> {
     pub arena: &'n Arena,
     pub layout: &'n Layout<'a>,
     pub functions: [&'a Function; 2],
-    /// Registers of the candidate that the loop writes with a zero upper half only.
-    pub zeroed: u64,
+    /// Registers of the two sides that the loop writes with a zero upper half only.
+    pub zeroed: [u64; 2],
     /// Variables that the original compares.
     pub compared: &'n Compared,
     /// Local objects of the original that others can reach: their variables are memory.
@@ -117,6 +117,18 @@ pub(crate) fn guess(
         if is_live(&location) && register != Register::RSP && !own.contains(&location) {
             own.push(location);
         }
+    }
+    // Numbers of 32 bits in registers.
+    for place in own.iter_mut().filter(|l| forgotten(l)) {
+        if let Some(upper) = upper_half(names, place) {
+            place.width = 32;
+            out.define.push(upper);
+        }
+    }
+    // Floating-point numbers, and lanes.
+    let wide: Vec<Location> = own.iter().filter(|l| l.width > 64).copied().collect();
+    for place in wide {
+        own.extend((0..place.width).step_by(64).map(|low| Location { low, width: 64, ..place }));
     }
     let bound: Vec<(Location, String)> = own.iter().filter_map(|l| Some((*l, in_memory(names, l)?))).collect();
     own.retain(|l| in_memory(names, l).is_none());
@@ -266,10 +278,8 @@ pub(crate) fn guess(
             let (width, narrow) = (x.location.width, 8 * field.watched.bytes);
             let text = if narrow == width { field.text.clone() } else { format!("(zext {width} {})", field.text) };
             let bound = Column { location: x.location, values, forgotten: true, text: Some(text) };
-            let compared = match x.location.spot {
-                Spot::Slot { offset, .. } => names.compared.fields.contains(&(offset % NOWHERE, field.text.clone())),
-                Spot::Register(_) => false,
-            };
+            let compared = Compared::key(&x.location)
+                .is_some_and(|key| names.compared.fields.contains(&(key, field.text.clone())));
             if compared {
                 order(&bound, x, None, &mut hold);
             } else if !x.forgotten {
@@ -392,6 +402,10 @@ pub(super) fn note_places(text: &str, used: &mut Vec<Location>) {
 /// Memory that the candidate keeps in a register, or in the lanes of open wide ones, and writes after the loop.
 fn ahead(rows: &[Row], memory: &[Field], live: u64, wide: &[Location], out: &mut Guesses) {
     for (i, field) in memory.iter().enumerate() {
+        // Optimised originals keep what they can in registers, too.
+        if matches!(field.watched.base, WatchBase::Register(_)) {
+            continue;
+        }
         let global = matches!(field.watched.base, WatchBase::Address(_));
         let differ = |r: &Row| !global || r.original.loads.get(i) != r.candidate.loads.get(i);
         let varied = || rows.iter().any(|r| r.original.loads.get(i) != rows[0].original.loads.get(i));
@@ -542,10 +556,10 @@ pub(super) fn define(
     }
 }
 
-/// The upper half of a register of the candidate that the loop only writes with zeros there.
+/// The upper half of a register that the loop only writes with zeros there.
 fn upper_half(names: &Names, place: &Location) -> Option<(Location, String)> {
     let Spot::Register(register @ Register::General(_)) = place.spot else { return None };
-    let zeroed = place.width == 64 && names.zeroed >> register.index() & 1 == 1;
+    let zeroed = place.width == 64 && names.zeroed[place.side.index()] >> register.index() & 1 == 1;
     zeroed.then(|| (Location { low: 32, width: 32, ..*place }, "#32:0".to_string()))
 }
 
@@ -558,17 +572,17 @@ fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> 
             out.push(Operand { text, values, forgotten: column.forgotten, location: column.location });
         };
         let name = column.name();
-        if own == width {
+        if own == width && width == 64 && column.values.iter().all(|v| is_frame_address(*v)) {
+            // Only distances inside a frame mean something to the other side.
+            let distances = column.values.iter().map(|v| v.wrapping_sub(STACK_TOP)).collect();
+            push(format!("(add {name} (mul #64:-1 $rsp.{}))", column.location.side.name()), distances);
+        } else if own == width {
             push(name, column.values.clone());
         } else if own > width {
             push(format!("(slice 0 {width} {name})"), column.values.clone());
         } else {
-            let unsigned = match column.location.spot {
-                Spot::Slot { offset, .. } if column.location.side == Side::Original => {
-                    !names.compared.signed.contains(&(offset % NOWHERE))
-                }
-                _ => false,
-            };
+            let key = Compared::key(&column.location).filter(|_| column.location.side == Side::Original);
+            let unsigned = key.is_some_and(|key| !names.compared.signed.contains(&key));
             let zero_first = (zero_first || unsigned) != names.flip;
             let signed: Vec<u64> = column.signed().iter().map(|v| *v as u64).collect();
             if zero_first {
@@ -593,7 +607,7 @@ pub(super) fn combine(
 ) -> Option<String> {
     let width = target.location.width;
     let zero_first = match target.location.spot {
-        Spot::Register(register) => names.zeroed >> register.index() & 1 == 1,
+        Spot::Register(register) => names.zeroed[target.location.side.index()] >> register.index() & 1 == 1,
         Spot::Slot { .. } => false,
     };
     let operands = operands(names, basis, width, zero_first);
@@ -731,10 +745,15 @@ pub(super) fn sum(names: &Names, target: Location, factors: &[u64], operands: &[
     }
 }
 
+/// Is it an address in or near the frame of these runs?
+fn is_frame_address(address: u64) -> bool {
+    (-4096..1 << 20).contains(&(STACK_TOP.wrapping_sub(address) as i64))
+}
+
 /// An address of these runs, as an object or stack pointer and a distance from it.
 fn name_address(names: &Names, target: Location, address: u64) -> Option<(String, i64)> {
     let below = (STACK_TOP.wrapping_sub(address)) as i64;
-    if (-4096..1 << 20).contains(&below) {
+    if is_frame_address(address) {
         // The entry stack pointer is not at hand; the return address lies there.
         let side = if target.side == Side::Original { "original" } else { "candidate" };
         return Some((format!("$rsp.{side}"), -below));

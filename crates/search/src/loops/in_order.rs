@@ -121,7 +121,7 @@ fn strides(arena: &Arena, function: &Function, body: &[PointId]) -> BTreeSet<u64
             match op {
                 Op::Load { var, address, .. } => {
                     slots.remove(var);
-                    slots.extend(frame_offset(arena, *address).map(|offset| (*var, offset)));
+                    slots.extend(frame_offset(arena, function, *address).map(|offset| (*var, offset)));
                 }
                 Op::Set { var, value } => {
                     if let Some((base, step)) = counted(arena, *value)
@@ -135,7 +135,8 @@ fn strides(arena: &Arena, function: &Function, body: &[PointId]) -> BTreeSet<u64
                     slots.extend(copied.map(|offset| (*var, offset)));
                 }
                 Op::Store { address, value } => {
-                    if let (Some(offset), Some((base, step))) = (frame_offset(arena, *address), counted(arena, *value))
+                    if let (Some(offset), Some((base, step))) =
+                        (frame_offset(arena, function, *address), counted(arena, *value))
                         && slots.get(&base) == Some(&offset)
                     {
                         out.insert(step);

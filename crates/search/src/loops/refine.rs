@@ -5,6 +5,7 @@ use super::LoopSearch;
 use super::alone;
 use super::columns::Row;
 use super::correlate::Plan;
+use super::fields::keeps_registers;
 use super::from_code;
 use super::guards::guards;
 use super::guess::{Guesses, Names, guess};
@@ -145,7 +146,11 @@ fn refine_from(
         let given_up = search.solver.statistics().given_up;
         if stale {
             for (i, claim) in claims.iter_mut().enumerate() {
-                let zeroed = zeroed(arena, functions[1], &bodies(functions[1], &loops[1], claim.heads[1]));
+                let zeroed = [0, 1].map(|i: usize| {
+                    let in_registers = i == 1 || keeps_registers(functions[0]);
+                    let body = || bodies(functions[i], &loops[i], claim.heads[i]);
+                    if in_registers { zeroed(arena, functions[i], &body()) } else { 0 }
+                });
                 let names = Names {
                     arena,
                     layout: &search.runner.layout,
@@ -180,7 +185,7 @@ fn refine_from(
                             functions,
                             bodies: [0, 1].map(|side: usize| bodies(functions[side], &loops[side], claim.heads[side])),
                             live: here,
-                            zeroed: names.zeroed,
+                            zeroed: names.zeroed[1],
                             compared: &search.compared,
                             fields: &search.fields,
                         };
@@ -222,6 +227,10 @@ fn refine_from(
             Err(Rejection::Unbound { original: at, candidate: other }) => {
                 stale = true;
                 bindings.pair(search.original, *at, *other)
+            }
+            Err(Rejection::Stuck(Stuck::Unbound { offset, span: Some(span), index, escapes, .. })) => {
+                stale = true;
+                bindings.span(search.original, search.candidate, *span, (*offset, *index, *escapes))
             }
             Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
                 stale = true;
