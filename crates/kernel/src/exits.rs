@@ -517,11 +517,7 @@ impl Checker<'_, '_> {
     }
 
     /// When one of the accesses is made that are of a kind. None if there is no such.
-    fn when_one_of(
-        &mut self,
-        accesses: &[&Access],
-        mut is: impl FnMut(&mut Self, &Access) -> bool,
-    ) -> Option<TermId> {
+    fn when_one_of(&mut self, accesses: &[&Access], mut is: impl FnMut(&mut Self, &Access) -> bool) -> Option<TermId> {
         let guards: Vec<TermId> = accesses.iter().filter(|a| is(self, a)).map(|a| a.guard).collect();
         (!guards.is_empty()).then(|| self.context.arena.bool_or_all(&guards))
     }
