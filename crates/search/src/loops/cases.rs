@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 const MOST_CASES: usize = 8;
 /// Fewer meetings of one kind tell nothing.
 const FEWEST: usize = 6;
+/// Choices that are tried for one flag.
+const MOST_TRIES: usize = 4;
 
 /// A choice between two sums that gives the target in all rows.
 pub(super) fn by_cases(names: &Names, target: &Column, basis: &[Column], dropped: &BTreeSet<String>) -> Option<String> {
@@ -23,12 +25,23 @@ pub(super) fn by_cases(names: &Names, target: &Column, basis: &[Column], dropped
             let rows = column.values.iter().zip(&flag.values).filter(|(_, f)| (**f == 0) == zero);
             Column { values: rows.map(|(v, _)| *v).collect(), ..column.clone() }
         };
-        let fits = |zero: bool| {
+        let fits = |zero: bool, wrong: &BTreeSet<String>| {
             let others: Vec<Column> = basis.iter().map(|c| part(c, zero)).collect();
-            combine(names, &part(target, zero), &others, dropped, Degree::Two)
+            combine(names, &part(target, zero), &others, wrong, Degree::Two)
         };
-        let (zero, other) = (fits(true)?, fits(false)?);
-        let text = format!("(ite (= {} #{}:0) {zero} {other})", flag.location, flag.location.width);
-        (!dropped.contains(&format!("{} := {text}", target.location))).then_some(text)
+        let name = |text: &str| format!("{} := {text}", target.location);
+        // Where a choice was wrong, the sum that fewer meetings tell about is an accident.
+        let mut wrong = [dropped.clone(), dropped.clone()];
+        for _ in 0..MOST_TRIES {
+            let sums = [fits(true, &wrong[0])?, fits(false, &wrong[1])?];
+            let [zero, other] = &sums;
+            let text = format!("(ite (= {} #{}:0) {zero} {other})", flag.location, flag.location.width);
+            if !dropped.contains(&name(&text)) {
+                return Some(text);
+            }
+            let fewer = usize::from(part(flag, true).values.len() > part(flag, false).values.len());
+            wrong[fewer].insert(name(&sums[fewer]));
+        }
+        None
     })
 }
