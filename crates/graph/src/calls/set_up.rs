@@ -135,9 +135,12 @@ impl Context<'_> {
                 .cells()
                 .find(|(offset, value)| *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at);
             let Some((offset, cell)) = cell else { break };
-            // A register that is kept for the caller, or pushed to make room, is no argument.
-            if at >= 0 || self.is_undefined(cell) {
+            if at >= 0 {
                 break;
+            }
+            // A register that is kept for the caller, or pushed to make room, is no argument.
+            if self.is_undefined(cell) {
+                continue;
             }
             let bytes = (offset + i64::from(self.arena.width(cell) / 8) - at).min(8) as u16;
             out.push(Value { place: Place::Stack(8 * word as u32), bytes, boolean: false, narrow: None });

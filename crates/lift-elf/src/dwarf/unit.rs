@@ -558,6 +558,23 @@ mod tests {
     }
 
     #[test]
+    fn locals_of_optimised_code_lie_below_the_stack_pointer() {
+        let text =
+            "void use(void *, void *); int f(int a) { int array[10]; long x; use(array, &x); return array[a] + x; }";
+        let shown = |command: &str| {
+            let (_, function) = lifted(&compiled(text, command), "f");
+            let locals = function.expect("a graph").locals;
+            let inside = locals.iter().all(|l| l.offset < 0 && l.offset + l.size as i64 <= 0);
+            let mut names: Vec<String> = locals.iter().map(|l| format!("{}+{}", l.name, l.size)).collect();
+            names.sort();
+            (names.join(" "), inside)
+        };
+        for command in ["cc -c -g -O2 -fno-stack-protector", "clang-19 -c -g -O2", "clang-19 -c -g -O1"] {
+            assert_eq!(shown(command), ("array+40 x+8".to_string(), true), "{command}");
+        }
+    }
+
+    #[test]
     fn locals_lie_in_the_frame() {
         let text = "void use(void *); struct big { long x[4]; };
             int f(int a, struct big g) { int array[10]; { char inner[3]; use(inner); } use(array); use(&g); return a; }";

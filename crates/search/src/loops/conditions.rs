@@ -83,7 +83,10 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
                 continue;
             }
             let near = match (Compared::key(&x.location), Compared::key(&y.location)) {
-                (Some(a), Some(b)) if names.compared.pairs.contains(&(a, b)) => None,
+                // Of pointers, distances say more.
+                (Some(a), Some(b)) if names.compared.pairs.contains(&(a, b)) && !(is_pointer(x) && is_pointer(y)) => {
+                    None
+                }
                 _ => Some(NEAR),
             };
             if near.is_some() && (defined(&x.location) || defined(&y.location)) {
