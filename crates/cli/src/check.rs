@@ -148,6 +148,9 @@ fn compare_all(
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
 }
 
+/// Contracts are about the whole file: a short limit for each function is none for them.
+const LEAST_FOR_CONTRACTS: Duration = Duration::from_secs(20);
+
 /// The contracts, computed like a job: lifting all functions may need a large stack. Without them nothing is
 /// wrong, only less is provable.
 fn local_contracts(
@@ -157,7 +160,7 @@ fn local_contracts(
     limit: Duration,
 ) -> Contracts {
     let (original, candidate) = (Arc::clone(original), Arc::clone(candidate));
-    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: limit };
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: limit.max(LEAST_FOR_CONTRACTS) };
     let mut results = pool::run_in_order(1, settings, move |_| contracts(&original, &candidate, undefined), |_| {});
     match results.pop().map(|timed| timed.finished) {
         Some(Finished::Done(contracts)) => contracts,

@@ -10,6 +10,7 @@
 //! Trust: the signatures found here become assumptions of a verdict, like those of direct callees.
 
 mod care;
+mod tested;
 
 use crate::Image;
 use crate::dwarf::{Described, Type, TypeId, TypeTable};
@@ -160,7 +161,11 @@ impl Image {
                 let [truths, others] = analysis.truths.into_inner();
                 let mut alignments = analysis.alignments.into_inner();
                 alignments.retain(|_, align| *align > 1);
-                let truths = truths.difference(&others).copied().collect();
+                let mut truths: BTreeSet<u64> = truths.difference(&others).copied().collect();
+                if described.unoptimised && self.knows_truth_values() {
+                    let typed = |var: VarId| analysis.objects.contains_key(&var);
+                    truths.extend(tested::tested_bytes(arena, points, bases, &typed));
+                }
                 let mut paddings = analysis.paddings.into_inner();
                 paddings.retain(|_, mask| *mask != 0);
                 return Typed { pointer_calls: found, truths, volatile, alignments, paddings };

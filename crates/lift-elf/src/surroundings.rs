@@ -14,7 +14,7 @@ impl Image {
         Surroundings {
             private: self.is_private(index),
             local_callees: called.iter().filter(is_local).map(|name| name.to_string()).collect(),
-            truth_values: *self.truth_values.get_or_init(|| self.has_truth_values()),
+            truth_values: self.knows_truth_values(),
             code: self.self_contained_code(index),
         }
     }
@@ -28,6 +28,10 @@ impl Image {
     }
 
     /// Could memory hold values of a type that is only 0 or 1?
+    pub(crate) fn knows_truth_values(&self) -> bool {
+        *self.truth_values.get_or_init(|| self.has_truth_values())
+    }
+
     fn has_truth_values(&self) -> bool {
         let data = |name: &str| self.sections().iter().position(|s| s.name == name).map(|i| self.data(i as u32));
         let mentions = |data: &[u8]| data.windows(5).any(|w| w == b"_Bool");

@@ -11,9 +11,9 @@
 //!
 //! Trust: full. Printed as `callers(f)` or `definition(f)`.
 
-use super::{File, argument_registers};
+use super::{File, argument_registers, is_frame_address, named_callee};
 use crate::range_analysis::{ANYTHING, Escapes, Held, Step, Summary, frame_address, mentions_frame, summarise};
-use crate::{Call, Callee, Function, Next, Place, PointId, Register, Signature, library};
+use crate::{Call, Callee, Function, Next, Op, Place, PointId, Register, Signature, library};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Sort, TermId, VarId};
@@ -34,14 +34,25 @@ pub(super) fn forgotten(file: &mut File, candidate: &[Function]) -> FxHashMap<St
     let by_name: FxHashMap<&str, &Function> = functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let repeated = candidate.iter().flat_map(|f| &f.callees).map(|(name, signature)| (name.as_str(), signature));
     let repeated: FxHashMap<&str, &Signature> = repeated.filter(|(_, s)| s.unsupported.is_none()).collect();
-    let usable = |f: &&Function| own_arguments(f) != 0 && !file.replaceable.contains(&f.name);
-    let chosen: Vec<&Function> = functions.iter().filter(usable).collect();
-    let summaries: Vec<Vec<Summary>> = chosen.iter().map(|f| summarise(file.arena, f)).collect();
-    let mut kept: FxHashMap<&str, Given> = chosen.iter().map(|f| (f.name.as_str(), !own_arguments(f) & ALL)).collect();
+    let replaceable = &file.replaceable;
+    let usable: FxHashMap<&str, &Function> = {
+        let usable = functions.iter().filter(|f| own_arguments(f) != 0 && !replaceable.contains(&f.name));
+        usable.map(|f| (f.name.as_str(), f)).collect()
+    };
+    // Only who is given an address in a frame matters, and whom that is passed on to.
+    let mut wanted: BTreeSet<&str> = functions.iter().flat_map(|f| given_frame_addresses(file.arena, f)).collect();
+    let mut chosen: Vec<(&Function, Vec<Summary>)> = Vec::new();
+    let mut kept: FxHashMap<&str, Given> = FxHashMap::default();
     let mut changed = true;
     while changed {
         changed = false;
-        for (function, points) in chosen.iter().zip(&summaries) {
+        for name in std::mem::take(&mut wanted) {
+            if let Some(function) = usable.get(name).filter(|_| !kept.contains_key(name)) {
+                kept.insert(&function.name, !own_arguments(function) & ALL);
+                chosen.push((function, summarise(file.arena, function)));
+            }
+        }
+        for (function, points) in &chosen {
             let name = function.name.as_str();
             if kept[name] == ALL {
                 continue;
@@ -51,15 +62,18 @@ pub(super) fn forgotten(file: &mut File, candidate: &[Function]) -> FxHashMap<St
                 function,
                 points,
                 by_name: &by_name,
+                usable: &usable,
                 repeated: &repeated,
                 known: &kept,
+                wanted: BTreeSet::new(),
                 slots: BTreeMap::new(),
                 escapes: Escapes::default(),
                 kept: kept[name],
             };
             visit.run();
             let now = visit.kept;
-            changed |= now != kept[name];
+            wanted.extend(visit.wanted);
+            changed |= now != kept[name] || !wanted.is_empty();
             kept.insert(name, now);
         }
     }
@@ -67,6 +81,19 @@ pub(super) fn forgotten(file: &mut File, candidate: &[Function]) -> FxHashMap<St
         Register::ARGUMENTS.iter().enumerate().filter(move |(i, _)| kept & 1 << i == 0).map(|(_, register)| *register)
     };
     kept.into_iter().filter(|(_, k)| *k != ALL).map(|(name, k)| (name.to_string(), registers(k).collect())).collect()
+}
+
+/// Functions that are called where an address in the frame has just been made.
+fn given_frame_addresses<'f>(arena: &Arena, function: &'f Function) -> Vec<&'f str> {
+    let is_it = |op: &Op| match op {
+        Op::Set { var, value } => {
+            let own = matches!(Register::of_var(*var), Some(Register::General(4 | 5)));
+            !own && arena.sort(*value).width() == Some(64) && is_frame_address(arena, *value)
+        }
+        _ => false,
+    };
+    let gives = function.points.iter().filter(|point| point.ops.iter().any(|(_, op)| is_it(op)));
+    gives.filter_map(named_callee).collect()
 }
 
 /// Arguments of a function that may be addresses; none if its code cannot be followed.
@@ -97,7 +124,11 @@ struct Visit<'a, 'f> {
     points: &'a [Summary],
     by_name: &'a FxHashMap<&'f str, &'f Function>,
     repeated: &'a FxHashMap<&'a str, &'a Signature>,
+    /// Functions whose code can be followed.
+    usable: &'a FxHashMap<&'f str, &'f Function>,
     known: &'a FxHashMap<&'f str, Given>,
+    /// Functions of which the same must be known.
+    wanted: BTreeSet<&'f str>,
     /// What slots hold at any time, by their first byte and the one behind.
     slots: BTreeMap<(i64, i64), Given>,
     escapes: Escapes,
@@ -304,6 +335,12 @@ impl<'f> Visit<'_, 'f> {
                         let keeps =
                             |(place, given): &(Place, Given)| if bit(*place) & !keeps == 0 { *given } else { 0 };
                         self.kept |= passed.iter().fold(0, |all, one| all | keeps(one));
+                    }
+                    (None, _) if self.usable.contains_key(name.as_str()) => {
+                        // Nothing is kept as long as nobody has looked.
+                        if passed.iter().any(|(_, given)| *given != 0) {
+                            self.wanted.insert(self.usable[name.as_str()].name.as_str());
+                        }
                     }
                     // It may return where it found something.
                     (None, Some(row)) if row.forgets() => result = passed.iter().fold(0, |all, (_, given)| all | given),
