@@ -43,9 +43,14 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
+    /// Two loops that go round together, turn by turn.
+    pub fn plain(heads: [PointId; 2]) -> Meeting {
+        Meeting { heads, turns: [1, 1], peeled: 0, slack: 0, late: 0, waits: false, alone: false }
+    }
+
     /// A loop of the candidate that the original does not have.
     fn alone(head: PointId) -> Meeting {
-        Meeting { heads: [NOWHERE, head], turns: [1, 1], peeled: 0, slack: 0, late: 0, waits: false, alone: true }
+        Meeting { alone: true, ..Meeting::plain([NOWHERE, head]) }
     }
 
     fn is_both(&self) -> bool {
@@ -351,15 +356,7 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
                     let alternatives = loops[0].alternatives(functions[0], *head);
                     let cut = if behind { *alternatives.last().expect("the head") } else { *head };
                     if let Some(place) = waiting_place(runs, cut, last) {
-                        longer.push(Meeting {
-                            heads: [cut, place],
-                            turns: [1, 1],
-                            peeled: 0,
-                            slack: 0,
-                            late: 0,
-                            waits: true,
-                            alone: false,
-                        });
+                        longer.push(Meeting { waits: true, ..Meeting::plain([cut, place]) });
                     }
                 }
                 if longer.len() > points.len() && !waiting.contains(&longer) {
@@ -499,18 +496,7 @@ fn partners(
                 // No run tells: in the order of the loops, turn by turn.
                 let position = |heads: &[PointId], h: PointId| heads.iter().position(|p| *p == h).unwrap_or(0);
                 let apart = position(&loops.heads, *own).abs_diff(position(theirs, head)) as u64;
-                out.push((
-                    2000 + 100 * apart,
-                    Meeting {
-                        heads: [point, head],
-                        turns: [1, 1],
-                        peeled: 0,
-                        slack: 0,
-                        late: 0,
-                        waits: false,
-                        alone: false,
-                    },
-                ));
+                out.push((2000 + 100 * apart, Meeting::plain([point, head])));
             }
             // A turn of the original may pass one of several heads: which, its path tells.
             let both = |other: &PointId| {
@@ -524,18 +510,7 @@ fn partners(
                 (1000 * excess / (all + 1)) as u64
             };
             if let Some(excess) = theirs.iter().filter(|h| **h != head).map(both).min().filter(|_| !counts.is_empty()) {
-                out.push((
-                    excess,
-                    Meeting {
-                        heads: [point, head],
-                        turns: [1, 1],
-                        peeled: 0,
-                        slack: 0,
-                        late: 0,
-                        waits: false,
-                        alone: false,
-                    },
-                ));
+                out.push((excess, Meeting::plain([point, head])));
             }
             for turns in turns(&counts, unroll) {
                 // The candidate may have peeled a turn, or the original, if an optimiser made it.
@@ -547,8 +522,7 @@ fn partners(
                         .map(|(a, b)| (a * i64::from(turns[1]) - b * i64::from(turns[0])).unsigned_abs())
                         .sum();
                     let all: u64 = counts.iter().map(|(a, _)| *a as u64).sum();
-                    let meeting =
-                        Meeting { heads: [point, head], turns, peeled, slack: 0, late: 0, waits: false, alone: false };
+                    let meeting = Meeting { turns, peeled, ..Meeting::plain([point, head]) };
                     out.push((1000 * excess / (all + 1), meeting));
                 }
             }

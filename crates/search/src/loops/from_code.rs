@@ -12,7 +12,7 @@
 
 use super::columns::variables;
 use super::compared::Compared;
-use super::fields::{Field, frame_offset};
+use super::fields::Field;
 use super::guess::Guesses;
 use super::in_order::sizes;
 use graph::{Function, Next, ObjectKind, Op, PointId, Register, Side};
@@ -38,27 +38,6 @@ pub(crate) struct Surroundings<'n> {
     pub zeroed: u64,
     pub compared: &'n Compared,
     pub fields: &'n [Field],
-}
-
-/// Frame slots of the original that the loop stores to.
-pub(crate) fn stored_slots(arena: &Arena, function: &Function, body: &[PointId]) -> BTreeSet<Location> {
-    let mut found: Vec<Location> = Vec::new();
-    for (_, op) in body.iter().flat_map(|point| &function.point(*point).ops) {
-        if let Op::Store { address, value } = op
-            && let Some(offset) = frame_offset(arena, function, *address)
-            && let Some(width) = arena.sort(*value).width().filter(|w| w % 8 == 0)
-        {
-            found.extend(Location::whole(Side::Original, Spot::Slot { offset, bytes: width / 8 }));
-        }
-    }
-    found.sort_by_key(|l| (std::cmp::Reverse(l.width), *l));
-    let mut out: BTreeSet<Location> = BTreeSet::new();
-    for location in found {
-        if !out.iter().any(|l| l.overlaps(&location)) {
-            out.insert(location);
-        }
-    }
-    out
 }
 
 /// Everything that may hold.

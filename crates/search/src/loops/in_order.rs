@@ -35,7 +35,7 @@ pub(crate) fn plans(arena: &Arena, functions: [&Function; 2], loops: &[Loops; 2]
                         Turns::Most => ratios.last(),
                     };
                     let turns = [ratio.copied().unwrap_or(1), 1];
-                    Meeting { heads: [point, *theirs], turns, peeled, slack: 0, late: 0, waits: false, alone: false }
+                    Meeting { turns, peeled, ..Meeting::plain([point, *theirs]) }
                 };
                 let points: Vec<Meeting> = loops[1].heads.iter().zip(&assigned).map(meeting).collect();
                 let plan = complete(loops, functions[0], points);

@@ -72,11 +72,12 @@ pub(crate) fn refine(
     let borrowed = !known.is_empty();
     let (result, certificate) = refine_from(search, arena, plan, rows, choice, known);
     // Another correlation may have taken other objects for the same.
-    let about_locals = match &result {
-        Err(Rejection::Malformed(_) | Rejection::Unbound { .. }) => true,
-        Err(Rejection::Stuck(Stuck::Unbound { .. } | Stuck::Unsupported { .. })) => true,
-        _ => false,
-    };
+    let about_locals = matches!(
+        &result,
+        Err(Rejection::Malformed(_)
+            | Rejection::Unbound { .. }
+            | Rejection::Stuck(Stuck::Unbound { .. } | Stuck::Unsupported { .. }))
+    );
     if borrowed && about_locals && Instant::now() < search.deadline {
         return refine_from(search, arena, plan, rows, choice, Bindings::default());
     }
@@ -109,7 +110,7 @@ fn refine_from(
             let body = bodies(functions[i], &loops[i], point.heads[i]);
             forget.extend(written(functions[i], &body, side));
             if search.guidance == Guidance::Code && side == Side::Original {
-                forget.extend(from_code::stored_slots(arena, functions[i], &body));
+                forget.extend(super::slots::stored(arena, functions[i], side, &body));
             }
             if changes_world(arena, functions[i], &body) {
                 world = MemoryClaim::Equal;
