@@ -114,6 +114,7 @@ mod tests {
                 moved: BTreeMap::from([(Register::ARGUMENTS[0], to)]),
                 promoted: BTreeMap::new(),
                 reads: Default::default(),
+                forgets: Default::default(),
                 result_unused: false,
                 result: None,
                 returns_fresh: false,
