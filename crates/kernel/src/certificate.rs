@@ -232,6 +232,11 @@ impl Certificate {
         Ok(bindings)
     }
 
+    /// Is nothing claimed but that the two functions are equivalent?
+    pub fn is_plain(&self) -> bool {
+        self.locals.is_empty() && no_cuts(&self.cuts) && self.points.is_empty() && self.edges.is_empty()
+    }
+
     /// How often the heads of a point are reached on the way from another.
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let edge = self.edges.iter().find(|e| e.from == from && e.to == to);

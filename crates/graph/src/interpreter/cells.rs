@@ -298,7 +298,18 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
             shadow
         }
         Kind::ObjectBase => Shadow { origin: Origin::Object(cells.narrow[i.a as usize]), ..cells.shadow(i.to) },
-        Kind::Difference => Shadow { origin: Origin::Difference, ..cells.shadow(i.to) },
+        Kind::Difference => {
+            let [more, less] = [cells.narrow[i.a as usize], cells.narrow[i.b as usize].wrapping_neg()];
+            let mut shadow = cells.shadow(i.to);
+            if i.c == 1 {
+                shadow.origin = Origin::Difference;
+            }
+            // How far something else is from the frame, nobody can say: frames lie anywhere, and those of two versions differ.
+            if is_stack(more) != is_stack(less) {
+                shadow.taint = u64::MAX;
+            }
+            shadow
+        }
         Kind::Quotient => {
             let (dividend, divisor) = (cells.narrow[i.a as usize] as i64, cells.narrow[i.b as usize] as i64);
             let inexact = dividend.checked_rem(divisor).is_some_and(|rest| rest != 0);

@@ -480,9 +480,13 @@ impl Compiler<'_, '_> {
                 node.op == TermOp::Mul
                     && node.args.last().is_some_and(|f| self.arena.as_const(*f).is_some_and(Bits::is_ones))
             };
-            if node.args.len() == 2 && node.args.iter().filter(|arg| minus(arg)).count() == 1 {
-                let to = Cell::Narrow(whole);
-                self.program.instructions.push(Instruction { kind: Kind::Difference, width, to, a: 0, b: 0, c: 0 });
+            let parts = || node.args.iter().zip(&args).filter(|(arg, _)| self.arena.as_const(**arg).is_none());
+            let less = parts().find(|(arg, _)| minus(arg)).map(|(_, cell)| *cell);
+            let more = parts().find(|(arg, _)| !minus(arg)).map(|(_, cell)| *cell);
+            if let (2, Some(more), Some(less)) = (parts().count(), more, less) {
+                let plain = u32::from(node.args.len() == 2);
+                let (to, kind) = (Cell::Narrow(whole), Kind::Difference);
+                self.program.instructions.push(Instruction { kind, width, to, a: more, b: less, c: plain });
             }
         }
         Some(Cell::Narrow(whole))
