@@ -124,7 +124,7 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
 }
 
 /// Correlations that are tried.
-const MOST_PLANS: usize = 14;
+const MOST_PLANS: usize = 24;
 /// What one question may cost: there are many, and some are about guesses that are wrong. All correlations are tried with
 /// little first, because the questions about a wrong one are often the hard ones; where nothing else speaks against it, the
 /// hard ones get three times as much. Resources end most questions in a tenth
