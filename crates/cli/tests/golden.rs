@@ -28,7 +28,7 @@ const MISSING_PAIRS: usize = 5;
 const MISSING_WRONG_TWINS: usize = 6;
 const MISSING_RIGHT_TWINS: usize = 14;
 const MISSING_WRONG_LOOP_TWINS: usize = 24;
-const MISSING_RIGHT_LOOP_TWINS: usize = 213;
+const MISSING_RIGHT_LOOP_TWINS: usize = 90;
 
 #[test]
 fn pairs() {
