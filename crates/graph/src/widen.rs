@@ -124,6 +124,31 @@ impl Known {
                     _ => full,
                 }
             }
+            // The low bits of a number that has no others.
+            Op::Extract { lo: 0, .. } if arena.width(arena.arg(term, 0)) <= 64 => {
+                let (low, high) = self.range_within(arena, arena.arg(term, 0), signed, depth);
+                if low >= full.0 && high <= full.1 { (low, high) } else { full }
+            }
+            // A mask only takes away, if there is no sign that it could take.
+            Op::BvAnd if depth > 0 && width <= 64 => arena.args(term).iter().fold(full, |(low, high), part| match self
+                .range_within(arena, *part, signed, depth - 1)
+            {
+                (least, most) if least >= 0 => (low.max(0), high.min(most)),
+                _ => (low, high),
+            }),
+            // What is put behind the bits of a number that is not negative.
+            Op::Concat if depth > 0 && width <= 64 => {
+                let first = arena.arg(term, 0);
+                let behind = width - arena.width(first);
+                match self.range_within(arena, first, signed, depth - 1) {
+                    (least, most) if least >= 0 => (least << behind, ((most + 1) << behind) - 1),
+                    _ => full,
+                }
+            }
+            Op::Ite if depth > 0 && width <= 64 => {
+                let [a, b] = [1, 2].map(|i| self.range_within(arena, arena.arg(term, i), signed, depth - 1));
+                (a.0.min(b.0), a.1.max(b.1))
+            }
             // A sum whose parts say that it does not wrap: `8·((n − 1) >> 3)`, where a vectorised loop ends.
             Op::Add | Op::Mul if depth > 0 && width <= 64 => {
                 self.sum_range(arena, term, signed, depth - 1).unwrap_or(full)
@@ -175,7 +200,8 @@ impl Known {
             // `y - base` at least m, neither side negative: `base` at most y - m.
             if order.above_offset == 0 && order.offset == 0 && low >= 0 {
                 let gap = arena.sub(order.above, base);
-                let (least, _) = self.range(arena, gap, true);
+                // The difference is a true one, so both readings of it hold.
+                let least = self.range(arena, gap, true).0.max(self.range(arena, gap, false).0);
                 if least > 0 {
                     high = high.min(top - least);
                 }
@@ -266,8 +292,48 @@ impl Known {
         matches!(arena.op(term), Op::Extract { lo: 1.., .. }) && self.range(arena, term, true).0 >= 0
     }
 
+    /// The number of which a term is the low bits, if it has the width to extend to and no other bits than these say.
+    fn whole(&self, arena: &mut Arena, part: TermId, to: u16, signed: bool) -> Option<TermId> {
+        let Op::Extract { lo: 0, .. } = arena.op(part) else { return None };
+        let (whole, limits) = (arena.arg(part, 0), Known::limits(arena.width(part), signed));
+        if arena.width(whole) != to {
+            return None;
+        }
+        let (low, high) = self.interval(arena, whole, signed);
+        (low >= limits.0 && high <= limits.1).then_some(whole)
+    }
+
+    /// A sum shifted to the right and then extended, as one that was extended before. Where the low bits of what was
+    /// shifted are all that is used, the sum has lost the others and has a width that no program computes with.
+    fn shifted(&self, arena: &mut Arena, part: TermId, to: u16, depth: usize) -> Option<TermId> {
+        let Op::Extract { hi, lo: lo @ 1.. } = arena.op(part) else { return None };
+        let sum = arena.arg(part, 0);
+        let computed = matches!(hi + 1, 8 | 16 | 32 | 64);
+        if depth == 0 || hi + 1 != arena.width(sum) || hi >= to || computed {
+            return None;
+        }
+        let wide = self.distribute_within(arena, sum, to, false, depth - 1)?;
+        let upper = arena.extract(wide, to - 1, lo);
+        Some(arena.zext(upper, to))
+    }
+
+    fn extended(&self, arena: &mut Arena, part: TermId, to: u16, signed: bool, depth: usize) -> TermId {
+        if let Some(whole) = self.whole(arena, part, to, signed) {
+            return whole;
+        }
+        let plain = !signed || self.is_quotient(arena, part);
+        if !plain {
+            return arena.sext(part, to);
+        }
+        self.shifted(arena, part, to, depth).unwrap_or_else(|| arena.zext(part, to))
+    }
+
     /// The extension of a sum as a sum of extensions.
     fn distribute(&self, arena: &mut Arena, sum: TermId, to: u16, signed: bool) -> Option<TermId> {
+        self.distribute_within(arena, sum, to, signed, DEEPEST_SUM)
+    }
+
+    fn distribute_within(&self, arena: &mut Arena, sum: TermId, to: u16, signed: bool, depth: usize) -> Option<TermId> {
         let width = arena.width(sum);
         let linear = Linear::of(arena, sum);
         let single = linear.terms.len() == 1 && linear.constant.is_zero();
@@ -275,8 +341,12 @@ impl Known {
             return None;
         }
         if single && linear.terms[0].1.to_u64() == Some(1) {
-            let is_plain = signed && self.is_quotient(arena, sum);
-            return is_plain.then(|| arena.zext(sum, to));
+            if let Some(whole) = self.whole(arena, sum, to, signed) {
+                return Some(whole);
+            }
+            let is_plain = !signed || self.is_quotient(arena, sum);
+            let shifted = if is_plain { self.shifted(arena, sum, to, depth) } else { None };
+            return shifted.or_else(|| (signed && is_plain).then(|| arena.zext(sum, to)));
         }
         let limits = Known::limits(width, signed);
         let constant = i128::from(linear.constant.to_i64()?);
@@ -294,8 +364,7 @@ impl Known {
         let mut wide = Linear::zero(to);
         if low >= limits.0 && high <= limits.1 {
             for (part, factor) in parts {
-                let plain = !signed || self.is_quotient(arena, part);
-                let part = if plain { arena.zext(part, to) } else { arena.sext(part, to) };
+                let part = self.extended(arena, part, to, signed, depth);
                 wide.add_scaled(arena, part, Bits::from_i64(to, factor));
             }
         } else {
@@ -305,7 +374,11 @@ impl Known {
             if offset == 0 || a + offset < limits.0 || b + offset > limits.1 {
                 return None;
             }
-            let base = if signed { arena.sext(base, to) } else { arena.zext(base, to) };
+            let base = match self.whole(arena, base, to, signed) {
+                Some(whole) => whole,
+                None if signed => arena.sext(base, to),
+                None => arena.zext(base, to),
+            };
             wide.add_scaled(arena, base, Bits::from_i64(to, 1));
         }
         let constant = Bits::from_i64(to, i64::try_from(constant).ok()?);

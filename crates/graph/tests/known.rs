@@ -25,6 +25,12 @@ enum Number {
     Rounded(Sum, u16, i8),
     /// The lower four bits of a sum.
     Low(Sum),
+    /// A sum with some of its bits masked.
+    Masked(Sum, u8),
+    /// One of two sums, by whether a variable is below another.
+    Either(Sum, Sum),
+    /// The lower bits of a wider number: a sum shifted to the right.
+    Halved(Sum, u16),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +68,9 @@ fn number() -> impl Strategy<Value = Number> {
         1 => (sum(), 1..4u16).prop_map(|(s, by)| Number::Shifted(s, by)),
         2 => (sum(), 1..4u16, -9..9i8).prop_map(|(s, by, more)| Number::Rounded(s, by, more)),
         1 => sum().prop_map(Number::Low),
+        1 => (sum(), value()).prop_map(|(s, mask)| Number::Masked(s, mask)),
+        1 => (sum(), sum()).prop_map(|(a, b)| Number::Either(a, b)),
+        1 => (sum(), 1..4u16).prop_map(|(s, by)| Number::Halved(s, by)),
     ]
 }
 
@@ -106,6 +115,25 @@ fn build(arena: &mut Arena, number: &Number) -> TermId {
             let sum = build_sum(arena, sum);
             let low = arena.extract(sum, 3, 0);
             arena.zext(low, 8)
+        }
+        Number::Masked(sum, mask) => {
+            let sum = build_sum(arena, sum);
+            let mask = arena.bv(8, u64::from(*mask));
+            arena.and(sum, mask)
+        }
+        Number::Either(a, b) => {
+            let (a, b) = (build_sum(arena, a), build_sum(arena, b));
+            let [x, n] = [NAMES[0], NAMES[2]].map(|name| arena.var(name, Sort::Bv(8)));
+            let below = arena.slt(x, n);
+            arena.ite(below, a, b)
+        }
+        Number::Halved(sum, by) => {
+            let sum = build_sum(arena, sum);
+            let wide = arena.zext(sum, 16);
+            let more = arena.add_const(wide, 2);
+            let upper = arena.extract(more, 15, *by);
+            let upper = arena.zext(upper, 16);
+            arena.extract(upper, 7, 0)
         }
     }
 }
@@ -282,6 +310,67 @@ fn the_end_of_a_vectorised_loop_widens() {
     assert_eq!(widened(9), "8*zext64((n - 1)[31:3]) - 6");
     // Not for n = 0, where it is the largest multiple of eight that is shifted.
     assert_eq!(widened(0), "sext64(8*zext32((n - 1)[31:3]) - 6)");
+}
+
+/// The low bits of a number, extended, are the number where it has no other bits, and nowhere else. All numbers are tried.
+#[test]
+fn low_bits_of_a_number_that_has_no_others() {
+    let ends = [2i64, 3, 100, 127, 128, 129, 200, 255, 256, 257, 1000];
+    for (signed, holds, end, more) in
+        ends.iter().flat_map(|end| (0..8).map(move |i| (i & 1 == 1, i & 2 == 2, *end, if i & 4 == 4 { 3 } else { 0 })))
+    {
+        let mut arena = Arena::new();
+        let x = arena.var("x@0", Sort::Bv(16));
+        let limit = arena.bv_i64(16, end);
+        let low = if signed { arena.slt(x, limit) } else { arena.ult(x, limit) };
+        let zero = arena.bv(16, 0);
+        let positive = arena.slt(x, zero);
+        let positive = arena.bool_not(positive);
+        let fact = if holds { arena.bool_and(low, positive) } else { low };
+        let known = Known::from_condition(&mut arena, fact);
+        let part = arena.extract(x, 7, 0);
+        let part = arena.add_const(part, more);
+        let targets = [arena.zext(part, 16), arena.sext(part, 16)];
+        for (target, most) in targets.into_iter().zip([255i64, 127]) {
+            let out = known.widen(&mut arena, target);
+            let whole = arena.add_const(x, more);
+            let expected = end - 1 + more <= most && (holds || !signed);
+            assert_eq!(out == whole, expected, "{} under {}", arena.text(target), arena.text(fact));
+            for value in 0..=u16::MAX {
+                let mut state = Model::default();
+                state.set_bits(arena.find_var("x@0").expect("declared"), Bits::new(16, u64::from(value)));
+                if value_of(&arena, &state, fact) == Value::Bool(true) {
+                    assert_eq!(value_of(&arena, &state, target), value_of(&arena, &state, out), "{value}");
+                }
+            }
+        }
+    }
+}
+
+/// `((n − 2) >> 1) + 1`, of which the low bits are used, is the same number computed with all bits.
+#[test]
+fn shifted_sums_get_their_bits_back() {
+    let mut arena = Arena::new();
+    let n = arena.var("n", Sort::Bv(32));
+    let wide = arena.zext(n, 64);
+    let less = arena.add_const(wide, -2);
+    let half = arena.extract(less, 63, 1);
+    let half = arena.zext(half, 64);
+    let turns = arena.add_const(half, 1);
+    let eighth = arena.extract(turns, 63, 3);
+    let eighth = arena.zext(eighth, 64);
+    let low = arena.extract(eighth, 31, 0);
+    let again = arena.zext(low, 64);
+    let mut widened = |least: u64| {
+        let least = arena.bv(32, least);
+        let below = arena.ult(n, least);
+        let enough = arena.bool_not(below);
+        let known = Known::from_condition(&mut arena, enough);
+        let mut memo = FxHashMap::default();
+        known.widen_all(&mut arena, again, &mut memo)
+    };
+    assert_eq!(widened(2), eighth);
+    assert_ne!(widened(1), eighth);
 }
 
 /// The four ways to ask for the smaller or the larger of two numbers.

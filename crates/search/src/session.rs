@@ -60,6 +60,10 @@ const SECOND_STEPS: usize = 20_000_000;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
 const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
+/// The search for a proof of loops takes at most this share of the limit, or so long: of proofs that are found at all, one in
+/// a hundred takes longer, and most files have loops without a proof.
+const LOOP_SHARE: u32 = 5;
+const LOOP_SEARCH: Duration = Duration::from_secs(12);
 /// Most time for a second way to a proof of loops.
 const SECOND_STRATEGY: Duration = Duration::from_secs(3);
 /// Turns for which loops are followed without claims.
@@ -103,6 +107,7 @@ impl Session {
         let mut solver = self.pool.take(deadline);
         // Something is left for a second look at a pair that has no proof.
         let proof_deadline = deadline - (deadline.saturating_duration_since(Instant::now()) / 4).min(LEFT_TO_REFUTE);
+        let proof_deadline = proof_deadline.min(Instant::now() + (budget / LOOP_SHARE).max(LOOP_SEARCH));
         let mut statistics = Statistics::default();
         let guidances = if has_loops([original, candidate]) { self.options.strategy.guidances() } else { &[] };
         let (mut strategy, mut hurried) = ("events", false);
@@ -158,6 +163,7 @@ impl Session {
         };
         let late = hurried || Instant::now() >= proof_deadline;
         let gave_up = late && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
+        let searched = start.elapsed();
         let left = deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
         if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection
@@ -180,7 +186,12 @@ impl Session {
             }
         }
         let reason = if gave_up || Instant::now() >= deadline {
-            Reason { tried, ..Reason::new(ReasonKind::Timeout, format!("after {:.0} s", budget.as_secs_f64())) }
+            let detail = if Instant::now() >= deadline {
+                format!("after {:.0} s", budget.as_secs_f64())
+            } else {
+                format!("no proof of the loops after {:.0} s", searched.as_secs_f64())
+            };
+            Reason { tried, ..Reason::new(ReasonKind::Timeout, detail) }
         } else {
             reason(&rejection, original, candidate)
         };

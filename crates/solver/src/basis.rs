@@ -35,24 +35,27 @@ pub(crate) fn change(arena: &mut Arena, assertions: &[TermId], distances: &[Term
             *uses.entry(term).or_default() += 1;
         }
     }
+    let mentions = Mentions::new(arena, uses.keys().copied().collect());
     let mut eliminated: Vec<(VarId, Linear)> = Vec::new();
     let mut introduced = FxHashSet::default();
     // Variables inside other terms of the sums so far: what is read at an address that depends on them.
-    let mut inside: FxHashSet<VarId> = FxHashSet::default();
+    let mut inside = mentions.none();
+    let mut gone = mentions.none();
     for distance in distances {
         let mut sum = reduce(arena, &Linear::of(arena, *distance), &eliminated);
         sum.constant = Bits::zero(64);
         if sum.terms.len() < 2 {
             continue;
         }
-        let others = sum.terms.iter().filter(|(term, _)| arena.as_var(*term).is_none());
-        let within: FxHashSet<VarId> = others.flat_map(|(term, _)| arena.free_vars(*term)).collect();
-        if eliminated.iter().any(|(var, _)| within.contains(var)) {
+        let mut within = mentions.none();
+        sum.terms.iter().for_each(|(term, _)| mentions.add(*term, &mut within));
+        if within.iter().zip(&gone).any(|(a, b)| a & b != 0) {
             continue;
         }
         let is_pivot = |(term, coefficient): &&(TermId, Bits)| {
             let unit = *coefficient == Bits::new(64, 1) || coefficient.is_ones();
-            let free = |var: &VarId| !introduced.contains(var) && !within.contains(var) && !inside.contains(var);
+            let free =
+                |var: &VarId| !introduced.contains(var) && !mentions.has(*var, &within) && !mentions.has(*var, &inside);
             unit && arena.as_var(*term).is_some_and(|var| free(&var))
         };
         let by_uses = |(term, _): &&(TermId, Bits)| uses.get(term).copied().unwrap_or(0);
@@ -60,7 +63,8 @@ pub(crate) fn change(arena: &mut Arena, assertions: &[TermId], distances: &[Term
             continue;
         };
         let Some(var) = arena.as_var(pivot) else { continue };
-        inside.extend(within);
+        inside.iter_mut().zip(&within).for_each(|(all, more)| *all |= more);
+        mentions.insert(var, &mut gone);
         let new = arena.var(&format!("distance!{}", introduced.len()), Sort::Bv(64));
         introduced.extend(arena.as_var(new));
         // sum = sign·pivot + rest = new, hence pivot = sign·(new − rest).
@@ -81,6 +85,58 @@ pub(crate) fn change(arena: &mut Arena, assertions: &[TermId], distances: &[Term
         assertions.iter().map(|a| arena.substitute(*a, &mut |var| terms.get(&var).copied(), &mut memo)).collect();
     let eliminated = eliminated.iter().map(|(var, _)| (*var, terms[var])).collect();
     Basis { assertions, eliminated, introduced }
+}
+
+/// Which variables of the differences occur inside their other terms, as sets of bits. One walk serves all: terms share
+/// most of what is beneath them.
+struct Mentions {
+    index: FxHashMap<VarId, usize>,
+    words: usize,
+    inside: FxHashMap<TermId, Vec<u64>>,
+}
+
+impl Mentions {
+    /// `terms` are those of all differences.
+    fn new(arena: &Arena, terms: Vec<TermId>) -> Mentions {
+        let (vars, others): (Vec<TermId>, Vec<TermId>) = terms.into_iter().partition(|t| arena.as_var(*t).is_some());
+        let index: FxHashMap<VarId, usize> =
+            vars.iter().filter_map(|t| arena.as_var(*t)).enumerate().map(|(i, var)| (var, i)).collect();
+        let mut out = Mentions { words: index.len().div_ceil(64), index, inside: FxHashMap::default() };
+        let mut below: FxHashMap<TermId, Vec<u64>> = FxHashMap::default();
+        for term in arena.topological(&others) {
+            let mut set = out.none();
+            for arg in arena.args(term) {
+                set.iter_mut().zip(&below[arg]).for_each(|(all, more)| *all |= more);
+            }
+            if let Some(var) = arena.as_var(term) {
+                out.insert(var, &mut set);
+            }
+            below.insert(term, set);
+        }
+        out.inside = others.iter().map(|term| (*term, below[term].clone())).collect();
+        out
+    }
+
+    fn none(&self) -> Vec<u64> {
+        vec![0; self.words]
+    }
+
+    fn insert(&self, var: VarId, set: &mut [u64]) {
+        if let Some(i) = self.index.get(&var) {
+            set[i / 64] |= 1 << (i % 64);
+        }
+    }
+
+    fn has(&self, var: VarId, set: &[u64]) -> bool {
+        self.index.get(&var).is_some_and(|i| set[i / 64] >> (i % 64) & 1 == 1)
+    }
+
+    /// Adds the variables inside a term that is no variable itself.
+    fn add(&self, term: TermId, set: &mut [u64]) {
+        if let Some(inside) = self.inside.get(&term) {
+            set.iter_mut().zip(inside).for_each(|(all, more)| *all |= more);
+        }
+    }
 }
 
 /// A sum with eliminated variables replaced.

@@ -62,16 +62,22 @@ pub(super) fn conditions(names: &Names, columns: &[Column], turns: [u32; 2], out
         if period > 1 && period.is_power_of_two() && width >= 32 {
             // A register may count bytes.
             let varied = column.values.iter().fold(0, |all, v| all | (v ^ column.values[0]));
-            let bits = match column.location.spot {
-                Spot::Register(_) if column.location.side == Side::Original => {
-                    varied.trailing_zeros().min(MOST_RESIDUE_BITS).max(period.ilog2())
+            let least_bits = period.ilog2();
+            let most_bits = varied.trailing_zeros().min(MOST_RESIDUE_BITS).max(least_bits);
+            let bits = match (column.location.spot, column.location.side) {
+                (Spot::Register(_), Side::Original) => vec![most_bits],
+                // A turn may count by more than one.
+                (Spot::Slot { .. }, Side::Original) if most_bits > least_bits && most_bits <= least_bits + 2 => {
+                    vec![least_bits, most_bits]
                 }
-                _ => period.ilog2(),
+                _ => vec![least_bits],
             };
-            let mask = (1 << bits) - 1;
-            let rest = column.values[0] & mask;
-            if varied & mask == 0 && most > least {
-                hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{})", residue(rest, bits)));
+            for bits in bits {
+                let mask = (1 << bits) - 1;
+                let rest = column.values[0] & mask;
+                if varied & mask == 0 && most > least {
+                    hold.push(format!("(= (slice 0 {bits} {name}) #{bits}:{})", residue(rest, bits)));
+                }
             }
         }
     }
