@@ -1,13 +1,13 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
 use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
-use crate::input::{Program, contracts, new_arena};
+use crate::input::{Program, contracts, lift_pair, new_arena};
 use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
 use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
-use graph::{Contracts, Side, Undefined};
+use graph::{Contracts, Undefined};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
@@ -185,10 +185,9 @@ fn compare(
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
     let mut arena = new_arena();
-    let mut ours = original.lift(pair.original, Side::Original, &mut arena)?;
+    let [mut ours, theirs] = lift_pair([original, candidate], [pair.original, counterpart], &mut arena)?;
     ours.contracts = Arc::clone(contracts);
     ours.undefined = undefined;
-    let theirs = candidate.lift(counterpart, candidate.naming(original), &mut arena)?;
     ours.adopt_declarations(&theirs);
     for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
         for name in test.unknown_names(&ours) {

@@ -85,6 +85,23 @@ impl Program {
     }
 }
 
+/// The graphs of a pair, in one arena. Of the same file twice, a function need not be understood to be the same.
+pub fn lift_pair(
+    [original, candidate]: [&Program; 2],
+    [ours, theirs]: [usize; 2],
+    arena: &mut Arena,
+) -> Result<[Function; 2], Reason> {
+    let lifted = original.lift(ours, Side::Original, arena);
+    let counterpart = candidate.lift(theirs, candidate.naming(original), arena);
+    match (lifted, counterpart) {
+        (Ok(a), Ok(b)) => Ok([a, b]),
+        (Err(_), Err(_)) if ours == theirs && candidate.image.is_copy_of(&original.image) => {
+            Ok([(original, ours), (candidate, theirs)].map(|(program, i)| program.image.unread(program.functions[i])))
+        }
+        (Err(reason), _) | (_, Err(reason)) => Err(reason),
+    }
+}
+
 /// What the visible call sites say about the local functions of two files.
 pub fn contracts(original: &Program, candidate: &Program, undefined: Undefined) -> Contracts {
     let (first, second) = (original.private(), candidate.private());

@@ -2,11 +2,11 @@
 
 use crate::arguments::{VerifyArguments, undefined};
 use crate::check::NO_UB_ELSEWHERE;
-use crate::input::{Program, contracts, new_arena};
+use crate::input::{Program, contracts, lift_pair, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver, kernels, machine_ir};
-use graph::{Function, Side, Stuck};
+use graph::{Function, Stuck};
 use kernel::{Certificate, CheckedProof, Rejection};
 use solver::{Solver, SolverOptions};
 use std::num::NonZeroUsize;
@@ -48,12 +48,10 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let undefined = undefined(arguments.no_ub);
     let work = move |_| {
         let mut arena = new_arena();
-        let mut ours = original.lift(ours, Side::Original, &mut arena).map_err(|reason| Failure(reason.to_string()))?;
+        let lifted = lift_pair([&original, &candidate], [ours, theirs], &mut arena);
+        let [mut ours, theirs] = lifted.map_err(|reason| Failure(reason.to_string()))?;
         ours.contracts = contracts(&original, &candidate, undefined).into();
         ours.undefined = undefined;
-        let theirs = candidate
-            .lift(theirs, candidate.naming(&original), &mut arena)
-            .map_err(|reason| Failure(reason.to_string()))?;
         ours.adopt_declarations(&theirs);
         Ok(check(&mut arena, &ours, &theirs, &certificate))
     };

@@ -81,6 +81,28 @@ fn bad_files_are_3_and_leave_stdout_empty() {
     }
 }
 
+/// Of the same file twice a function need not be understood; of anything else it must.
+#[test]
+fn what_is_not_modelled_is_the_same_as_itself() {
+    let bench = Bench::new();
+    bench.assembly("a.s", &[("f", "fld st(0)\nfsincos\nret"), ("g", "fld st(0)\nfsincos\nret")]);
+    bench.assembly("b.s", &[("f", "fld st(0)\nfsincos\nnop\nret"), ("g", "fld st(0)\nfsincos\nret")]);
+    let run = bench.run("check a.s a.s --format json --certificates proofs");
+    assert_eq!(run.status, Some(0), "{}", run.out);
+    let report: Value = serde_json::from_str(&run.out).expect("a report");
+    assert_eq!(function(&report, "f")["strategy"], "identical");
+    assert_eq!(function(&report, "f")["assumptions"], serde_json::json!([]));
+    let certificate = function(&report, "f")["certificate"].as_str().expect("a path").to_string();
+    assert_eq!(bench.run(&format!("verify {certificate} a.s a.s")).status, Some(0));
+    assert_ne!(bench.run(&format!("verify {certificate} a.s b.s")).status, Some(0));
+    for words in ["check a.s b.s --function f", "check a.s a.s --function f=g"] {
+        let run = bench.run(&format!("{words} --format json"));
+        assert_eq!(run.status, Some(2), "{words}: {}", run.out);
+        let report: Value = serde_json::from_str(&run.out).expect("a report");
+        assert_eq!(function(&report, "f")["reason"]["kind"], "unsupported", "{words}");
+    }
+}
+
 #[test]
 fn mutated_objects_never_crash() {
     let bench = Bench::new();

@@ -1,12 +1,14 @@
 //! A file with everything that a check needs to know about it.
 
 use crate::container::{self, AddressMap, Container, Kind, Place, Section, Symbol};
+use crate::content::hex;
 use crate::dwarf::{Addresses, Debug};
 use crate::functions::{self, FunctionEntry};
 use crate::labels::Reference;
 use crate::layout::Layout;
 use crate::split::Splits;
 use crate::{Error, assemble};
+use graph::{Call, Callee, Function, Next, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -115,6 +117,16 @@ impl Image {
     /// Is it the same file, byte for byte?
     pub fn is_copy_of(&self, other: &Image) -> bool {
         self.bytes == other.bytes
+    }
+
+    /// A function of which not all instructions are modelled, as a step into code of which nothing is known but where it is.
+    /// It is the same as that of a copy of the file, and as nothing else: `is_copy_of` must have been asked.
+    pub fn unread(&self, index: usize) -> Function {
+        let entry = &self.functions[index];
+        let callee = Callee::Named(format!("{}, which is not modelled", entry.name));
+        let next = Next::Call(Call { callee, returns: None, tail: true });
+        let point = Point { address: 0, ops: Vec::new(), next };
+        Function { name: entry.name.clone(), points: vec![point], hash: hex(&self.hash(index)), ..Function::default() }
     }
 
     /// Functions in address order. Those with a parent are its pieces and not compared by themselves.
