@@ -134,6 +134,11 @@ impl<'a> Context<'a> {
         debug.or_else(|| self.contract(name).map(library::Contract::signature))
     }
 
+    /// Is a function declared to take any number of arguments?
+    pub fn is_variadic(&self, name: &str) -> bool {
+        self.signature(name).is_some_and(|s| s.variadic)
+    }
+
     /// How the original's call passes its values: from debug information of either program, from the library
     /// table, else everything that the original has set up.
     pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {

@@ -378,6 +378,9 @@ impl<'a> Context<'a> {
 
     /// Splits `rsp₀ + offset + rest` of either side into offset and the other linear terms.
     pub fn frame_offset(&self, term: TermId) -> Option<(i64, Vec<(TermId, Bits)>)> {
+        if self.arena.sort(term) != Sort::Bv(64) {
+            return None;
+        }
         let linear = Linear::of(self.arena, term);
         let at = linear.terms.iter().position(|(t, c)| {
             c.to_u64() == Some(1) && self.arena.as_var(*t).is_some_and(|var| self.entry_rsp.contains(&var))

@@ -100,6 +100,8 @@ pub struct Surroundings {
     pub truth_values: bool,
     /// The machine code, if it is in one piece and nothing in it depends on where it lies.
     pub code: Option<Arc<[u8]>>,
+    /// Instructions that load an entry of a jump table. The edges say where it leads; the entry itself is nobody's business.
+    pub table_loads: BTreeSet<u64>,
 }
 
 /// A parameter as the source names it.

@@ -9,7 +9,7 @@ use crate::{Error, Image};
 use graph::{Call, Callee, Edge, FaultKind, Flag, Function, Next, Op, Point, PointId, Register, Side};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, TermId};
 use x86::{Builder, Repeat};
 
@@ -56,7 +56,7 @@ impl Image {
             }
         }
         let graph = Graph::new(self, &code, arena, &mut objects);
-        let mut points = graph.build(&blocks, &dispatches)?;
+        let (mut points, table_loads) = graph.build(&blocks, &dispatches)?;
         let bases = objects.bases(arena);
         self.unshrink(arena, &mut points, &bases);
         let objects = objects.finish(arena);
@@ -66,9 +66,24 @@ impl Image {
         function.volatile = typed.volatile;
         function.alignments = typed.alignments;
         function.paddings = typed.paddings;
+        function.surroundings.table_loads = table_loads;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }
+}
+
+/// The instruction of a block that loads what the target of its jump is made of.
+fn entry_load(arena: &Arena, ops: &[(u64, Op)], target: TermId) -> Option<u64> {
+    let mut vars = arena.free_vars(target).to_vec();
+    ops.iter().rev().find_map(|(place, op)| match op {
+        Op::Set { var, value } if vars.contains(var) => {
+            vars.retain(|v| v != var);
+            vars.extend(arena.free_vars(*value).iter());
+            None
+        }
+        Op::Load { var, .. } => vars.contains(var).then_some(*place),
+        _ => None,
+    })
 }
 
 fn places(dispatches: &BTreeMap<Place, Dispatch>) -> Vec<(Place, Vec<Place>)> {
@@ -83,6 +98,8 @@ struct Graph<'a, 'b, 'c> {
     objects: &'a mut Objects<'c>,
     ids: FxHashMap<Place, PointId>,
     points: Vec<Point>,
+    /// Instructions that load an entry of a jump table.
+    table_loads: BTreeSet<u64>,
 }
 
 impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
@@ -90,14 +107,14 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
         let entry = code.entry();
         let order = [entry].into_iter().chain(code.leaders.iter().copied().filter(|l| *l != entry));
         let ids = order.enumerate().map(|(i, place)| (place, PointId(i as u32))).collect();
-        Graph { image, code, arena, objects, ids, points: Vec::new() }
+        Graph { image, code, arena, objects, ids, points: Vec::new(), table_loads: BTreeSet::new() }
     }
 
     fn build(
         mut self,
         blocks: &BTreeMap<Place, Block>,
         dispatches: &BTreeMap<Place, Dispatch>,
-    ) -> Result<Vec<Point>, Error> {
+    ) -> Result<(Vec<Point>, BTreeSet<u64>), Error> {
         // Points of leaders first, so that their handles are known; those made on the way come behind.
         let mut order: Vec<(PointId, Place)> = self.ids.iter().map(|(place, id)| (*id, *place)).collect();
         order.sort_unstable();
@@ -112,7 +129,7 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
             let point = &mut self.points[id.index()];
             (point.ops, point.next) = (ops, next);
         }
-        Ok(self.points)
+        Ok((self.points, self.table_loads))
     }
 
     fn extra(&mut self, place: Place, ops: Vec<(u64, Op)>, next: Next) -> PointId {
@@ -311,6 +328,7 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
                 Next::Edges(edges)
             }
             Some(Dispatch::Table { copies, index, entries, scale, bounded, .. }) => {
+                self.table_loads.extend(entry_load(self.arena, ops, target));
                 let mut copies = copies.clone();
                 copies.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
                 for (position, op) in copies {

@@ -16,6 +16,7 @@ impl Image {
             local_callees: called.iter().filter(is_local).map(|name| name.to_string()).collect(),
             truth_values: self.knows_truth_values(),
             code: self.self_contained_code(index),
+            table_loads: BTreeSet::new(),
         }
     }
 

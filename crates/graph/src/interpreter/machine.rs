@@ -6,9 +6,10 @@ use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
 use super::ctype;
 use super::layout::Placed;
-use super::memory::{Memory, STACK_ARGUMENTS, STACK_TOP, Start, extent_of, is_stack};
+use super::memory::{Memory, Pages, STACK_ARGUMENTS, STACK_TOP, Start, extent_of, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
+use super::values::is_buffer;
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
 use rustc_hash::FxHashMap;
@@ -61,6 +62,10 @@ pub struct Situation<'r, 'a> {
     pub fuel: usize,
     /// Points at which the state is noted.
     pub watch: Option<&'r Watch>,
+    /// Are all addresses among the arguments multiples of 8?
+    pub aligned: bool,
+    /// Pages of the buffers that are there; all of them if nothing is said.
+    pub pages: Option<&'r Pages>,
 }
 
 /// A pointer to a local object that a call passed.
@@ -89,6 +94,8 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub local_calls: bool,
     odd_bytes: Vec<(u64, bool)>,
     last_load: u64,
+    /// Does the load under way read an entry of a jump table? Only the jump needs it.
+    reads_entry: bool,
     undefined: Option<String>,
     wild: Option<u64>,
     doubtful: Option<&'static str>,
@@ -167,6 +174,7 @@ pub fn run<'a>(
         local_calls: false,
         odd_bytes: Vec::new(),
         last_load: 0,
+        reads_entry: false,
         undefined: None,
         wild: None,
         doubtful: None,
@@ -531,7 +539,10 @@ impl<'a> Machine<'_, '_, 'a> {
         self.last_load = at;
         let mut data = [0u8; 64];
         let out = &mut data[..usize::from(bytes)];
-        let taint = self.memory.read(&self.situation.start, at, out);
+        let mut taint = self.memory.read(&self.situation.start, at, out);
+        if std::mem::take(&mut self.reads_entry) {
+            taint = u64::MAX;
+        }
         self.touch(at, &data[..usize::from(bytes)], false);
         if self.tracking == Tracking::On {
             if is_stack(at) {
@@ -652,14 +663,18 @@ impl<'a> Machine<'_, '_, 'a> {
         };
         if !write && ((!layout.free && layout.is_nowhere(at)) || layout.object_at(at).is_some_and(unknown)) {
             // A constant that the frontend does not know: any value we made up would be wrong.
-            if self.tracking == Tracking::Off {
+            if self.program.function.surroundings.table_loads.contains(&self.place) {
+                self.reads_entry = true;
+            } else if self.tracking == Tracking::Off {
                 return Err(End::Unsupported);
+            } else {
+                self.doubt("read of a constant that is not known");
             }
-            self.doubt("read of a constant that is not known");
         }
         if self.tracking == Tracking::Off {
             let read_only = write && self.situation.start.layout.has_content(at, bytes.max(1));
-            return if read_only { Err(End::BadAddress(at, self.place)) } else { Ok(at) };
+            let missing = self.situation.pages.is_some_and(|pages| !pages.have(at) || !pages.have(last));
+            return if read_only || missing { Err(End::BadAddress(at, self.place)) } else { Ok(at) };
         }
         self.check_access(at, bytes, origin, write)?;
         Ok(at)
@@ -692,7 +707,9 @@ impl<'a> Machine<'_, '_, 'a> {
         if matches!(origin, Origin::Local(_)) {
             return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
         }
-        if bytes.is_power_of_two() && !at.is_multiple_of(if bytes > 8 { 4 } else { bytes }) {
+        // Optimisers make one access of several where pointers are aligned.
+        let merged = self.situation.aligned && is_buffer(at) && !self.program.function.is_unoptimised();
+        if bytes.is_power_of_two() && !at.is_multiple_of(if bytes > 8 { 4 } else { bytes }) && !merged {
             self.doubt("misaligned access");
         }
         if ctype::is_outside(at) {

@@ -7,7 +7,7 @@
 use super::ctype;
 use super::layout::Layout;
 use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Fabric, Seed, is_buffer, plausible_floats};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Value of `rsp` at entry: ≡ 8 (mod 16).
 pub const STACK_TOP: u64 = 0x7ffd_0000_0008;
@@ -137,6 +137,25 @@ impl Default for Memory {
     }
 }
 
+/// Pages of the buffers that a run needs. Nobody knows whether there are others.
+#[derive(Default, Debug)]
+pub struct Pages(FxHashSet<u64>);
+
+/// Bits of an address inside its page.
+const PAGE_BITS: u32 = 12;
+
+impl Pages {
+    /// Is the page of an address there? What is no buffer is not looked at.
+    pub fn have(&self, address: u64) -> bool {
+        !is_buffer(address) || self.0.contains(&(address >> PAGE_BITS))
+    }
+
+    /// Adds what lies behind an address, as much as a page.
+    pub fn add_behind(&mut self, address: u64) {
+        self.0.extend([address, address.wrapping_add(4095)].map(|at| at >> PAGE_BITS));
+    }
+}
+
 impl Memory {
     /// Forgets everything.
     pub fn reset(&mut self) {
@@ -181,6 +200,11 @@ impl Memory {
             done += n;
         }
         taint
+    }
+
+    /// The pages of everything that was accessed.
+    pub fn pages(&self) -> Pages {
+        Pages(self.words.keys().map(|index| index >> (PAGE_BITS - 3)).collect())
     }
 
     /// Equal for runs that have changed the world in the same way.

@@ -131,7 +131,8 @@ impl<'a> Checker<'_, 'a> {
         }
         self.check_promoted(at, known, &shape, places, &hint)?;
         if shape.variadic {
-            self.check_vector_count(at, known, calls)?;
+            let declared = name.as_deref().is_some_and(|n| self.context.is_variadic(n));
+            self.check_vector_count(at, known, calls, declared)?;
         }
         // What `free` is given is gone: nobody may read it any more.
         let freed = (name.as_deref() == Some("free")).then(|| arguments[0].first().copied()).flatten();
@@ -235,13 +236,28 @@ impl<'a> Checker<'_, 'a> {
         Ok(Some(self.context.outward(side, place, value, true)?))
     }
 
-    /// `al` bounds the vector registers that a variadic callee saves; the candidate may not pass less.
-    fn check_vector_count(&mut self, at: &Point, known: &Known, calls: [PointId; 2]) -> Result<(), Rejection> {
+    /// `al` bounds the vector registers that a variadic callee saves; the candidate may not pass less. If the callee is
+    /// `declared` to be one, and the original passes a number, so must the candidate: callees may jump by it.
+    fn check_vector_count(
+        &mut self,
+        at: &Point,
+        known: &Known,
+        calls: [PointId; 2],
+        declared: bool,
+    ) -> Result<(), Rejection> {
         let count = |context: &mut Context, i: usize| {
             let al = at.states[i].get(Register::General(0));
             context.arena.truncate(al, 8)
         };
         let (a, b) = (count(self.context, 0), count(self.context, 1));
+        if declared && self.context.arena.as_u64(a).is_some_and(|count| count <= 8) {
+            let eight = self.context.arena.bv(8, 8);
+            let bounds = [self.context.arena.ule(a, b), self.context.arena.ule(b, eight)];
+            let goal = self.context.arena.bool_and_all(&bounds);
+            return self
+                .prove(at, known, goal)
+                .map_err(|failure| self.refuse("number of vector arguments", calls, failure));
+        }
         if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0)))
         {
             return Ok(());

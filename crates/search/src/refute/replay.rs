@@ -137,9 +137,13 @@ impl<'a> Runner<'a> {
                 );
             }
             (End::Fault(FaultKind::Divide, _), _) => Signal::Fpe,
+            // No address at all, on the stack.
+            (End::BadAddress(..), Outcome::Fault(fault)) if fault.signal == Signal::Bus => Signal::Bus,
             (End::Fault(FaultKind::Misaligned, _) | End::BadAddress(..), _) => Signal::Segv,
             (End::Fault(FaultKind::Trap, _), Outcome::Fault(fault)) if fault.signal == Signal::Trap => Signal::Trap,
             (End::Fault(FaultKind::Trap, _), _) => Signal::Ill,
+            // It takes something else for the return address.
+            (End::Return, Outcome::Fault(_)) if trace.spoiled == Some(Register::RSP) => return Some(Ok(())),
             (End::Return, Outcome::Fault(fault)) => {
                 return Some(Err(format!("{:?} at {:#x} instead of a return", fault.signal, fault.address)));
             }

@@ -8,8 +8,8 @@ use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
 use graph::interpreter::{
-    BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Program, Seed, Situation, Start, Trace,
-    Watch, run,
+    BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
+    Trace, Watch, run,
 };
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
@@ -64,6 +64,7 @@ struct Conditions<'r, 'a> {
     magnitude: u64,
     earlier: &'r [Called<'a>],
     fuel: usize,
+    pages: Option<Pages>,
 }
 
 /// Points that the candidate may enter in any case.
@@ -257,7 +258,7 @@ impl<'a> Runner<'a> {
     }
 
     fn try_magnitude(&mut self, arena: &Arena, input: &Input, magnitude: u64) -> Option<(Difference, [Trace<'a>; 2])> {
-        let original = self.run(arena, Side::Original, input, magnitude, &[]);
+        let original = self.run(arena, Side::Original, input, magnitude);
         self.steps += original.steps;
         self.runs += 1;
         self.went_wild = original.wild.is_some();
@@ -273,7 +274,7 @@ impl<'a> Runner<'a> {
         if original.doubtful.is_some() {
             return None;
         }
-        let candidate = self.run(arena, Side::Candidate, input, magnitude, &original.calls);
+        let candidate = self.follow(arena, input, magnitude, &original);
         self.steps += candidate.steps;
         // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
@@ -287,16 +288,21 @@ impl<'a> Runner<'a> {
     }
 
     pub(super) fn comparison<'r>(&'r self, input: &Input) -> Comparison<'r, 'a> {
-        let aligned = self.arguments.iter().zip(&input.values).all(|(argument, value)| {
+        let aligned_input = self.is_aligned(input);
+        Comparison { functions: self.functions, layout: &self.layout, floats: self.floats, aligned_input }
+    }
+
+    /// Are all addresses among the arguments multiples of 8?
+    fn is_aligned(&self, input: &Input) -> bool {
+        self.arguments.iter().zip(&input.values).all(|(argument, value)| {
             let address = argument.pointer || (argument.bytes == 8 && value.low() >= 1 << 20);
             !address || value.low().is_multiple_of(8)
-        });
-        Comparison { functions: self.functions, layout: &self.layout, floats: self.floats, aligned_input: aligned }
+        })
     }
 
     /// The run of one side on an input, without calls to be like.
     pub(super) fn traces_of(&mut self, arena: &Arena, side: Side, input: &Input) -> Trace<'a> {
-        self.run(arena, side, input, MAGNITUDES[0], &[])
+        self.run(arena, side, input, MAGNITUDES[0])
     }
 
     /// Where the original's last run read a word from which an address may have been made.
@@ -307,14 +313,14 @@ impl<'a> Runner<'a> {
 
     /// Both runs on an input, whatever they do.
     pub(crate) fn traces(&mut self, arena: &Arena, input: &Input) -> [Trace<'a>; 2] {
-        let original = self.run(arena, Side::Original, input, MAGNITUDES[0], &[]);
-        let candidate = self.run(arena, Side::Candidate, input, MAGNITUDES[0], &original.calls);
+        let original = self.run(arena, Side::Original, input, MAGNITUDES[0]);
+        let candidate = self.follow(arena, input, MAGNITUDES[0], &original);
         [original, candidate]
     }
 
     /// The registers of a side at entry, left where [`Runner::register`] finds them.
     pub(super) fn enter(&mut self, arena: &Arena, side: Side, input: &Input) {
-        self.run_with(arena, side, input, Conditions { magnitude: MAGNITUDES[0], earlier: &[], fuel: 0 });
+        self.run_with(arena, side, input, Conditions { magnitude: MAGNITUDES[0], earlier: &[], fuel: 0, pages: None });
     }
 
     /// A register after the last run of a side.
@@ -327,16 +333,28 @@ impl<'a> Runner<'a> {
         self.memories[side.index()].initial_blocks(&start(&self.layout, &self.constants, self.floats, side, input))
     }
 
-    pub(super) fn run(
-        &mut self,
-        arena: &Arena,
-        side: Side,
-        input: &Input,
-        magnitude: u64,
-        earlier: &[Called<'a>],
-    ) -> Trace<'a> {
+    /// The run of one side, without calls to be like.
+    fn run(&mut self, arena: &Arena, side: Side, input: &Input, magnitude: u64) -> Trace<'a> {
         let fuel = if side == Side::Original { input.fuel } else { CANDIDATE_FUEL + 3 * input.fuel };
-        self.run_with(arena, side, input, Conditions { magnitude, earlier, fuel })
+        self.run_with(arena, side, input, Conditions { magnitude, earlier: &[], fuel, pages: None })
+    }
+
+    /// The candidate's run behind that of the original. Pages that the original does not touch need not be there, nor does an
+    /// argument say so, unless the original has called somebody who may touch more.
+    fn follow(&mut self, arena: &Arena, input: &Input, magnitude: u64, original: &Trace<'a>) -> Trace<'a> {
+        let unknown = |call: &Called| {
+            let callee = &call.callee;
+            callee.library.is_none() && !callee.defined && !callee.own && callee.local.is_none()
+        };
+        let ended = matches!(original.end, End::Return | End::NoReturn) && original.undefined.is_none();
+        let alone = original.made_up.is_empty() && !original.local_calls && original.calls.iter().all(unknown);
+        let pages = (ended && alone).then(|| {
+            let mut pages = self.memories[0].pages();
+            input.values.iter().for_each(|value| pages.add_behind(value.low()));
+            pages
+        });
+        let fuel = CANDIDATE_FUEL + 3 * input.fuel;
+        self.run_with(arena, Side::Candidate, input, Conditions { magnitude, earlier: &original.calls, fuel, pages })
     }
 
     fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
@@ -377,6 +395,8 @@ impl<'a> Runner<'a> {
             earlier: conditions.earlier,
             fuel: conditions.fuel,
             watch: self.watches.as_ref().map(|w| &w[i]),
+            aligned: self.is_aligned(input),
+            pages: conditions.pages.as_ref(),
         };
         run(&self.programs[i], &mut self.cells[i], &mut self.memories[i], situation)
     }
