@@ -294,7 +294,7 @@ impl<'a> Context<'a> {
             }
         }
         let outgoing = shape.arguments.iter().filter_map(|a| match a.place {
-            Place::Stack(offset) => Some(i64::from(offset) + 8),
+            Place::Stack(offset) => Some(i64::from(offset) + i64::from(a.bytes.next_multiple_of(8))),
             Place::Register(_) => None,
         });
         let outgoing = outgoing.max().unwrap_or(0);

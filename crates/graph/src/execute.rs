@@ -218,6 +218,8 @@ const FRAME_REACH: u64 = 1 << 40;
 
 /// Paths that are worth following one by one.
 const FEW_PATHS: u64 = 32;
+/// As many stay apart where they are no more than the points that they go through: the cases of a `switch`.
+const MOST_CASES: u64 = 300;
 
 /// A path condition and the state under it.
 type Incoming = Vec<(TermId, State)>;
@@ -228,7 +230,8 @@ impl Executor<'_, '_> {
         let inner = |point: PointId| self.passing(point);
         let piece = Piece::explore(function, from, heads, inner)
             .map_err(|point| Stuck::Loop { side: self.side, address: function.point(point).address })?;
-        if joins == Joins::Split && piece.paths <= FEW_PATHS {
+        let few = FEW_PATHS.max(MOST_CASES.min(piece.order.len() as u64));
+        if joins == Joins::Split && piece.paths <= few {
             return self.paths(from, state, heads);
         }
         let mut incoming: FxHashMap<PointId, Incoming> = FxHashMap::default();
@@ -402,7 +405,11 @@ impl Executor<'_, '_> {
                 (*var, self.aligned(value))
             }
             Op::Load { var, address, bytes } => {
-                let address = self.value(state, temporaries, *address);
+                let mut address = self.value(state, temporaries, *address);
+                if self.context.is_in_constant_data(address) {
+                    // Which element it is, the way may tell.
+                    address = self.known.rewrite(self.context.arena, address);
+                }
                 let loaded = self.load(place, guard, state, address, *bytes)?;
                 if *bytes == 1 && self.side == Side::Original {
                     self.note_truth(place, guard, loaded);

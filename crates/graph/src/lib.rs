@@ -23,6 +23,7 @@ mod frame;
 mod state;
 mod context;
 mod frame_objects;
+mod constant_data;
 mod memory;
 mod declared;
 mod block_copies;

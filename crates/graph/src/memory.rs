@@ -5,7 +5,8 @@
 //! dropped and neighbouring disjoint stores are sorted by address, so that independent stores in another order give
 //! the same term.
 
-use crate::{Assumption, Constancy, Content, Context};
+use crate::context::Region;
+use crate::{Assumption, Context};
 use term::{Bits, Linear, Op as TermOp, Sort, TermId, VarId};
 
 /// How two accesses relate.
@@ -22,8 +23,9 @@ pub enum Alias {
 const WALK_LIMIT: usize = 400;
 /// Bytes of the largest store in a canonical chain.
 const LARGEST_STORE: i64 = 8;
-/// Tables of at most this many elements are read as a choice.
-const LARGEST_TABLE: u64 = 64;
+/// Distances from a pointer that are those of fields: what is nearer may be a mark in the pointer, what is farther an address
+/// with an index.
+const FIELDS: std::ops::Range<u64> = 8..4096;
 
 impl Context<'_> {
     /// How an access of `n` bytes at `a` relates to one of `m` bytes at `b`.
@@ -103,7 +105,44 @@ impl Context<'_> {
                 return Alias::Disjoint;
             }
         }
+        for (region, (bytes, other)) in [(ra, (n, b)), (rb, (m, a))] {
+            if let Some(region) = region
+                && self.is_behind(other, region, bytes)
+            {
+                return Alias::Disjoint;
+            }
+        }
         Alias::May
+    }
+
+    /// Is an address that the original accesses so far from a pointer that it lies behind these bytes of an object, wherever in
+    /// the object the pointer points to? No pointer points in front of its object.
+    fn is_behind(&mut self, address: TermId, region: Region, bytes: u16) -> bool {
+        let known = self.original_addresses.contains(&address) && self.may_assume("in-bounds");
+        if !known || self.depends_on_frame(address) || self.mentions_locals(address) {
+            return false;
+        }
+        let size = self.object(region.var).and_then(|object| object.size);
+        let Some(end) = region.offset.map(|at| at.saturating_add(u64::from(bytes))).or(size) else { return false };
+        let linear = Linear::of(self.arena, address);
+        let &[(pointer, factor)] = &linear.terms[..] else { return false };
+        let distance = linear.constant.low();
+        let named = self.base_object(pointer).is_some();
+        if named || !FIELDS.contains(&distance) || distance < end || factor.to_i64() != Some(1) {
+            return false;
+        }
+        let free = self.arena.free_vars(pointer);
+        if self.is_narrow(pointer) || free.iter().any(|var| self.is_candidate_value(*var)) {
+            return false;
+        }
+        let text = self.arena.text(pointer);
+        self.assume(Assumption::about("in-bounds", text));
+        self.assume(Assumption::global("disjoint-objects"));
+        if region.assumed {
+            let name = self.object_name(region.var);
+            self.assume(Assumption::about("in-bounds", name));
+        }
+        true
     }
 
     /// Is an address that the original accesses an index away from a pointer that was there before that time, or to another
@@ -366,79 +405,6 @@ impl Context<'_> {
             None => self.alias(address, bytes, start, 1) == Alias::Disjoint,
             Some(_) => short.is_some_and(|n| self.alias(address, bytes, start, n) == Alias::Disjoint),
         }
-    }
-
-    /// Content of a read-only object: a constant where the offset is one, else a load from a memory that never
-    /// changes.
-    fn read_constant(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
-        let region = self.region(address, bytes)?;
-        let object = self.object(region.var)?;
-        if object.content.is_none() && object.constancy == Constancy::Declared && self.may_assume("constant-object") {
-            self.assume(Assumption::about("constant-object", object.name.clone()));
-            let rom = self.arena.var("read-only", Sort::Memory);
-            return Some(self.arena.load(rom, address, bytes));
-        }
-        let content: &Content = object.content.as_ref()?;
-        if object.constant_static {
-            if !self.may_assume("constant-static") {
-                return None;
-            }
-            self.assume(Assumption::about("constant-static", object.name.clone()));
-        }
-        if let Some(offset) = region.offset
-            && let Some(value) = self.content_at(content, offset, bytes)
-        {
-            return Some(value);
-        }
-        let rom = self.arena.var("read-only", Sort::Memory);
-        let unknown = self.arena.load(rom, address, bytes);
-        Some(self.read_table(content, address, bytes, unknown))
-    }
-
-    /// An element of a small table as a choice by its index; `unknown` where the index is none of the table's.
-    fn read_table(&mut self, content: &Content, address: TermId, bytes: u16, unknown: TermId) -> TermId {
-        let linear = Linear::of(self.arena, address);
-        // The base has coefficient 1; the other term is the index, its coefficient the stride.
-        let index =
-            linear.terms.iter().find(|(term, _)| self.arena.as_var(*term).is_none_or(|var| self.object(var).is_none()));
-        let (Some((index, stride)), 2) = (index.copied(), linear.terms.len()) else { return unknown };
-        let (Some(stride), start) = (stride.to_u64().filter(|s| *s > 0), linear.constant.low()) else { return unknown };
-        let elements = (content.bytes.len() as u64).saturating_sub(start).div_ceil(stride);
-        if elements > LARGEST_TABLE {
-            return unknown;
-        }
-        let mut value = unknown;
-        for i in (0..elements).rev() {
-            if let Some(element) = self.content_at(content, start + i * stride, bytes) {
-                let number = self.arena.bv(64, i);
-                let here = self.arena.eq(index, number);
-                value = self.arena.ite(here, element, value);
-            }
-        }
-        value
-    }
-
-    fn content_at(&mut self, content: &Content, offset: u64, bytes: u16) -> Option<TermId> {
-        let end = offset.checked_add(u64::from(bytes))?;
-        let slice = content.bytes.get(offset as usize..end as usize)?;
-        let mut parts: Vec<TermId> = Vec::new();
-        let mut at = offset;
-        for (start, pointer) in content.pointers.iter().filter(|(start, _)| start + 8 > offset && *start < end) {
-            if *start < offset || start + 8 > end {
-                return None;
-            }
-            if *start > at {
-                let plain = &slice[(at - offset) as usize..(start - offset) as usize];
-                parts.push(self.arena.constant(Bits::from_bytes(plain)));
-            }
-            parts.push(*pointer);
-            at = start + 8;
-        }
-        if at < end {
-            parts.push(self.arena.constant(Bits::from_bytes(&slice[(at - offset) as usize..])));
-        }
-        parts.reverse();
-        Some(self.arena.concat_all(&parts))
     }
 
     /// The memory with `value` stored at `address`, in canonical form: stores are aligned blocks of at most eight bytes,

@@ -15,8 +15,11 @@
 //!
 //! Trust: full. Printed as `callers(f)`.
 
+mod fields;
+
 use crate::value_range::{ValueRange, consequences, range_of};
 use crate::{Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, library};
+use fields::{Fields, Path};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, Sort, TermId, VarId};
@@ -177,6 +180,7 @@ pub(crate) const ANYTHING: Held = Held::Number(ValueRange { width: 64, low: 0, s
 struct Facts {
     registers: [Held; 16],
     slots: BTreeMap<i64, ValueRange>,
+    fields: Fields,
 }
 
 impl Facts {
@@ -196,7 +200,8 @@ impl Facts {
             changed |= joined != *mine;
             *mine = joined;
         }
-        let before = self.slots.clone();
+        let before = (self.slots.clone(), self.fields.clone());
+        self.fields.join(&other.fields, impatient);
         self.slots.retain(|offset, range| match other.slots.get(offset) {
             Some(theirs) if theirs.width == range.width => {
                 let joined = range.join(theirs);
@@ -206,7 +211,7 @@ impl Facts {
             }
             _ => false,
         });
-        changed || before != self.slots
+        changed || before.0 != self.slots || before.1 != self.fields
     }
 
     /// Forgets the slots that share a byte with an interval.
@@ -221,6 +226,14 @@ pub(crate) struct Escapes {
     pub(crate) intervals: BTreeSet<(i64, i64)>,
     /// Nothing is known: any slot may change.
     pub(crate) everything: bool,
+}
+
+/// Where the values that a point has loaded came from, and are still.
+#[derive(Default)]
+struct Sources {
+    /// Slots that hold what was loaded from them, or was stored to them.
+    slots: Vec<(VarId, i64)>,
+    fields: FxHashMap<VarId, Path>,
 }
 
 /// What the code of one function does to others.
@@ -319,7 +332,7 @@ impl Analysis<'_> {
         }
         let mut at: Vec<Option<Facts>> = vec![None; points.len()];
         let mut visits = vec![0usize; points.len()];
-        at[Function::ENTRY.index()] = Some(Facts { registers, slots: BTreeMap::new() });
+        at[Function::ENTRY.index()] = Some(Facts { registers, slots: BTreeMap::new(), fields: Fields::default() });
         let mut open = BTreeSet::from([Function::ENTRY]);
         while let Some(id) = open.pop_first() {
             self.steps += 1 + points[id.index()].steps.len();
@@ -354,11 +367,11 @@ impl Analysis<'_> {
         }
     }
 
-    /// An access near the pointer that a slot holds: it points to memory (`user-addresses`), so it is not null.
+    /// An access near the pointer that a slot or a field holds: it points to memory (`user-addresses`), so it is not null.
     fn note_pointer(
         &self,
         address: TermId,
-        sources: &[(VarId, i64)],
+        sources: &Sources,
         facts: &mut Facts,
         loaded: &mut FxHashMap<VarId, ValueRange>,
     ) {
@@ -371,7 +384,15 @@ impl Analysis<'_> {
         let Some(distance) = linear.constant.to_u64().filter(|k| *k < FIRST_ADDRESS) else { return };
         let low = FIRST_ADDRESS - distance;
         let pointer = ValueRange { width: 64, low, span: LAST_ADDRESS - low };
-        for (_, offset) in sources.iter().filter(|(v, _)| *v == var && self.arena.var_sort(*v) == Sort::Bv(64)) {
+        if let Some(path) = sources.fields.get(&var).filter(|_| self.arena.var_sort(var) == Sort::Bv(64)) {
+            let known = facts.fields.get(path, 8);
+            if let Some(range) = known.map_or(Some(pointer), |known| known.meet(&pointer)) {
+                facts.fields.learn(path, range);
+                loaded.insert(var, range);
+            }
+        }
+        let slots = sources.slots.iter();
+        for (_, offset) in slots.filter(|(v, _)| *v == var && self.arena.var_sort(*v) == Sort::Bv(64)) {
             let known = facts.slots.get(offset).filter(|r| r.width == 64);
             let Some(range) = known.map_or(Some(pointer), |known| known.meet(&pointer)) else { continue };
             facts.forget(*offset, offset + 8);
@@ -391,8 +412,9 @@ impl Analysis<'_> {
     ) -> Vec<(PointId, Facts)> {
         let start = facts.registers;
         let mut loaded = self.addresses(function);
-        // Slots that hold what was loaded from them, or was stored to them.
-        let mut sources: Vec<(VarId, i64)> = Vec::new();
+        let mut sources = Sources::default();
+        let steady = function.volatile.is_none();
+        let is_object = |var: VarId| function.objects.get(&var).is_some_and(|o| o.kind != ObjectKind::Section);
         for value in &summary.values {
             self.note_escape(function, *value, &start, escapes);
         }
@@ -401,6 +423,13 @@ impl Analysis<'_> {
                 Step::Load { var, address, bytes } => {
                     let Some(offset) = self.slot(function, *address, &start, escapes) else {
                         self.note_pointer(*address, &sources, &mut facts, &mut loaded);
+                        let path = Path::of(self.arena, *address, &sources.slots, &sources.fields, is_object);
+                        if let Some(path) = path.filter(|_| steady && *bytes <= 8) {
+                            if let Some(range) = facts.fields.get(&path, *bytes) {
+                                loaded.insert(*var, range);
+                            }
+                            sources.fields.insert(*var, path);
+                        }
                         continue;
                     };
                     let range = facts.slots.get(&offset).filter(|r| r.width >= 8 * bytes);
@@ -408,18 +437,27 @@ impl Analysis<'_> {
                         loaded.insert(*var, range.truncate(8 * bytes));
                     }
                     if *bytes <= 8 && escapes.is_private(offset, *bytes) {
-                        sources.push((*var, offset));
+                        sources.slots.push((*var, offset));
                     }
                 }
                 Step::Store { address, value } => {
                     let bytes = self.arena.width(*value) / 8;
                     let Some(offset) = self.slot(function, *address, &start, escapes) else {
                         self.note_pointer(*address, &sources, &mut facts, &mut loaded);
+                        facts.fields.forget();
+                        sources.fields.clear();
                         continue;
                     };
                     facts.forget(offset, offset + i64::from(bytes));
                     let end = offset + i64::from(bytes);
-                    sources.retain(|(var, at)| {
+                    if escapes.is_private(offset, bytes) {
+                        facts.fields.forget_from(offset, end);
+                        sources.fields.retain(|_, path| !path.begins_in(offset, end));
+                    } else {
+                        facts.fields.forget();
+                        sources.fields.clear();
+                    }
+                    sources.slots.retain(|(var, at)| {
                         *at >= end || at + i64::from(self.arena.var_sort(*var).width().unwrap_or(512) / 8) <= offset
                     });
                     if bytes <= 8 && escapes.is_private(offset, bytes) {
@@ -429,7 +467,7 @@ impl Analysis<'_> {
                         }
                         // What is learned of the value later holds for the slot.
                         if let Some(var) = self.arena.as_var(*value) {
-                            sources.push((var, offset));
+                            sources.slots.push((var, offset));
                         }
                     }
                 }
@@ -461,7 +499,10 @@ impl Analysis<'_> {
                     let Some(news) = consequences(self.arena, *guard, &known) else { continue };
                     let mut facts = facts.clone();
                     for (var, range) in news {
-                        for (_, offset) in sources.iter().filter(|(v, _)| *v == var) {
+                        if let Some(path) = sources.fields.get(&var) {
+                            facts.fields.learn(path, range);
+                        }
+                        for (_, offset) in sources.slots.iter().filter(|(v, _)| *v == var) {
                             if range.width % 8 == 0 && facts.slots.get(offset).map_or(0, |r| r.width) <= range.width {
                                 facts.forget(*offset, offset + i64::from(range.width / 8));
                                 facts.slots.insert(*offset, range);
@@ -492,6 +533,7 @@ impl Analysis<'_> {
         mut facts: Facts,
         found: &mut Found,
     ) -> Vec<(PointId, Facts)> {
+        facts.fields.forget();
         let mut result = None;
         if let Callee::Named(name) = &call.callee {
             let declared = function.callees.get(name).is_some_and(|s| s.noreturn);

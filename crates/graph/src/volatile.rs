@@ -48,7 +48,7 @@ impl Context<'_> {
 
 impl Executor<'_, '_> {
     /// How an access outside the slots of the frame must be made, if not in the ordinary way. The candidate's is like one that the original
-    /// makes there, unless its own debug information is sure.
+    /// makes there; elsewhere as its own debug information says.
     pub(crate) fn care(&mut self, place: u64, address: TermId) -> Option<Care> {
         let known = self.context.functions[self.side.index()].volatile.care(place);
         match (self.side, known) {
@@ -58,7 +58,7 @@ impl Executor<'_, '_> {
                 known
             }
             (Side::Original, None) => None,
-            (Side::Candidate, Some(Care::Volatile)) => known,
+            (Side::Candidate, Some(Care::Volatile)) if !self.context.original_addresses.contains(&address) => known,
             (Side::Candidate, _) => self.context.volatile_addresses.get(&address).copied(),
         }
     }

@@ -257,7 +257,19 @@ impl Checker<'_, '_> {
 
     /// When every byte of an access is one that the others touch or make possible.
     fn coverage(&mut self, known: &Known, access: &Access, others: &[&Access], gaps: Gaps) -> Option<TermId> {
-        let covered = self.covered_when(access, others).or_else(|| self.same_chunk(access, others));
+        let exactly = self.covered_when(access, others);
+        if let Some(when) = exactly {
+            let goal = self.context.arena.implies(access.guard, when);
+            let goal = known.simplify(self.context.arena, goal);
+            if self.context.arena.as_bool(goal) == Some(true) {
+                return exactly;
+            }
+        }
+        // Where the original touches all bytes on some ways only, it may touch their chunk on the others.
+        let covered = match (exactly, self.same_chunk(access, others)) {
+            (Some(a), Some(b)) => Some(self.context.arena.bool_or(a, b)),
+            (a, b) => a.or(b),
+        };
         if covered.is_some() {
             return covered;
         }

@@ -67,7 +67,7 @@ impl Image {
         (data && known).then(|| self.bytes_of(section, start, size))?
     }
 
-    fn bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
+    pub(crate) fn bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
         let home = &self.sections[section as usize];
         if size > MAX_CONTENT {
             return None;
@@ -160,13 +160,18 @@ impl Image {
     }
 
     /// Identity of what a writable object of this file holds at the start, if another file could have the same.
-    pub(crate) fn start_identity(&self, symbol: u32, budget: &mut usize) -> Option<String> {
-        let base = Base::Symbol(symbol);
-        let (section, start, size, sized) = self.extent_of(base)?;
-        let home = &self.sections[section as usize];
-        let strong = self.symbols[symbol as usize].binding != Binding::Weak;
-        let writable = sized && strong && !home.is_code() && !home.is_read_only() && !self.is_constant(base);
-        let content = self.bytes_of(section, start, size).filter(|_| writable)?;
+    pub(crate) fn start_identity(&self, base: Base, budget: &mut usize) -> Option<String> {
+        let content = match base {
+            Base::Symbol(symbol) => {
+                let (section, start, size, sized) = self.extent_of(base)?;
+                let home = &self.sections[section as usize];
+                let strong = self.symbols[symbol as usize].binding != Binding::Weak;
+                let writable = sized && strong && !home.is_code() && !home.is_read_only() && !self.is_constant(base);
+                self.bytes_of(section, start, size).filter(|_| writable)?
+            }
+            Base::Whole(whole) => self.shrunken_start(whole)?,
+            Base::Literal { .. } | Base::Section(_) | Base::Number => return None,
+        };
         let (identity, shared) = self.identity_with(base, content, budget);
         shared.then_some(identity)
     }

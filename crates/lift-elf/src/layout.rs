@@ -10,9 +10,9 @@
 //! small to be an array of anything. Accesses are never ambiguous, they must hit the object that starts there.
 
 use crate::container::{Container, Definition, Kind, Place, Section, Symbol};
-use crate::texts::{references, texts};
+use crate::texts::{Mention, references, texts};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// An address before it becomes a term.
@@ -161,7 +161,7 @@ impl Layout {
         index: u32,
         section: &Section,
         data: &[u8],
-        referred: &BTreeSet<u64>,
+        referred: &BTreeMap<u64, Mention>,
         limit: usize,
     ) -> usize {
         let named = std::mem::take(&mut self.extents[index as usize]);

@@ -164,10 +164,8 @@ impl<'a> Objects<'a> {
             let pointers = start.pointers.iter().map(|(at, target)| (*at, self.term(arena, *target))).collect();
             object.start = Some(Content { bytes: start.bytes, pointers });
         }
-        if self.found.len() < MAX_OBJECTS
-            && let Base::Symbol(symbol) = base
-        {
-            object.start_identity = self.image.start_identity(symbol, &mut self.budget);
+        if self.found.len() < MAX_OBJECTS {
+            object.start_identity = self.image.start_identity(base, &mut self.budget);
         }
         if self.found.len() < MAX_OBJECTS
             && let Some(constant) = self.image.constant(base)

@@ -6,12 +6,13 @@
 //! it is done only if no pointer to a part can exist and every access stays inside one part, without a register in its
 //! address.
 //!
-//! A variable that only ever holds two numbers becomes one byte, 0 or 1; debug information says which is which. That byte is
+//! A variable that only ever holds two numbers becomes one byte, 0 for the first of them and 1 for the other; debug information says which is which. That byte is
 //! read as an object of the old name and size, and its accesses as what they mean there. Any other content of either
 //! form means anything.
 
 use crate::Image;
 use crate::container::{Binding, Place};
+use crate::content::Constant;
 use crate::layout::{Base, Location};
 use graph::{Op, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,7 +81,7 @@ impl Image {
                 let byte = Parts { name: String::new(), size: 1, parts: vec![(variable.place, 0, 1)] };
                 let Some(&[(symbol, _)]) = self.parts(&byte, &plain).as_deref() else { continue };
                 let own = usize::from(self.names[symbol as usize] == variable.name);
-                let size = matches!(variable.size, 2 | 4 | 8);
+                let size = matches!(variable.size, 1 | 2 | 4 | 8);
                 if others > own || !size || !repeated.insert(&variable.name) || out.parts.contains_key(&symbol) {
                     continue;
                 }
@@ -122,6 +123,18 @@ impl Image {
             }
             None => location,
         }
+    }
+
+    /// What a variable in one byte stands for at the start.
+    pub(crate) fn shrunken_start(&self, whole: u32) -> Option<Constant> {
+        let splits = self.splits();
+        let meanings = splits.meanings.get(&whole)?;
+        let size = splits.wholes[whole as usize].1 as usize;
+        let (symbol, _) = splits.parts.iter().find(|(_, (of, _))| *of == whole)?;
+        let (section, start, _, _) = self.extent_of(Base::Symbol(*symbol))?;
+        let byte = *self.bytes_of(section, start, 1)?.bytes.first()?;
+        let number = meanings.get(usize::from(byte))?;
+        Some(Constant { bytes: number.to_le_bytes().get(..size)?.to_vec(), pointers: Vec::new() })
     }
 
     /// Accesses to variables in one byte, as accesses to what they stand for. `bases` are the objects of variables.

@@ -263,6 +263,9 @@ impl<'a> Machine<'_, '_, 'a> {
             },
             Target::Frame(offset) => STACK_TOP.wrapping_add(offset as u64),
         };
+        if is_stack(at) {
+            self.filled.extend((at..).take(write.bytes.len()));
+        }
         self.memory.write(&self.situation.start, at, &write.bytes, 0);
     }
 
@@ -276,7 +279,7 @@ impl<'a> Machine<'_, '_, 'a> {
             match cell {
                 Cell::Narrow(index) => {
                     let held = self.cells.narrow[index as usize];
-                    let taint = if self.has_left_frame(held, shadow.origin) { u64::MAX } else { shadow.taint };
+                    let taint = if self.has_left_object(held, shadow.origin) { u64::MAX } else { shadow.taint };
                     Passed { bits: Bits::new(64, self.situation.start.layout.translate(held)), taint }
                 }
                 Cell::Wide(index) => Passed { bits: self.cells.wide[index as usize], taint: shadow.taint },
@@ -285,16 +288,20 @@ impl<'a> Machine<'_, '_, 'a> {
         registers.map(one).collect()
     }
 
-    /// Was a value made from the address of a local object, and points to none? What it is depends on where the frame and
-    /// the object in it lie.
-    pub fn has_left_frame(&self, value: u64, origin: Origin) -> bool {
+    /// Was a value made from the address of an object, and points no longer into it? What it is depends on where the frame and
+    /// the objects lie.
+    pub fn has_left_object(&self, value: u64, origin: Origin) -> bool {
         match origin {
             Origin::Local(local) => {
                 let local = &self.program.function.locals[local as usize];
                 value.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64)) > local.size
             }
             Origin::Frame | Origin::Slot => !is_stack(value),
-            Origin::None | Origin::Object(_) | Origin::Difference | Origin::Rest => false,
+            Origin::Object(start) => self.situation.start.layout.object_at(start).is_some_and(|(placed, _)| {
+                let size = placed.object.size.filter(|_| placed.start == start);
+                size.is_some_and(|size| value.wrapping_sub(start) >= size)
+            }),
+            Origin::None | Origin::Difference | Origin::Rest => false,
         }
     }
 
@@ -403,6 +410,9 @@ impl<'a> Machine<'_, '_, 'a> {
                 let bytes = bytes(100 + i as u64, pointer.room.min(LONGEST_LOCAL));
                 out.push(Write { target: Target::Passed(i, 0), bytes });
             }
+        }
+        if self.situation.effects == Effects::Fills {
+            return out;
         }
         let set_up = self.calls[number].set_up;
         let arguments: Vec<u64> =

@@ -342,6 +342,7 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
             _ => Origin::None,
         },
         Kind::Ashr | Kind::Mul | Kind::Sext if a.origin == Origin::Difference => Origin::Difference,
+        Kind::Mul if b.origin == Origin::Difference => Origin::Difference,
         // A shift to the right, before the sign is extended.
         Kind::Extract if a.origin == Origin::Difference && i.c > 0 && i.c + u32::from(i.width) == 64 => {
             if cells.narrow[i.a as usize] & ((1 << i.c) - 1) == 0 { Origin::Difference } else { Origin::Rest }
@@ -378,10 +379,14 @@ fn leaves_rest(cells: &Cells, i: &Instruction) -> bool {
     let (a, b) = (cells.narrow[i.a as usize], cells.narrow[i.b as usize]);
     match i.kind {
         Kind::Ashr => b < 64 && a & ((1 << b) - 1) != 0,
-        Kind::Mul if i.width == 64 && b % 2 == 1 && b >> 32 != 0 => {
+        Kind::Mul if i.width == 64 => {
+            let of_pointers = cells.narrow_shadows[i.a as usize].origin == Origin::Difference;
+            let (difference, factor) = if of_pointers { (a, b) } else { (b, a) };
             // Newton's iteration: each round doubles the number of correct bits.
-            let inverse = (0..6).fold(b, |x, _| x.wrapping_mul(2u64.wrapping_sub(b.wrapping_mul(x))));
-            inverse < 1 << 20 && (a as i64) % (inverse as i64) != 0
+            let step = |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x)));
+            let divisor = (0..6).fold(factor, step);
+            let divides = factor % 2 == 1 && factor >> 32 != 0 && divisor < 1 << 20;
+            divides && (difference as i64) % (divisor as i64) != 0
         }
         _ => false,
     }

@@ -12,7 +12,7 @@ use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
 use super::values::is_buffer;
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Bits};
 
 /// Do unknown callees write memory?
@@ -20,6 +20,8 @@ use term::{Arena, Bits};
 pub enum Effects {
     /// They leave it alone.
     Quiet,
+    /// They write seeded bytes to local objects whose address they were given.
+    Fills,
     /// They write seeded bytes where they may.
     Writes,
 }
@@ -93,6 +95,8 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub sign_only: bool,
     pub local_calls: bool,
     odd_bytes: Vec<(u64, bool)>,
+    /// Bytes of the frame that callees have written.
+    pub filled: FxHashSet<u64>,
     last_load: u64,
     /// Does the load under way read an entry of a jump table? Only the jump needs it.
     reads_entry: bool,
@@ -173,6 +177,7 @@ pub fn run<'a>(
         sign_only: false,
         local_calls: false,
         odd_bytes: Vec::new(),
+        filled: FxHashSet::default(),
         last_load: 0,
         reads_entry: false,
         undefined: None,
@@ -572,7 +577,8 @@ impl<'a> Machine<'_, '_, 'a> {
     /// Notes a byte that was loaded as such: no truth value, by the look of it.
     fn note_byte(&mut self, to: Cell, signed: bool) {
         let at = self.last_load;
-        if self.cells.low(to) > 1 && !is_stack(at) && self.odd_bytes.len() < MOST_ODD_BYTES {
+        let may_be_truth = !is_stack(at) || self.filled.contains(&at);
+        if self.cells.low(to) > 1 && may_be_truth && self.odd_bytes.len() < MOST_ODD_BYTES {
             self.odd_bytes.push((at, signed));
         }
     }
@@ -600,7 +606,7 @@ impl<'a> Machine<'_, '_, 'a> {
         let mut taint = 0;
         if self.tracking == Tracking::On {
             let shadow = self.cells.shadow(value.cell);
-            taint = if self.has_left_frame(word, shadow.origin) { u64::MAX } else { shadow.taint };
+            taint = if self.has_left_object(word, shadow.origin) { u64::MAX } else { shadow.taint };
             taint |= self.program.function.paddings.get(&self.place).copied().unwrap_or(0);
             if bytes == 8 && matches!(shadow.origin, Origin::Local(_) | Origin::Object(_)) {
                 self.pointers.insert(at, (word, shadow.origin));
@@ -722,6 +728,9 @@ impl<'a> Machine<'_, '_, 'a> {
             && at - allocation.start + bytes > allocation.size
         {
             return Err(self.reject(|| "access outside a heap object".to_string()));
+        }
+        if write && !self.situation.start.layout.may_change(at) {
+            self.doubt("write to what may be constant");
         }
         match self.situation.start.layout.object_at(at) {
             Some((placed, offset)) => {

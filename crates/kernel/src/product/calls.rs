@@ -262,6 +262,10 @@ impl<'a> Checker<'_, 'a> {
         {
             return Ok(());
         }
+        // Nor does one that is called through `rax`.
+        if at.states[0].call_target == Some(at.states[0].get(Register::General(0))) {
+            return Ok(());
+        }
         // Unoptimised code sets `al` to a number just before a call that looks at it.
         if self.context.arena.as_u64(a).is_none() && self.context.functions[0].is_unoptimised() {
             return Ok(());

@@ -124,15 +124,21 @@ impl Placement {
         // The last six bytes of a `long double` are padding.
         let defined =
             if shape.fields.first().is_some_and(|f| f.2 == Scalar::X87) && !shape.aggregate { 10 } else { size };
-        if defined > u32::from(u16::MAX) {
-            self.refuse("a structure of more than 64 KiB");
+        if defined > LARGEST {
+            self.refuse("a structure of more than 4 KiB");
             return Vec::new();
+        }
+        if shape.aggregate {
+            return (0..defined).step_by(8).map(|i| value(Place::Stack(at + i), (defined - i).min(8) as u16)).collect();
         }
         let mut values = vec![Value { boolean: is_boolean(shape), ..value(Place::Stack(at), defined as u16) }];
         extend_narrow(shape, &mut values);
         values
     }
 }
+
+/// Bytes of the largest argument. One on the stack is a value for each word.
+const LARGEST: u32 = 4096;
 
 fn value(place: Place, bytes: u16) -> Value {
     Value { place, bytes, boolean: false, narrow: None }

@@ -59,8 +59,8 @@ struct Open {
     name: String,
     base: FrameBase,
     described: Described,
-    /// How many statics of a name the function had so far.
-    statics: FxHashMap<String, u32>,
+    /// How many variables of a name the function had so far.
+    names: FxHashMap<String, u32>,
 }
 
 impl<'a, 'b> Walker<'a, 'b> {
@@ -129,7 +129,7 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
         }
         let base = self.frame_base(entry);
-        Some(Open { depth, place, start, name: source_name, base, described, statics: FxHashMap::default() })
+        Some(Open { depth, place, start, name: source_name, base, described, names: FxHashMap::default() })
     }
 
     /// Was a function compiled without an optimiser? GNU compilers record their switches; others describe all calls of what
@@ -288,11 +288,21 @@ impl<'a, 'b> Walker<'a, 'b> {
     }
 
     /// A variable, or a parameter of a function: a local in the frame, a static, or something of another file.
-    fn variable(&self, entry: &Entry<'a, 'b>, function: Option<&mut Open>, debug: &mut Debug) {
+    fn variable(&self, entry: &Entry<'a, 'b>, mut function: Option<&mut Open>, debug: &mut Debug) {
         let types = &self.types;
         let Some(root) = self.origin(entry).and_then(|offset| types.unit.entry(offset).ok()) else { return };
         let Some(name) = types.text(&root, c::DW_AT_name) else { return };
         let own = self.type_of(entry, debug).or_else(|| self.type_of(&root, debug));
+        // Where several have one name, it is numbered. Those that an optimiser has removed, or keeps in another form, count too.
+        let full_name = match function.as_deref_mut().filter(|_| entry.tag() == c::DW_TAG_variable) {
+            Some(function) => {
+                let number = function.names.entry(name.clone()).or_insert(0);
+                let suffix = if *number == 0 { String::new() } else { format!(".{number}") };
+                *number += 1;
+                format!("{}.{name}{suffix}", function.name)
+            }
+            None => name.clone(),
+        };
         let expression = match entry.attr_value(c::DW_AT_location) {
             Ok(Some(AttributeValue::Exprloc(expression))) => expression,
             Ok(Some(_)) => {
@@ -315,16 +325,14 @@ impl<'a, 'b> Walker<'a, 'b> {
         if let Some(parts) = self.parts(expression) {
             let volatile = types.is_volatile(entry) || types.is_volatile(&root);
             if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
-                let name = function.map_or(name.clone(), |f| format!("{}.{name}", f.name));
-                debug.split.push(Parts { name, size, parts });
+                debug.split.push(Parts { name: full_name, size, parts });
             }
             return;
         }
         if let Some((place, meanings)) = self.in_a_byte(expression) {
             let volatile = types.is_volatile(entry) || types.is_volatile(&root);
             if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
-                let name = function.map_or(name.clone(), |f| format!("{}.{name}", f.name));
-                debug.shrunken.push(Shrunken { name, size, place, meanings });
+                debug.shrunken.push(Shrunken { name: full_name, size, place, meanings });
             }
             return;
         }
@@ -349,11 +357,8 @@ impl<'a, 'b> Walker<'a, 'b> {
         if let Some(own) = own {
             debug.variables.entry(place).or_insert(own);
         }
-        if let Some(function) = function {
-            let number = function.statics.entry(name.clone()).or_insert(0);
-            let suffix = if *number == 0 { String::new() } else { format!(".{number}") };
-            *number += 1;
-            debug.statics.entry(place).or_insert_with(|| format!("{}.{name}{suffix}", function.name));
+        if function.is_some() {
+            debug.statics.entry(place).or_insert(full_name);
         }
     }
 
@@ -397,8 +402,13 @@ impl<'a, 'b> Walker<'a, 'b> {
             _ => return None,
         };
         let Operation::Deref { size: 1, space: false, .. } = next()? else { return None };
-        let factor = number(next()?)?;
-        let Operation::Mul = next()? else { return None };
+        let mut factor = number(next()?)?;
+        let mut operation = next()?;
+        // LLVM says −1 as the complement of 0.
+        if operation == Operation::Not {
+            (factor, operation) = (!factor, next()?);
+        }
+        let Operation::Mul = operation else { return None };
         let offset = match next()? {
             Operation::PlusConstant { value } => value,
             operation => {

@@ -9,7 +9,7 @@ use crate::inputs::{Argument, Ingredients, Input, arguments};
 use graph::contract::Fixed;
 use graph::interpreter::{
     BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
-    Trace, Watch, run,
+    Target, Trace, Watch, is_stack, run,
 };
 use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
@@ -189,10 +189,13 @@ impl<'a> Runner<'a> {
 
     /// The disagreement on an input, if there is one and the original's run is defined.
     pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Found> {
-        if !self.keeps_restrict(input) {
+        if !self.keeps_restrict(input) || self.points_to_statics(input) {
             return None;
         }
         let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
+        if may_be_pure(&traces[0]) {
+            self.try_magnitude(arena, &without_effects(input), MAGNITUDES[0])?;
+        }
         if !odd_bytes(&traces).is_empty() && self.functions.iter().any(|f| f.surroundings.truth_values) && !input.sane {
             return self.with_truth_values(arena, input, &traces);
         }
@@ -210,6 +213,13 @@ impl<'a> Runner<'a> {
             return None;
         }
         Some(Found { input: input.clone(), difference })
+    }
+
+    /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach.
+    fn points_to_statics(&self, input: &Input) -> bool {
+        let is_static = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { local: true, function: false, .. });
+        let found = |value: &Bits| self.layout.object_at(value.low()).is_some_and(|(p, _)| is_static(&p.object.kind));
+        self.arguments.iter().zip(&input.values).any(|(a, value)| a.bytes == 8 && a.choices.is_empty() && found(value))
     }
 
     /// Is nothing else near what a `restrict` pointer points to?
@@ -249,7 +259,7 @@ impl<'a> Runner<'a> {
         sane.sane = true;
         sane.effects = Effects::Quiet;
         let looked_at = self.looked_at(input);
-        for at in odd_bytes(traces) {
+        for at in odd_bytes(traces).into_iter().filter(|at| !is_stack(*at)) {
             sane.fixed.insert(at, looked_at.get(&at).copied().unwrap_or(0) & 1);
         }
         let found = self.try_input(arena, &sane)?;
@@ -443,6 +453,26 @@ fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: S
         fabric: input.fabric,
         alike: input.alike,
     }
+}
+
+/// Does the original look at the result of every callee that wrote to the world? Such a function may be declared `pure`, which
+/// debug information does not say: then it writes nothing.
+fn may_be_pure(original: &Trace) -> bool {
+    let writes = |call: &&Called| call.writes.iter().any(|write| matches!(write.target, Target::World(_)));
+    let mut writers = original.calls.iter().filter(writes).peekable();
+    writers.peek().is_some() && writers.all(|call| call.result_used)
+}
+
+/// The same, where callees leave the world alone.
+fn without_effects(input: &Input) -> Input {
+    let mut quiet = input.clone();
+    if quiet.effects == Effects::Writes {
+        quiet.effects = Effects::Fills;
+    }
+    for script in &mut quiet.scripts {
+        script.writes.retain(|write| !matches!(write.target, Target::World(_)));
+    }
+    quiet
 }
 
 /// Did two runs of a program do the same?
