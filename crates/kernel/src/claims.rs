@@ -495,7 +495,14 @@ impl Checker<'_, '_> {
         while let Some(mut goals) = open.pop() {
             let terms: Vec<TermId> = goals.iter().map(|(goal, _)| *goal).collect();
             let all = self.context.arena.bool_and_all(&terms);
-            let Err(failure) = self.prove(at, known, all) else { continue };
+            // What is too hard is made smaller first.
+            let answer = if goals.len() > 1 {
+                self.counts.obligations += 1;
+                self.ask(at, known, all)
+            } else {
+                self.prove(at, known, all)
+            };
+            let Err(failure) = answer else { continue };
             if let Failure::Refuted(model) = &failure {
                 let mut evaluator = term::eval::Evaluator::new(self.context.arena, model);
                 let (false_ones, rest): (Vec<_>, Vec<_>) =

@@ -19,6 +19,7 @@ mod pointers;
 mod restrict;
 mod eliminate;
 mod rows;
+mod choices;
 mod obligation;
 mod exits;
 pub mod regalloc;

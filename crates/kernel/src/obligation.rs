@@ -5,6 +5,7 @@
 //!
 //! Trust: full. Dropping hypotheses is always sound; believing anything but `Proved` is not.
 
+use crate::choices::{is_true_either_way, nearest_choice};
 use crate::product::{Checker, Point};
 use crate::rows::weakened;
 use graph::{Alias, Assumption, Known};
@@ -127,26 +128,20 @@ impl Checker<'_, '_> {
 
     /// The condition of the choice nearest to the top of a term.
     pub(crate) fn choice(&self, goal: TermId) -> Option<TermId> {
-        let arena = &*self.context.arena;
-        let mut open = std::collections::VecDeque::from([goal]);
-        let mut seen: FxHashSet<TermId> = FxHashSet::default();
-        while let Some(term) = open.pop_front() {
-            if arena.op(term) == Op::Ite {
-                return Some(arena.arg(term, 0));
-            }
-            open.extend(arena.args(term).iter().filter(|t| seen.insert(**t)));
-        }
-        None
+        nearest_choice(self.context.arena, goal)
     }
 
     /// Asks about a goal, once.
-    fn ask(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
+    pub(crate) fn ask(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         let mut goal = known.simplify(self.context.arena, goal);
         if self.context.arena.as_bool(goal).is_none() {
             let rewritten = known.rewrite(self.context.arena, goal);
             goal = known.simplify(self.context.arena, rewritten);
         }
         if self.context.arena.as_bool(goal) == Some(true) || self.context.arena.as_bool(at.condition) == Some(false) {
+            return Ok(());
+        }
+        if is_true_either_way(self.context.arena, goal) {
             return Ok(());
         }
         let hypotheses = self.hypotheses(at, known, goal);

@@ -23,6 +23,7 @@ mod guards;
 mod merged;
 mod lanes;
 mod cases;
+mod loaded;
 mod guess;
 mod streams;
 mod alone;

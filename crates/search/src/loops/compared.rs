@@ -67,12 +67,14 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
             slots.extend(general_registers(arena).map(|(var, register)| (var, register_key(register))));
         }
         let mut loaded: FxHashMap<VarId, String> = FxHashMap::default();
+        let mut constants: FxHashMap<VarId, i64> = FxHashMap::default();
         for (_, op) in &point.ops {
             match op {
                 Op::Load { var, address, bytes } => {
                     let read = field(arena, function, layout, (&slots, &kept), *address, *bytes);
                     slots.remove(var);
                     loaded.remove(var);
+                    constants.remove(var);
                     if let Some(offset) = frame_offset(arena, function, *address) {
                         slots.insert(*var, offset);
                     } else if let Some((text, _)) = read {
@@ -80,7 +82,9 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                     }
                 }
                 Op::Set { var, value } => {
-                    comparisons(arena, &slots, &loaded, *value, &mut out);
+                    comparisons(arena, (&slots, &loaded, &constants), *value, &mut out);
+                    constants.remove(var);
+                    constants.extend(limit(arena, &constants, *value).map(|c| (*var, c)));
                     let copied = slot(arena, &slots, *value);
                     let read = arena.as_var(*value).and_then(|v| loaded.get(&v).cloned());
                     slots.remove(var);
@@ -97,6 +101,7 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
                 Op::Unknown { var } => {
                     slots.remove(var);
                     loaded.remove(var);
+                    constants.remove(var);
                 }
                 // What was put into a variable is still at hand.
                 Op::Store { address, value } => {
@@ -112,10 +117,19 @@ pub(crate) fn compared(arena: &Arena, function: &Function, loops: &Loops, layout
             }
         }
         if let Next::Edges(edges) = &point.next {
-            edges.iter().for_each(|edge| comparisons(arena, &slots, &loaded, edge.guard, &mut out));
+            edges.iter().for_each(|edge| comparisons(arena, (&slots, &loaded, &constants), edge.guard, &mut out));
         }
     }
     out
+}
+
+/// The number that a term is, perhaps held by a register or temporary.
+fn limit(arena: &Arena, constants: &FxHashMap<VarId, i64>, term: TermId) -> Option<i64> {
+    match arena.op(term) {
+        term::Op::Const(_) => arena.as_const(term).filter(|c| c.width() <= 64)?.to_i64(),
+        term::Op::Extract { lo: 0, .. } => limit(arena, constants, arena.arg(term, 0)),
+        _ => constants.get(&arena.as_var(term)?).copied(),
+    }
 }
 
 /// The variable whose value, perhaps extended or cut, a term is.
@@ -126,14 +140,11 @@ fn slot(arena: &Arena, slots: &FxHashMap<VarId, i64>, term: TermId) -> Option<i6
     }
 }
 
+/// What registers and temporaries hold: variables of the frame, memory, numbers.
+type Held<'h> = (&'h FxHashMap<VarId, i64>, &'h FxHashMap<VarId, String>, &'h FxHashMap<VarId, i64>);
+
 /// Notes every comparison of two variables in a term, and every extension of one.
-fn comparisons(
-    arena: &Arena,
-    slots: &FxHashMap<VarId, i64>,
-    loaded: &FxHashMap<VarId, String>,
-    term: TermId,
-    out: &mut Compared,
-) {
+fn comparisons(arena: &Arena, (slots, loaded, constants): Held, term: TermId, out: &mut Compared) {
     let mut open = vec![term];
     let mut seen: FxHashSet<TermId> = FxHashSet::default();
     while let Some(term) = open.pop() {
@@ -146,9 +157,7 @@ fn comparisons(
                 let Some(left) = slot(arena, slots, a) else { continue };
                 out.pairs.extend(slot(arena, slots, b).map(|right| (left, right)));
                 out.fields.extend(arena.as_var(b).and_then(|v| loaded.get(&v)).map(|text| (left, text.clone())));
-                if let Some(constant) = arena.as_const(b).filter(|c| c.width() <= 64) {
-                    out.limits.extend(constant.to_i64().map(|c| (left, c)));
-                }
+                out.limits.extend(limit(arena, constants, b).map(|c| (left, c)));
             }
         }
         if let term::Op::Sext(_) = arena.op(term) {

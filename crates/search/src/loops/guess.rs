@@ -12,6 +12,7 @@ use super::conditions::{conditions, order};
 use super::correlate::Meeting;
 use super::fields::Field;
 use super::lanes;
+use super::loaded::loaded;
 use super::streams::Blocks;
 use graph::interpreter::{Layout, STACK_TOP, WatchBase};
 use graph::{Function, ObjectKind, Register, Side};
@@ -67,7 +68,7 @@ pub(super) enum Degree {
 /// Offset of a slot that no frame has: memory is no slot.
 pub(super) const NOWHERE: i64 = -(1 << 31);
 /// Fewer meetings tell nothing.
-const FEWEST_ROWS: usize = 3;
+pub(super) const FEWEST_ROWS: usize = 3;
 /// Rows that equations are made of, and rows that conditions are tested on.
 const MOST_ROWS: usize = 100;
 const ALL_ROWS: usize = 4000;
@@ -247,7 +248,7 @@ pub(crate) fn guess(
         }
     }
     let word = |c: &&Column| matches!(c.location.spot, Spot::Register(Register::General(_)) | Spot::Slot { .. });
-    loaded(&rows, &basis, forget, live[1], &mut out);
+    loaded(names, &rows, &basis, forget, live[1], &mut out);
     let defined: Vec<Location> = out.define.iter().map(|(l, _)| *l).collect();
     let wide = theirs.iter().filter(|l| l.width > 64 && !defined.iter().any(|d| d.overlaps(l)));
     let wide: Vec<Location> = wide.copied().collect();
@@ -461,24 +462,6 @@ fn ahead(rows: &[Row], memory: &[Field], live: u64, wide: &[Location], out: &mut
     }
 }
 
-/// Registers of the candidate that the loop keeps and that hold what the original reads from memory each time.
-fn loaded(rows: &[Row], basis: &[Column], forget: &BTreeSet<Location>, live: u64, out: &mut Guesses) {
-    for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
-        let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");
-        if forget.iter().any(|l| l.overlaps(&whole)) {
-            continue;
-        }
-        for column in basis.iter().filter(|c| c.text.is_some()) {
-            let part = Location { width: column.location.width, ..whole };
-            let Some(values) = self::column(part, rows, false) else { continue };
-            let varied = values.values.iter().any(|v| *v != values.values[0]);
-            if varied && values.values == column.values {
-                out.hold.push(format!("(= {part} {})", column.text.as_deref().expect("memory")));
-            }
-        }
-    }
-}
-
 /// Some of the rows, at no regular distance.
 fn pick<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
     if rows.len() <= MOST_ROWS {
@@ -564,7 +547,7 @@ fn upper_half(names: &Names, place: &Location) -> Option<(Location, String)> {
 }
 
 /// The columns as operands of a sum of some width.
-fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
+pub(super) fn operands(names: &Names, columns: &[Column], width: u16, zero_first: bool) -> Vec<Operand> {
     let mut out = Vec::new();
     for column in columns {
         let own = column.location.width;

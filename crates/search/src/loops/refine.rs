@@ -13,9 +13,10 @@ use super::merged::merged;
 use super::streams::Extent;
 use crate::bindings::Bindings;
 use crate::session::reason;
-use graph::contract::liveness;
+use graph::contract::{LocalEffect, liveness};
+use graph::library::{self, Effect};
 use graph::loops::Loops;
-use graph::{Function, Next, Op, PointId, Register, Side, Stuck};
+use graph::{Callee, Function, Next, Op, PointId, Register, Side, Stuck};
 use kernel::{
     Certificate, Change, ChangeClaim, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot,
 };
@@ -112,7 +113,7 @@ fn refine_from(
             if search.guidance == Guidance::Code && side == Side::Original {
                 forget.extend(super::slots::stored(arena, functions[i], side, &body));
             }
-            if changes_world(arena, functions[i], &body) {
+            if changes_world(arena, functions, i, &body) {
                 world = MemoryClaim::Equal;
             }
             forget.extend(changing(arena, functions[i], side, &body, rows));
@@ -141,75 +142,67 @@ fn refine_from(
             loaded: choice.loaded,
         });
     }
-    let mut stale = true;
+    // Points of which guesses are to be made, anew where something was given up.
+    let every: BTreeSet<usize> = (0..claims.len()).collect();
+    let mut stale = every.clone();
     let mut patient = false;
     for round in 0.. {
         let given_up = search.solver.statistics().given_up;
-        if stale {
-            for (i, claim) in claims.iter_mut().enumerate() {
-                let zeroed = [0, 1].map(|i: usize| {
-                    let in_registers = i == 1 || keeps_registers(functions[0]);
-                    let body = || bodies(functions[i], &loops[i], claim.heads[i]);
-                    if in_registers { zeroed(arena, functions[i], &body()) } else { 0 }
-                });
-                let names = Names {
-                    arena,
-                    layout: &search.runner.layout,
-                    functions,
-                    zeroed,
-                    compared: &search.compared,
-                    behind: &search.behind,
-                    bound: bindings.reachable(),
-                    period: plan.points.iter().flat_map(|p| p.turns).max().unwrap_or(1),
-                    flip: choice.flip,
-                };
-                let here = [0, 1].map(|side: usize| live[side].get(claim.heads[side].index()).copied().unwrap_or(0));
-                claim.guesses = match search.guidance {
-                    Guidance::Runs if claim.alone => {
-                        let (bound, dropped) = (bindings.all(), &claim.dropped);
-                        alone::candidate_alone(
-                            &names,
-                            &bound,
-                            &rows[i],
-                            &claim.forget,
-                            here[1],
-                            claim.heads[1],
-                            dropped,
-                        )
-                    }
-                    Guidance::Runs => {
-                        guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields)
-                    }
-                    Guidance::Code => {
-                        let around = from_code::Surroundings {
-                            arena,
-                            functions,
-                            bodies: [0, 1].map(|side: usize| bodies(functions[side], &loops[side], claim.heads[side])),
-                            live: here,
-                            zeroed: names.zeroed[1],
-                            compared: &search.compared,
-                            fields: &search.fields,
-                        };
-                        from_code::guess(&around, &claim.forget)
-                    }
-                };
-                let new = claim.guards.iter().filter(|text| !claim.guesses.hold.contains(text));
-                let new: Vec<String> = new.cloned().collect();
-                claim.guesses.hold.extend(new);
-                // Where both go round, one may be ahead with what the other writes at once.
-                let extent = match choice.apart {
-                    _ if claim.waits => Some(Extent::SoFar),
-                    _ if claim.alone => None,
-                    apart => apart.map(|side| if side == Side::Original { Extent::SoFar } else { Extent::Left }),
-                };
-                if let Some(extent) = extent.filter(|_| search.guidance == Guidance::Runs) {
-                    let (bound, meeting) = (bindings.all(), &plan.points[i]);
-                    claim.guesses.blocks =
-                        alone::original_blocks(&names, &bound, &rows[i], &claim.forget, here, meeting, extent);
+        for i in std::mem::take(&mut stale) {
+            let claim = &mut claims[i];
+            let zeroed = [0, 1].map(|i: usize| {
+                let in_registers = i == 1 || keeps_registers(functions[0]);
+                let body = || bodies(functions[i], &loops[i], claim.heads[i]);
+                if in_registers { zeroed(arena, functions[i], &body()) } else { 0 }
+            });
+            let names = Names {
+                arena,
+                layout: &search.runner.layout,
+                functions,
+                zeroed,
+                compared: &search.compared,
+                behind: &search.behind,
+                bound: bindings.reachable(),
+                period: plan.points.iter().flat_map(|p| p.turns).max().unwrap_or(1),
+                flip: choice.flip,
+            };
+            let here = [0, 1].map(|side: usize| live[side].get(claim.heads[side].index()).copied().unwrap_or(0));
+            claim.guesses = match search.guidance {
+                Guidance::Runs if claim.alone => {
+                    let (bound, dropped) = (bindings.all(), &claim.dropped);
+                    alone::candidate_alone(&names, &bound, &rows[i], &claim.forget, here[1], claim.heads[1], dropped)
                 }
-                search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
+                Guidance::Runs => {
+                    guess(&names, &rows[i], &claim.forget, here, &plan.points[i], &claim.dropped, &search.fields)
+                }
+                Guidance::Code => {
+                    let around = from_code::Surroundings {
+                        arena,
+                        functions,
+                        bodies: [0, 1].map(|side: usize| bodies(functions[side], &loops[side], claim.heads[side])),
+                        live: here,
+                        zeroed: names.zeroed[1],
+                        compared: &search.compared,
+                        fields: &search.fields,
+                    };
+                    from_code::guess(&around, &claim.forget)
+                }
+            };
+            let new = claim.guards.iter().filter(|text| !claim.guesses.hold.contains(text));
+            let new: Vec<String> = new.cloned().collect();
+            claim.guesses.hold.extend(new);
+            // Where both go round, one may be ahead with what the other writes at once.
+            let extent = match choice.apart {
+                _ if claim.waits => Some(Extent::SoFar),
+                _ if claim.alone => None,
+                apart => apart.map(|side| if side == Side::Original { Extent::SoFar } else { Extent::Left }),
+            };
+            if let Some(extent) = extent.filter(|_| search.guidance == Guidance::Runs) {
+                let (bound, meeting) = (bindings.all(), &plan.points[i]);
+                claim.guesses.blocks =
+                    alone::original_blocks(&names, &bound, &rows[i], &claim.forget, here, meeting, extent);
             }
-            stale = false;
+            search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
         }
         let mut certificate = bindings.certificate(search.original, search.candidate);
         certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
@@ -226,15 +219,15 @@ fn refine_from(
             Ok(_) => false,
             Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
             Err(Rejection::Unbound { original: at, candidate: other }) => {
-                stale = true;
+                stale = every.clone();
                 bindings.pair(search.original, *at, *other)
             }
             Err(Rejection::Stuck(Stuck::Unbound { offset, span: Some(span), index, escapes, .. })) => {
-                stale = true;
+                stale = every.clone();
                 bindings.span(search.original, search.candidate, *span, (*offset, *index, *escapes))
             }
             Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
-                stale = true;
+                stale = every.clone();
                 bindings.single(search.original, *side, *offset, *escapes, *index)
             }
             // The candidate may load what the original has loaded before.
@@ -354,8 +347,8 @@ fn seen(address: &str, bytes: u16) -> String {
     format!("{bytes} bytes seen at {address}")
 }
 
-/// Drops what failed. True if anything changed.
-fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bool {
+/// Drops what failed, and notes the points that need new guesses. True if anything changed.
+fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut BTreeSet<usize>) -> bool {
     let mut progress = false;
     let points: Vec<PointClaim> = claims.iter().map(Claim::to_point).collect();
     // A place that changes explains other failures: forget it first.
@@ -370,7 +363,7 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bo
                 // A slot may be forgotten in other pieces already.
                 if !claim.forget.iter().any(|l| l.overlaps(&location)) {
                     progress |= claim.forget.insert(location);
-                    *stale = true;
+                    stale.insert(*point);
                 }
             }
             FailedClaim::World { point } => {
@@ -390,7 +383,7 @@ fn give_up(claims: &mut [Claim], failed: &[FailedClaim], stale: &mut bool) -> bo
             FailedClaim::Definition { point, index } if !structural => {
                 let (location, text) = &points[*point].define[*index];
                 progress |= claims[*point].dropped.insert(format!("{location} := {text}"));
-                *stale = true;
+                stale.insert(*point);
             }
             FailedClaim::Condition { point, index } if !structural => {
                 progress |= claims[*point].dropped.insert(points[*point].hold[*index].clone());
@@ -453,17 +446,28 @@ fn written(function: &Function, body: &[PointId], side: Side) -> BTreeSet<Locati
 }
 
 /// Does the loop seem to write memory outside the frame?
-fn changes_world(arena: &Arena, function: &Function, body: &[PointId]) -> bool {
+fn changes_world(arena: &Arena, functions: [&Function; 2], side: usize, body: &[PointId]) -> bool {
     let stack = |address| {
         let linear = term::Linear::of(arena, address);
         let register = |t: &term::TermId| arena.as_var(*t).and_then(Register::of_var);
         linear.terms.iter().any(|(t, _)| matches!(register(t), Some(Register::RSP | Register::RBP)))
     };
     body.iter().any(|point| {
-        let point = function.point(*point);
+        let point = functions[side].point(*point);
         let stores = point.ops.iter().any(|(_, op)| matches!(op, Op::Store { address, .. } if !stack(*address)));
-        stores || matches!(point.next, Next::Call(_))
+        stores || matches!(&point.next, Next::Call(call) if !leaves_world(functions, &call.callee))
     })
+}
+
+/// Does a call leave memory as it is, as far as its name tells?
+fn leaves_world(functions: [&Function; 2], callee: &Callee) -> bool {
+    let Callee::Named(name) = callee else { return false };
+    if let Some(contract) = functions[0].contracts.get(name) {
+        return contract.effect != LocalEffect::Unknown;
+    }
+    let quiet = |effect: &Effect| matches!(effect, Effect::Pure { .. } | Effect::ReadsThreadLocalAddress);
+    let foreign = !functions.iter().any(|f| f.defined.contains(name));
+    foreign && (library::manages_heap(name) || library::contract(name).is_some_and(|c| quiet(&c.effect)))
 }
 
 /// Registers that every write in the loop extends with zeros.

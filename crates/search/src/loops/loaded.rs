@@ -1,0 +1,48 @@
+//! Registers of the candidate that hold what the original reads from memory in every turn, or the end that it makes of it.
+
+use super::affine::solve;
+use super::columns::{Column, Row, column};
+use super::guess::{FEWEST_ROWS, Guesses, Names, operands, sum};
+use graph::{Register, Side};
+use kernel::{Location, Spot};
+use std::collections::BTreeSet;
+
+/// Registers of the candidate that the loop keeps and that hold what the original reads from memory each time.
+pub(super) fn loaded(
+    names: &Names,
+    rows: &[Row],
+    basis: &[Column],
+    forget: &BTreeSet<Location>,
+    live: u64,
+    out: &mut Guesses,
+) {
+    for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
+        let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");
+        if forget.iter().any(|l| l.overlaps(&whole)) {
+            continue;
+        }
+        for read in basis.iter().filter(|c| c.text.is_some()) {
+            let part = Location { width: read.location.width, ..whole };
+            let Some(values) = column(part, rows, false) else { continue };
+            let varied = values.values.iter().any(|v| *v != values.values[0]);
+            if varied && values.values == read.values {
+                out.hold.push(format!("(= {part} {})", read.text.as_deref().expect("memory")));
+            } else if let Some(text) = column(whole, rows, false).and_then(|c| multiple(names, &c, read)) {
+                out.hold.push(format!("(= {whole} {text})"));
+            }
+        }
+    }
+}
+
+/// A register as a multiple of what is read from memory, and a number: the end of a loop that counts in bytes.
+fn multiple(names: &Names, register: &Column, read: &Column) -> Option<String> {
+    let told = |c: &Column| c.values.iter().collect::<BTreeSet<_>>().len() > FEWEST_ROWS;
+    if !told(register) || !told(read) {
+        return None;
+    }
+    let ones = vec![1; register.values.len()];
+    operands(names, std::slice::from_ref(read), register.location.width, false).iter().find_map(|operand| {
+        let factors = solve(&[&ones, &operand.values], &register.values, u32::from(register.location.width))?;
+        sum(names, register.location, &factors, &[operand]).filter(|_| factors[1] != 0)
+    })
+}
