@@ -535,7 +535,7 @@ mod tests {
             let _ = writeln!(out, "calls {name}{}", signature(callee));
         }
         expect![[r#"
-            all(rdi:4<s1 rsi:4<s2 rdx:1b rcx:4 xmm0:8 stack+0:32 xmm1:4 xmm2:8 xmm3:8 r8:4 r9:8 stack+32:8 stack+40:4 stack+48:4<u1) -> (rax:8)
+            all(rdi:4<s1 rsi:4<s2 rdx:1b rcx:4 xmm0:8 stack+0:8 stack+8:8 stack+16:8 stack+24:8 xmm1:4 xmm2:8 xmm3:8 r8:4 r9:8 stack+32:8 stack+40:4 stack+48:4<u1) -> (rax:8)
             hidden(rdi:8 rsi:4) -> (rax:8)
             mixed(rdi:8 rsi:3 stack+0:5 rdx:8) -> (rax:4 xmm0:8)
             truth(rdi:4) -> (rax:1b)
