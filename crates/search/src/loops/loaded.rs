@@ -21,13 +21,14 @@ pub(super) fn loaded(
         if forget.iter().any(|l| l.overlaps(&whole)) {
             continue;
         }
+        let register = column(whole, rows, false);
         for read in basis.iter().filter(|c| c.text.is_some()) {
             let part = Location { width: read.location.width, ..whole };
             let Some(values) = column(part, rows, false) else { continue };
             let varied = values.values.iter().any(|v| *v != values.values[0]);
             if varied && values.values == read.values {
                 out.hold.push(format!("(= {part} {})", read.text.as_deref().expect("memory")));
-            } else if let Some(text) = column(whole, rows, false).and_then(|c| multiple(names, &c, read)) {
+            } else if let Some(text) = register.as_ref().and_then(|c| multiple(names, c, read)) {
                 out.hold.push(format!("(= {whole} {text})"));
             }
         }
