@@ -85,7 +85,7 @@ impl Program {
     }
 }
 
-/// The graphs of a pair, in one arena. Of the same file twice, a function need not be understood to be the same.
+/// The graphs of a pair, in one arena. Where the candidate calls itself less often, tail calls of the original to itself are jumps. Of the same file twice, a function need not be understood to be the same.
 pub fn lift_pair(
     [original, candidate]: [&Program; 2],
     [ours, theirs]: [usize; 2],
@@ -94,7 +94,13 @@ pub fn lift_pair(
     let lifted = original.lift(ours, Side::Original, arena);
     let counterpart = candidate.lift(theirs, candidate.naming(original), arena);
     match (lifted, counterpart) {
-        (Ok(a), Ok(b)) => Ok([a, b]),
+        (Ok(a), Ok(b)) => {
+            let weak = original.image.functions()[original.functions[ours]].weak;
+            // A recursion that became a loop.
+            let folds = !weak && graph::own_calls(&b) < graph::own_calls(&a);
+            let folded = folds.then(|| graph::fold_tail_calls(arena, &a)).flatten();
+            Ok([folded.unwrap_or(a), b])
+        }
         (Err(_), Err(_)) if ours == theirs && candidate.image.is_copy_of(&original.image) => {
             Ok([(original, ours), (candidate, theirs)].map(|(program, i)| program.image.unread(program.functions[i])))
         }

@@ -1,7 +1,7 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined, Value,
+    Callee, Contracts, Folded, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,6 +47,8 @@ pub struct Function {
     pub contracts: Arc<Contracts>,
     /// What only the file around the function tells.
     pub surroundings: Surroundings,
+    /// Are its tail calls to itself jumps to the entry here ([`crate::fold_tail_calls`])?
+    pub folded: Option<Folded>,
     /// As an original: may it be taken to have no undefined behaviour?
     pub undefined: Undefined,
 }

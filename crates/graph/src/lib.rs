@@ -38,6 +38,7 @@ mod promoted;
 mod execute;
 mod volatile;
 mod renaming;
+mod tail_recursion;
 pub mod interpreter;
 
 pub use apart::Viewpoint;
@@ -59,4 +60,5 @@ pub use renaming::RenamedCall;
 pub use side::Side;
 pub use signature::{Narrow, Place, Signature, Value};
 pub use state::State;
+pub use tail_recursion::{Folded, fold_tail_calls, own_calls};
 pub use value_range::ValueRange;

@@ -36,7 +36,7 @@ pub use obligation::Failure;
 pub use product::Rejection;
 pub use proof::{CheckedProof, Counts};
 
-use graph::{Assumption, Binding, Context, Function};
+use graph::{Assumption, Binding, Context, Folded, Function};
 use solver::Solver;
 use std::time::Instant;
 use term::Arena;
@@ -67,6 +67,12 @@ pub fn check(
         let mut context = Context::new(&mut *arena, original, candidate, bindings.clone());
         context.deadline = deadline;
         context.assumptions.extend(extents.iter().cloned());
+        if let Some(folded) = original.folded {
+            context.assume(Assumption::about("own-name", original.name.as_str()));
+            if folded == Folded::WithLocals {
+                context.assume(Assumption::global("uninit-unread"));
+            }
+        }
         let mut checker = product::Checker::new(&mut context, solver, certificate)?;
         checker.frames.clone_from(&frames);
         checker.walk()?;

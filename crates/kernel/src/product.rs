@@ -343,6 +343,14 @@ impl<'c, 'a> Checker<'c, 'a> {
                     self.go_round(point, index, original, segment)?;
                     continue;
                 }
+                if let Onward::At(waits_at) = onward[1]
+                    && self.heads[1].contains(&waits_at)
+                    && self.is_inside(&segment, head)
+                {
+                    let events = [arrival.event, Event::Head(waits_at)];
+                    self.go_on_inside(point, events, original, segment)?;
+                    continue;
+                }
             }
             self.follow(point, arrival.event, &original, onward[1], segment)?;
         }

@@ -41,6 +41,7 @@ impl Image {
             contracts: Default::default(),
             surroundings,
             undefined: Default::default(),
+            folded: None,
             truths: Default::default(),
             volatile: Default::default(),
             unoptimised: described.is_some_and(|d| d.unoptimised && !d.moves_variables) && self.sets_up_rbp(index),

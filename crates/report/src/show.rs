@@ -329,6 +329,7 @@ mod tests {
             hash: String::new(),
             surroundings: Default::default(),
             undefined: Default::default(),
+            folded: None,
         }
     }
 

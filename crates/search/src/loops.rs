@@ -43,6 +43,9 @@ use solver::Solver;
 use std::time::{Duration, Instant};
 use term::Arena;
 
+/// Places where the candidate waits that are added to one plan.
+const MOST_WAITS: usize = 4;
+
 /// What tells a search which loops meet and what may hold there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Guidance {
@@ -252,7 +255,42 @@ impl<'a> LoopSearch<'_, 'a> {
         }
     }
 
+    /// Asks the kernel about a plan. Where the candidate is through while the original is at a loop head, it may have left out
+    /// turns in which nothing happens: it waits there.
     fn try_plan(
+        &mut self,
+        arena: &mut Arena,
+        plan: &Plan,
+        runs: &[samples::Run],
+    ) -> (Result<CheckedProof, Rejection>, Certificate) {
+        let (mut result, mut certificate) = self.try_choices(arena, plan, runs);
+        let mut plan = plan.clone();
+        for _ in 0..MOST_WAITS {
+            let Some(places) = result.as_ref().err().and_then(Rejection::lone_loop) else { break };
+            let mut further = None;
+            for longer in correlate::with_waiting([self.original, self.candidate], &plan, places) {
+                if Instant::now() >= self.deadline {
+                    return (result, certificate);
+                }
+                tracing::debug!(point = ?longer.points.last(), "the candidate waits");
+                let (next, claims) = self.try_choices(arena, &longer, runs);
+                if next.is_ok() {
+                    return (next, claims);
+                }
+                if next.as_ref().is_err_and(|rejection| rejection.lone_loop().is_some_and(|at| at != places)) {
+                    further = Some((longer, next, claims));
+                    break;
+                }
+            }
+            match further {
+                Some(next) => (plan, result, certificate) = next,
+                None => break,
+            }
+        }
+        (result, certificate)
+    }
+
+    fn try_choices(
         &mut self,
         arena: &mut Arena,
         plan: &Plan,

@@ -62,8 +62,11 @@ const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
 /// The search for a proof of loops takes at most this share of the limit, or so long: of proofs that are found at all, one in
 /// a hundred takes longer, and most files have loops without a proof.
-const LOOP_SHARE: u32 = 5;
-const LOOP_SEARCH: Duration = Duration::from_secs(12);
+const LOOP_SHARE: u32 = 10;
+const LOOP_SEARCH: Duration = Duration::from_secs(6);
+/// The same for following them without claims, once there is no proof.
+const UNROLL_SHARE: u32 = 15;
+const UNROLL_SEARCH: Duration = Duration::from_secs(4);
 /// Most time for a second way to a proof of loops.
 const SECOND_STRATEGY: Duration = Duration::from_secs(3);
 /// Turns for which loops are followed without claims.
@@ -175,7 +178,8 @@ impl Session {
             return refuted(refutation, "random");
         }
         if has_loops([original, candidate]) {
-            let until = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
+            let left = deadline.saturating_duration_since(Instant::now()) / 2;
+            let until = Instant::now() + left.min((budget / UNROLL_SHARE).max(UNROLL_SEARCH));
             let functions = [original, candidate];
             match self.unroll(arena, functions, &mut runner, &mut solver, until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),

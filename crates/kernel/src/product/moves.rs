@@ -97,22 +97,56 @@ impl Checker<'_, '_> {
         run: Rc<Run>,
         segment: Segment,
     ) -> Result<(), Rejection> {
+        self.check_ends(index)?;
+        let events = self.points[index].heads.map(Event::Head);
+        let logs = [vec![run], Vec::new()];
+        let pair = Pair { at, events, segment, logs, decided: false, open_steps: 0 };
+        self.arrive_at_point(&pair, index)
+    }
+
+    /// A loop that the original goes round alone can be taken to end.
+    fn check_ends(&mut self, index: usize) -> Result<(), Rejection> {
         let heads = self.points[index].heads;
-        let events = [Event::Head(heads[0]), Event::Head(heads[1])];
         if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
             return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
         }
-        let around = self.loops[0].heads.iter().rev().map(|head| self.loops[0].body(*head));
-        let body = around.into_iter().find(|body| body.contains(&heads[0])).unwrap_or_default();
+        let body = self.innermost(heads[0]);
         if !self.context.may_assume("finite-loops") || !self.is_silent(&body) {
             return Err(self.refuse("a loop of the original that may never end", heads, unknown()));
         }
         let address = self.context.functions[0].point(heads[0]).address;
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
+        Ok(())
+    }
+
+    /// The innermost loop of the original around a point.
+    fn innermost(&self, point: PointId) -> Vec<PointId> {
+        let around = self.loops[0].heads.iter().rev().map(|head| self.loops[0].body(*head));
+        around.into_iter().find(|body| body.contains(&point)).unwrap_or_default()
+    }
+
+    /// The original is at a head inside the loop that it goes round alone, and the candidate still waits.
+    pub(super) fn go_on_inside(
+        &mut self,
+        at: Point,
+        events: [Event; 2],
+        run: Rc<Run>,
+        segment: Segment,
+    ) -> Result<(), Rejection> {
         let logs = [vec![run], Vec::new()];
-        let pair = Pair { at, events, segment, logs, decided: false, open_steps: 0 };
-        self.arrive_at_point(&pair, index)
+        let mut open = vec![Pair { at, events, segment, logs, decided: false, open_steps: 0 }];
+        while let Some(pair) = open.pop() {
+            self.settle(pair, &mut open)?;
+        }
+        Ok(())
+    }
+
+    /// Does the candidate wait where the segment began, while the original has come to a head inside the loop that it goes
+    /// round alone?
+    pub(super) fn is_inside(&self, segment: &Segment, head: PointId) -> bool {
+        let Some(point) = segment.from.map(|index| &self.points[index]) else { return false };
+        point.waits && segment.passed[1].all == 0 && self.innermost(point.heads[0]).contains(&head)
     }
 
     /// Where the candidate goes round a loop alone, the original rests at the event that it has come to: a point of its own
@@ -253,6 +287,9 @@ impl Checker<'_, '_> {
             }
             Move::Point(index) if self.entered[index].is_none() && self.is_impossible(&pair) => return Ok(()),
             Move::Stop => self.arrive(&pair),
+            Move::Point(index) if self.points[index].waits => {
+                self.check_ends(index).and_then(|()| self.arrive_at_point(&pair, index))
+            }
             Move::Point(index) => self.arrive_at_point(&pair, index),
             Move::Pass(side) => {
                 let head = pair.events[side.index()].point();
@@ -330,6 +367,18 @@ impl Checker<'_, '_> {
             [_, Event::Head(_)] => return self.may_pass(pair, Side::Candidate),
             _ => return Move::Stop,
         };
+        if let Some(index) = self.points.iter().position(|p| p.waits && p.heads == [a, b]) {
+            // Not on the way from a point where this loop meets another: turns are left over there, as elsewhere if the
+            // certificate says so.
+            let meets = |from: usize| self.points[from].is_meeting() && self.points[from].heads[0] == a;
+            if !pair.segment.from.is_some_and(meets) {
+                let left_over = pair.segment.passed[0].times(a) < self.certificate.passes(pair.segment.from, index)[0];
+                return if left_over { self.may_pass(pair, Side::Original) } else { Move::Point(index) };
+            }
+        }
+        if self.is_inside(&pair.segment, a) {
+            return self.may_pass(pair, Side::Original);
+        }
         let times = [pair.segment.passed[0].times(a), pair.segment.passed[1].times(b)];
         let mut wanted: Vec<(Side, bool)> = Vec::new();
         let claimed = |i: usize, head: PointId| self.points.iter().any(|p| p.is_meeting() && p.heads[i] == head);

@@ -34,7 +34,18 @@ pub enum Rejection {
 /// How the description of a read begins that the original does not make.
 pub(crate) const UNMADE_READ: &str = "the candidate reads";
 
+/// How the description of a loop begins that the original is in while the candidate is at something else.
+pub(crate) const LONE_LOOP: &str = "the original loops, the candidate ";
+
 impl Rejection {
+    /// The places where the original is at a loop head and the candidate at something that does not go with it.
+    pub fn lone_loop(&self) -> Option<[u64; 2]> {
+        match self {
+            Rejection::Obligation { what, places, .. } if what.starts_with(LONE_LOOP) => Some(*places),
+            _ => None,
+        }
+    }
+
     /// Does the candidate read what the original is not known to access?
     pub fn is_unmade_read(&self) -> bool {
         matches!(self, Rejection::Obligation { what, .. } if what.starts_with(UNMADE_READ))

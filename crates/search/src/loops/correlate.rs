@@ -66,7 +66,9 @@ impl Plan {
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let target = &self.points[to];
         match from.map(|i| &self.points[i]) {
-            _ if target.waits || target.alone => [1, 1],
+            Some(_) if target.alone || target.waits && from == Some(to) => [1, 1],
+            _ if target.waits => [1 + target.peeled.max(0) as u32, 1],
+            _ if target.alone => [1, 1],
             Some(source) if source.heads == target.heads => target.turns,
             Some(source) if source.waits || source.alone => [1, 1],
             Some(source) if source.heads[0] == target.heads[0] && target.late > 0 => [1, 1 + target.late],
@@ -121,7 +123,7 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
         align_run(plan, run, number, &mut out, &mut rests);
         for (index, point) in plan.points.iter().enumerate() {
             if point.waits {
-                wait_in(point, run, number, &mut out.rows[index]);
+                wait_in(plan, point, run, number, &mut out.rows[index]);
             } else if point.alone {
                 alone_in(point, run, number, &mut out.rows[index]);
             }
@@ -130,15 +132,56 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
     out
 }
 
-/// The original's visits of a head, and the candidate where it waits: both have made the same calls.
-fn wait_in<'r>(point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
+/// The plan, and that the candidate waits where it is while the original is at a loop head, which the kernel has found them at;
+/// at once, or after the turns that a loop of the candidate may have left over.
+pub(crate) fn with_waiting(functions: [&Function; 2], plan: &Plan, [ours, theirs]: [u64; 2]) -> Vec<Plan> {
+    waiting_at(functions, plan, [ours, theirs]).map_or_else(Vec::new, |[head, place]| {
+        let is_waiting = |p: &Meeting| p.waits && p.heads == [head, place];
+        let turns = plan.points.iter().filter(|p| p.is_both() && p.heads[0] == head).map(|p| p.turns[0]).max();
+        let longer = |peeled: u32| {
+            let mut longer = plan.clone();
+            longer.points.push(Meeting { waits: true, peeled: peeled as i32, ..Meeting::plain([head, place]) });
+            if !longer.cuts[1].contains(&place) {
+                longer.cuts[1].push(place);
+            }
+            longer
+        };
+        let most = turns.filter(|turns| *turns > 1);
+        let known = plan.points.iter().any(is_waiting);
+        [Some(0), most].into_iter().flatten().filter(|_| !known).map(longer).collect()
+    })
+}
+
+/// The points at which the kernel has found the two sides.
+fn waiting_at(functions: [&Function; 2], plan: &Plan, [ours, theirs]: [u64; 2]) -> Option<[PointId; 2]> {
+    let address = |i: usize, id: PointId| {
+        let point = functions[i].point(id);
+        point.ops.last().map_or(point.address, |(place, _)| *place)
+    };
+    let head = *plan.cuts[0].iter().find(|cut| address(0, **cut) == ours)?;
+    let all = || (0..functions[1].points.len() as u32).map(PointId);
+    let is_event = |id: &PointId| {
+        plan.cuts[1].contains(id) || matches!(functions[1].point(*id).next, Next::Return | Next::Call(_))
+    };
+    let place = all().find(|id| address(1, *id) == theirs && is_event(id))?;
+    Some([head, place])
+}
+
+/// The original's visits of a head, and the candidate where it waits: both have made the same calls. If no visits of that place
+/// were noted, those of the entry stand for it, in runs that come to none of the loops that the head meets.
+fn wait_in<'r>(plan: &Plan, point: &Meeting, run: &'r Run, number: usize, rows: &mut Vec<Row<'r>>) {
     let mut again = false;
+    let meets = |v: &Visit| plan.points.iter().any(|p| p.is_both() && p.heads == [point.heads[0], v.point]);
+    let noted = |v: &Visit| v.point == point.heads[1];
+    let first = run.visits[1].first().filter(|v| v.point == Function::ENTRY);
+    let entry = first.filter(|_| !run.visits[1].iter().any(|v| meets(v) || noted(v)));
     for (i, visit) in run.visits[0].iter().enumerate() {
         if visit.point != point.heads[0] {
             // The points of one loop that are watched are one behind the other.
             continue;
         }
-        let there = run.visits[1].iter().rev().find(|v| v.point == point.heads[1] && v.calls == visit.calls);
+        let there = run.visits[1].iter().rev().find(|v| noted(v) && v.calls == visit.calls);
+        let there = there.or(entry.filter(|v| v.calls == visit.calls));
         let after: [&[Visit]; 2] = [&run.visits[0][i + 1..], &[]];
         rows.extend(there.map(|there| Row {
             original: visit,

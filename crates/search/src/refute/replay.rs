@@ -244,6 +244,7 @@ mod tests {
             hash: String::new(),
             surroundings: Surroundings { code: Some(code.into()), ..Surroundings::default() },
             undefined: Default::default(),
+            folded: None,
         }
     }
 
