@@ -1,7 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, Folded, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined, Value,
+    Callee, Contracts, Folded, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined,
+    Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

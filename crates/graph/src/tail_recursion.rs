@@ -204,7 +204,14 @@ impl Checked {
             let whole = |r: Register| (r, r.sort().width().unwrap_or(0));
             let results: Option<Vec<(Register, u16)>> = match &function.signature {
                 // Whatever could be one.
-                None => Some([0, 2].map(Register::General).into_iter().map(whole).chain([0, 1].map(Register::Vector).map(whole)).collect()),
+                None => Some(
+                    [0, 2]
+                        .map(Register::General)
+                        .into_iter()
+                        .map(whole)
+                        .chain([0, 1].map(Register::Vector).map(whole))
+                        .collect(),
+                ),
                 Some(signature) => {
                     let register = |v: &crate::Value| match v.place {
                         Place::Register(register) => Some((register, 8 * v.bytes)),
@@ -225,12 +232,7 @@ impl Checked {
     }
 
     /// What variables hold at the end of the way, in terms of what they hold behind the call.
-    fn results_behind(
-        &self,
-        arena: &mut Arena,
-        call: PointId,
-        way: &[(u64, Op)],
-    ) -> Option<FxHashMap<VarId, TermId>> {
+    fn results_behind(&self, arena: &mut Arena, call: PointId, way: &[(u64, Op)]) -> Option<FxHashMap<VarId, TermId>> {
         let mut now = self.ends.get(&call)?.clone();
         let mut values: FxHashMap<VarId, TermId> = FxHashMap::default();
         let mut cells: BTreeMap<i64, TermId> = BTreeMap::new();

@@ -257,6 +257,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.counts.points += 1;
             let mut point = self.with_seen(index, point)?;
             self.learn_statics(&mut point);
+            if self.points[index].waits {
+                self.learn_end(index, &mut point);
+            }
             self.segment(point, self.points[index].heads, Some(index))?;
         }
         Ok(())

@@ -12,6 +12,7 @@
 use super::{Checker, Point};
 use graph::{Assumption, Event, Known, Next, PointId};
 use rustc_hash::FxHashSet;
+use term::TermId;
 
 impl Checker<'_, '_> {
     /// Is the original, which is at a loop head, in a loop that it never leaves? Recorded as an assumption if so.
@@ -36,6 +37,26 @@ impl Checker<'_, '_> {
             }
         }
         false
+    }
+
+    /// A loop that the original goes round alone is taken to end: in some state that its turns lead to, one of its exits is
+    /// taken. What the turns do not change is the same there (`i <= n` is false for some `i`, so `n` is not the largest number).
+    pub(super) fn learn_end(&mut self, index: usize, point: &mut Point) {
+        let body: FxHashSet<PointId> = self.innermost(self.points[index].heads[0]).into_iter().collect();
+        if self.check_ends(index).is_err() {
+            return;
+        }
+        let Some(turn) = self.any_turn(point, &point.states[0].clone(), &body) else { return };
+        let inside = |event: &Event| matches!(event, Event::Head(next) if body.contains(next));
+        let leaves: Vec<TermId> = turn
+            .runs
+            .iter()
+            .flat_map(|run| run.arrivals.iter().filter(|arrival| !inside(&arrival.event)).map(|arrival| arrival.guard))
+            .collect();
+        let leaves = self.context.arena.bool_or_all(&leaves);
+        if self.context.arena.as_bool(leaves).is_none() {
+            point.condition = self.context.arena.bool_and(point.condition, leaves);
+        }
     }
 
     /// Can nothing that the original does at these points be observed while it is there: no call, no volatile access?

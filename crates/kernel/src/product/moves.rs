@@ -105,7 +105,7 @@ impl Checker<'_, '_> {
     }
 
     /// A loop that the original goes round alone can be taken to end.
-    fn check_ends(&mut self, index: usize) -> Result<(), Rejection> {
+    pub(super) fn check_ends(&mut self, index: usize) -> Result<(), Rejection> {
         let heads = self.points[index].heads;
         if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
             return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
@@ -121,7 +121,7 @@ impl Checker<'_, '_> {
     }
 
     /// The innermost loop of the original around a point.
-    fn innermost(&self, point: PointId) -> Vec<PointId> {
+    pub(super) fn innermost(&self, point: PointId) -> Vec<PointId> {
         let around = self.loops[0].heads.iter().rev().map(|head| self.loops[0].body(*head));
         around.into_iter().find(|body| body.contains(&point)).unwrap_or_default()
     }

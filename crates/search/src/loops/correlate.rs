@@ -175,6 +175,11 @@ fn wait_in<'r>(plan: &Plan, point: &Meeting, run: &'r Run, number: usize, rows: 
     let noted = |v: &Visit| v.point == point.heads[1];
     let first = run.visits[1].first().filter(|v| v.point == Function::ENTRY);
     let entry = first.filter(|_| !run.visits[1].iter().any(|v| meets(v) || noted(v)));
+    // Short runs may have come to no loop of the candidate either.
+    let turns = run.visits[0].iter().filter(|v| v.point == point.heads[0]).count();
+    if turns <= point.peeled.max(0) as usize {
+        return;
+    }
     for (i, visit) in run.visits[0].iter().enumerate() {
         if visit.point != point.heads[0] {
             // The points of one loop that are watched are one behind the other.
@@ -430,11 +435,15 @@ pub(crate) fn plans(functions: [&Function; 2], loops: &[Loops; 2], runs: &[Run],
         let uneven = plan.points.iter().filter(|p| is_uneven(p)).count();
         let folded = folded(&owners, loops, &plan.points);
         let open = plan.points.iter().filter(|p| p.slack > 0 || p.late > 0).count();
+        // Behind the test of a loop its bound is known.
+        let has_test =
+            |head: PointId| loops[0].heads.contains(&head) && loops[0].alternatives(functions[0], head).len() > 1;
+        let exposed = plan.points.iter().filter(|p| p.waits && has_test(p.heads[0])).count();
         let lonely = plan.points.iter().filter(|p| p.alone).count();
         // A loop of the candidate alone, while one of the original meets nothing: rather these two are one.
         let unmatched = lonely > 0 && loops[0].heads.iter().any(|head| !met(head, &plan.points));
         let unmatched = if unmatched { UNMATCHED } else { 0 };
-        let disorder = disorder + UNLIKELY * (odd + uneven + folded) + LONELY * lonely + open;
+        let disorder = disorder + UNLIKELY * (odd + uneven + folded) + LONELY * lonely + open + exposed;
         if alignment.misfits > 0 {
             let plan = Plan { loose: true, ..plan.clone() };
             let loose = align(&plan, runs);
