@@ -11,7 +11,15 @@ impl Generator {
         let (a, b) = (self.pick(arena, Sort::Bv(width)), self.pick(arena, Sort::Bv(width)));
         let c = self.pick(arena, Sort::Bool);
         let compare = [Op::Eq, Op::Ult, Op::Slt][self.below(3) as usize];
-        match self.below(18) {
+        match self.below(19) {
+            18 => {
+                // A piece several times, by a product, and by itself.
+                let repeated = arena.bv(wide, 1 << width | 1);
+                let extended = arena.zext(a, wide);
+                let product = arena.mul(extended, repeated);
+                let other = self.pick(arena, Sort::Bv(wide));
+                arena.make(compare, &[product, other])
+            }
             17 => {
                 // An unsigned comparison by a signed one.
                 let flip = arena.bv(width, 1 << (width - 1));

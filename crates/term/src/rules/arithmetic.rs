@@ -23,6 +23,7 @@ pub(super) const MUL: &[Rule] = &[
     rule("product-order", product_order),
     rule("product-constant", product_constant),
     rule("product-low-bits", product_low_bits),
+    rule("product-repeated", product_repeated),
     rule("product-factor", product_factor),
     rule("product-choice", product_choice),
 ];
@@ -301,6 +302,20 @@ fn product_low_bits(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId
         return Some(arena.make(op, &[other, args[1]]));
     }
     None
+}
+
+/// `0x01010101 · x`, with a byte `x`, is that byte four times: what compilers fill memory with.
+fn product_repeated(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {
+    let c = arena.as_const(args[1])?;
+    let (Op::Zext(width), [piece]) = (arena.op(args[0]), arena.args(args[0])) else { return None };
+    let (piece, width) = (*piece, width);
+    let n = arena.width(piece);
+    if n < 8 || width > 64 || !width.is_multiple_of(n) || width == n {
+        return None;
+    }
+    let times = width / n;
+    let repeated = (0..times).fold(0, |sum, i| sum | 1u64 << (i * n));
+    (c.to_u64() == Some(repeated)).then(|| arena.concat_all(&vec![piece; usize::from(times)]))
 }
 
 /// A concatenation with zeros in place of the pieces that lie in its k high bits, if there are any.
