@@ -294,7 +294,7 @@ impl Known {
 
     /// The bytes of an access to the frame, which must lie between its limits.
     fn range(at: i64, bytes: i64) -> Option<std::ops::Range<i64>> {
-        (at >= -LARGEST_FRAME && at < 0 && at + bytes <= 0).then_some(at..at + bytes)
+        ((-LARGEST_FRAME..0).contains(&at) && at + bytes <= 0).then_some(at..at + bytes)
     }
 
     fn step(&mut self, arena: &Arena, op: &Op) -> Option<()> {
