@@ -68,7 +68,7 @@ pub fn check(
         context.deadline = deadline;
         context.assumptions.extend(extents.iter().cloned());
         if let Some(folded) = original.folded {
-            context.assume(Assumption::about("own-name", original.name.as_str()));
+            context.assume(Assumption::about("definition", original.name.as_str()));
             if folded == Folded::WithLocals {
                 context.assume(Assumption::global("uninit-unread"));
             }
