@@ -139,7 +139,7 @@ fn every_rule_is_proved() {
     });
     let mut proved: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
     let mut failures = Vec::new();
-    for seed in 0..60 {
+    for seed in 0..100 {
         let mut arena = Arena::new();
         let mut generator = Generator::new(&mut arena, seed << 32);
         arena.log = Some(Vec::new());
