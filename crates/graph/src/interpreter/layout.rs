@@ -58,7 +58,10 @@ impl<'a> Layout<'a> {
                 if layout.addresses.contains_key(var) {
                     continue;
                 }
-                let wanted = chosen.get(var).copied().filter(|at| layout.is_free(*at, object));
+                // Each program gives it the alignment that its own file asks for.
+                let align = functions.iter().filter_map(|f| f.objects.get(var)).map(|o| o.align.max(1)).max();
+                let aligned = |at: &u64| at.is_multiple_of(align.unwrap_or(1));
+                let wanted = chosen.get(var).copied().filter(|at| aligned(at) && layout.is_free(*at, object));
                 let start = wanted.unwrap_or(next);
                 next += SPACING;
                 layout.addresses.insert(*var, start);
@@ -85,9 +88,8 @@ impl<'a> Layout<'a> {
     fn is_free(&self, at: u64, object: &Object) -> bool {
         let end = at.saturating_add(object.size.unwrap_or(1 << 20));
         let low = (4096..OBJECTS).contains(&at) && end < OBJECTS && object.kind != ObjectKind::Section;
-        let aligned = object.align <= 1 || at.is_multiple_of(object.align);
         let apart = |p: &Placed| end <= p.start || p.start.saturating_add(p.object.size.unwrap_or(1 << 20)) <= at;
-        low && aligned && self.objects.iter().all(apart)
+        low && self.objects.iter().all(apart)
     }
 
     fn fill(&mut self, arena: &Arena, object: &Object) {
