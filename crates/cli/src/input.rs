@@ -85,7 +85,8 @@ impl Program {
     }
 }
 
-/// The graphs of a pair, in one arena. Where the candidate calls itself less often, tail calls of the original to itself are jumps. Of the same file twice, a function need not be understood to be the same.
+/// The graphs of a pair, in one arena. Where the candidate calls itself at fewer places, tail calls of the original to itself
+/// are jumps. Of the same file twice, a function need not be understood to be the same.
 pub fn lift_pair(
     [original, candidate]: [&Program; 2],
     [ours, theirs]: [usize; 2],

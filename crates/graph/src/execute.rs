@@ -334,7 +334,7 @@ impl Executor<'_, '_> {
         for (place, op) in &point.ops {
             self.op(*place, op, guard, &mut state, &mut temporaries)?;
         }
-        let last = point.ops.last().map_or(point.address, |(place, _)| *place);
+        let last = point.last_address();
         match &point.next {
             Next::Edges(edges) => {
                 let mut out = Vec::new();

@@ -24,6 +24,13 @@ pub struct Point {
     pub next: Next,
 }
 
+impl Point {
+    /// Address of the last instruction, as far as it has operations.
+    pub fn last_address(&self) -> u64 {
+        self.ops.last().map_or(self.address, |(place, _)| *place)
+    }
+}
+
 /// One operation. Terms mention registers and temporaries as the variables that hold them *now*: operations
 /// of one point run one after another. Temporaries live until the end of the point.
 #[derive(Clone, PartialEq, Eq, Debug)]

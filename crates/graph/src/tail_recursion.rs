@@ -3,10 +3,11 @@
 //! What the function does behind such a call is to give the callee's result on and to take its frame down. Done before
 //! the call, that leaves the registers as the callee finds them, and the stack as our own caller has left it: the call is a
 //! jump. It is the same to everybody if the function never looks at where its frame lies, at what was in it before, or
-//! at the registers that it saves for its caller, and if nobody else knows of the frame at the call; [`Checked`] is the analysis that shows this.
-//! Once an address in the frame is known elsewhere, nothing is known of what the frame holds: `uninit-unread` is assumed then.
+//! at the registers that it saves for its caller, and if nobody else knows of the frame at the call; [`Checked`] is the
+//! analysis that shows this. Once an address in the frame is known elsewhere, nothing is known of what the frame holds:
+//! `uninit-unread` is assumed then.
 
-use crate::{Callee, Edge, Function, Next, Op, Place, PointId, Register};
+use crate::{Callee, Edge, Function, Next, Op, Place, PointId, Register, Value};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use term::{Arena, Linear, TermId, VarId};
@@ -90,6 +91,19 @@ fn way_out(function: &Function, from: PointId) -> Option<Vec<(u64, Op)>> {
         }
     }
     None
+}
+
+/// The registers that results are in, and how many of their low bits. Without a signature whatever could be one.
+fn result_parts(function: &Function) -> Option<Vec<(Register, u16)>> {
+    let Some(signature) = &function.signature else {
+        let registers = [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)];
+        return registers.into_iter().map(|r| Some((r, r.sort().width()?))).collect();
+    };
+    let part = |value: &Value| match value.place {
+        Place::Register(register) => Some((register, 8 * value.bytes)),
+        Place::Stack(_) => None,
+    };
+    signature.results.iter().map(part).collect()
 }
 
 fn set_var(op: &Op) -> Option<VarId> {
@@ -200,34 +214,12 @@ impl Checked {
 
     /// Does the way from a call to the return leave what the callee gives as it is, and touch the frame only?
     fn gives_result_on(&self, arena: &mut Arena, function: &Function, call: PointId, way: &[(u64, Op)]) -> bool {
-        self.results_behind(arena, call, way).is_some_and(|values| {
-            let whole = |r: Register| (r, r.sort().width().unwrap_or(0));
-            let results: Option<Vec<(Register, u16)>> = match &function.signature {
-                // Whatever could be one.
-                None => Some(
-                    [0, 2]
-                        .map(Register::General)
-                        .into_iter()
-                        .map(whole)
-                        .chain([0, 1].map(Register::Vector).map(whole))
-                        .collect(),
-                ),
-                Some(signature) => {
-                    let register = |v: &crate::Value| match v.place {
-                        Place::Register(register) => Some((register, 8 * v.bytes)),
-                        Place::Stack(_) => None,
-                    };
-                    signature.results.iter().map(register).collect()
-                }
-            };
-            results.is_some_and(|results| {
-                results.into_iter().all(|(register, bits)| {
-                    let before = register.term(arena);
-                    let after = arena.as_var(before).and_then(|var| values.get(&var).copied()).unwrap_or(before);
-                    let low = |arena: &mut Arena, term| arena.extract(term, bits - 1, 0);
-                    bits > 0 && low(arena, before) == low(arena, after)
-                })
-            })
+        let Some(values) = self.results_behind(arena, call, way) else { return false };
+        let Some(results) = result_parts(function) else { return false };
+        results.into_iter().all(|(register, bits)| {
+            let before = register.term(arena);
+            let after = arena.as_var(before).and_then(|var| values.get(&var).copied()).unwrap_or(before);
+            arena.truncate(before, bits) == arena.truncate(after, bits)
         })
     }
 

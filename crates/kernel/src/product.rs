@@ -22,7 +22,7 @@ mod later;
 mod calls;
 
 pub use rejection::Rejection;
-pub(crate) use rejection::{UNMADE_READ, unknown};
+pub(crate) use rejection::{LOOPS, UNMADE_READ, apart, unknown};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim, Frames};
@@ -458,8 +458,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Address of the last instruction of a point.
     pub(crate) fn address(&self, side: Side, point: PointId) -> u64 {
-        let point = self.context.functions[side.index()].point(point);
-        point.ops.last().map_or(point.address, |(place, _)| *place)
+        self.context.functions[side.index()].point(point).last_address()
     }
 
     /// Accesses of the original on this edge, in the form that coverage needs.

@@ -6,7 +6,7 @@
 //!
 //! Trust: full. A path that is dropped here is never compared; it is dropped only if its condition cannot hold.
 
-use super::{Checker, Onward, Point, Rejection, Segment, unknown};
+use super::{Checker, LOOPS, Onward, Point, Rejection, Segment, apart, unknown};
 use crate::claims::Abstraction;
 use crate::obligation::Failure;
 use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, Place, PointId, Run, Side, Stuck};
@@ -317,15 +317,11 @@ impl Checker<'_, '_> {
                     return Ok(());
                 }
                 if lost {
-                    let [a, b] = pair.events.map(event_name);
-                    return Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()));
+                    return Err(self.refuse(&apart(pair.events.map(event_name)), points, unknown()));
                 }
                 return self.pass(pair, side, open);
             }
-            Move::Refuse => {
-                let [a, b] = pair.events.map(event_name);
-                Err(self.refuse(&format!("the original {a}, the candidate {b}"), points, unknown()))
-            }
+            Move::Refuse => Err(self.refuse(&apart(pair.events.map(event_name)), points, unknown())),
         };
         let Err(rejection) = result else { return Ok(()) };
         // Perhaps the two never get here together.
@@ -576,10 +572,7 @@ impl Checker<'_, '_> {
         match pair.events {
             [Event::Call(_), Event::Call(_)] => self.arrive_at_calls(pair.at.clone(), points, &pair.segment),
             [Event::Return(_), Event::Return(_)] => self.check_return(&pair.at, points),
-            [a, b] => {
-                let what = format!("the original {}, the candidate {}", event_name(a), event_name(b));
-                Err(self.refuse(&what, points, unknown()))
-            }
+            events => Err(self.refuse(&apart(events.map(event_name)), points, unknown())),
         }
     }
 
@@ -613,6 +606,6 @@ fn event_name(event: Event) -> &'static str {
     match event {
         Event::Call(_) => "calls",
         Event::Return(_) => "returns",
-        Event::Head(_) => "loops",
+        Event::Head(_) => LOOPS,
     }
 }

@@ -34,14 +34,19 @@ pub enum Rejection {
 /// How the description of a read begins that the original does not make.
 pub(crate) const UNMADE_READ: &str = "the candidate reads";
 
-/// How the description of a loop begins that the original is in while the candidate is at something else.
-pub(crate) const LONE_LOOP: &str = "the original loops, the candidate ";
+/// What is said where the two sides are at events that do not go together.
+pub(crate) fn apart([original, candidate]: [&str; 2]) -> String {
+    format!("the original {original}, the candidate {candidate}")
+}
+
+/// What a side does that is at a loop head.
+pub(crate) const LOOPS: &str = "loops";
 
 impl Rejection {
     /// The places where the original is at a loop head and the candidate at something that does not go with it.
     pub fn lone_loop(&self) -> Option<[u64; 2]> {
         match self {
-            Rejection::Obligation { what, places, .. } if what.starts_with(LONE_LOOP) => Some(*places),
+            Rejection::Obligation { what, places, .. } if what.starts_with(&apart([LOOPS, ""])) => Some(*places),
             _ => None,
         }
     }

@@ -66,9 +66,8 @@ impl Plan {
     pub fn passes(&self, from: Option<usize>, to: usize) -> [u32; 2] {
         let target = &self.points[to];
         match from.map(|i| &self.points[i]) {
-            Some(_) if target.alone || target.waits && from == Some(to) => [1, 1],
+            _ if target.alone || target.waits && from == Some(to) => [1, 1],
             _ if target.waits => [1 + target.peeled.max(0) as u32, 1],
-            _ if target.alone => [1, 1],
             Some(source) if source.heads == target.heads => target.turns,
             Some(source) if source.waits || source.alone => [1, 1],
             Some(source) if source.heads[0] == target.heads[0] && target.late > 0 => [1, 1 + target.late],
@@ -134,30 +133,26 @@ pub(crate) fn align<'r>(plan: &Plan, runs: &'r [Run]) -> Alignment<'r> {
 
 /// The plan, and that the candidate waits where it is while the original is at a loop head, which the kernel has found them at;
 /// at once, or after the turns that a loop of the candidate may have left over.
-pub(crate) fn with_waiting(functions: [&Function; 2], plan: &Plan, [ours, theirs]: [u64; 2]) -> Vec<Plan> {
-    waiting_at(functions, plan, [ours, theirs]).map_or_else(Vec::new, |[head, place]| {
-        let is_waiting = |p: &Meeting| p.waits && p.heads == [head, place];
-        let turns = plan.points.iter().filter(|p| p.is_both() && p.heads[0] == head).map(|p| p.turns[0]).max();
-        let longer = |peeled: u32| {
-            let mut longer = plan.clone();
-            longer.points.push(Meeting { waits: true, peeled: peeled as i32, ..Meeting::plain([head, place]) });
-            if !longer.cuts[1].contains(&place) {
-                longer.cuts[1].push(place);
-            }
-            longer
-        };
-        let most = turns.filter(|turns| *turns > 1);
-        let known = plan.points.iter().any(is_waiting);
-        [Some(0), most].into_iter().flatten().filter(|_| !known).map(longer).collect()
-    })
+pub(crate) fn with_waiting(functions: [&Function; 2], plan: &Plan, places: [u64; 2]) -> Vec<Plan> {
+    let Some([head, place]) = waiting_at(functions, plan, places) else { return Vec::new() };
+    if plan.points.iter().any(|p| p.waits && p.heads == [head, place]) {
+        return Vec::new();
+    }
+    let longer = |peeled: u32| {
+        let mut longer = plan.clone();
+        longer.points.push(Meeting { waits: true, peeled: peeled as i32, ..Meeting::plain([head, place]) });
+        if !longer.cuts[1].contains(&place) {
+            longer.cuts[1].push(place);
+        }
+        longer
+    };
+    let turns = plan.points.iter().filter(|p| p.is_both() && p.heads[0] == head).map(|p| p.turns[0]).max();
+    [Some(0), turns.filter(|turns| *turns > 1)].into_iter().flatten().map(longer).collect()
 }
 
 /// The points at which the kernel has found the two sides.
 fn waiting_at(functions: [&Function; 2], plan: &Plan, [ours, theirs]: [u64; 2]) -> Option<[PointId; 2]> {
-    let address = |i: usize, id: PointId| {
-        let point = functions[i].point(id);
-        point.ops.last().map_or(point.address, |(place, _)| *place)
-    };
+    let address = |i: usize, id: PointId| functions[i].point(id).last_address();
     let head = *plan.cuts[0].iter().find(|cut| address(0, **cut) == ours)?;
     let all = || (0..functions[1].points.len() as u32).map(PointId);
     let is_event = |id: &PointId| {
