@@ -156,14 +156,14 @@ impl<'a> Context<'a> {
             Some(local) => local.effect == LocalEffect::Heap,
             None => contract.is_some_and(|c| library::manages_heap(c.name)),
         };
-        let quiet = manages_heap && !self.uses_errno && self.may_assume("private-heap");
+        let quiet = manages_heap && !self.uses_errno && self.may_assume_defined();
         if quiet {
-            self.assume(Assumption::global("private-heap"));
+            self.assume(Assumption::PrivateHeap);
         }
         let preserves = quiet || local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
-            let assumption = if contract.private { "callers" } else { "definition" };
-            self.assume(Assumption::about(assumption, name.unwrap_or_default()));
+            let name = name.unwrap_or_default().to_string();
+            self.assume(if contract.private { Assumption::Callers(name) } else { Assumption::Definition(name) });
         }
         let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
         let result_range = local.and_then(|c| c.result_range);

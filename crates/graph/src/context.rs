@@ -4,7 +4,7 @@
 mod escape;
 
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side};
+use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side, Undefined};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -210,9 +210,10 @@ impl<'a> Context<'a> {
         self.assumptions.insert(assumption);
     }
 
-    /// May a proof assume something of this name? Where not, it must do without.
-    pub fn may_assume(&self, name: &str) -> bool {
-        self.functions[0].undefined.grants(name)
+    /// May a proof assume what only undefined behaviour of the source could violate? Where not, it must do without: the
+    /// kernel refuses a proof that noted such an assumption.
+    pub fn may_assume_defined(&self) -> bool {
+        self.functions[0].undefined == Undefined::Excused
     }
 
     /// Is the budget used up?
@@ -642,7 +643,7 @@ impl<'a> Context<'a> {
         if self.claimed_addresses.contains(&address) && !self.original_addresses.contains(&address) {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: false, claimed: true });
         }
-        if self.original_addresses.contains(&address) && self.may_assume("in-bounds") {
+        if self.original_addresses.contains(&address) && self.may_assume_defined() {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: true, claimed: false });
         }
         None
@@ -691,7 +692,7 @@ impl<'a> Context<'a> {
         let mut known: FxHashMap<VarId, TermId> = FxHashMap::default();
         for var in self.arena.free_vars(condition) {
             let (align, low) = if self.entry_rsp.contains(&var) {
-                self.assume(Assumption::global("abi-entry"));
+                self.assume(Assumption::AbiEntry);
                 (16, 8)
             } else {
                 match self.object_align(var) {

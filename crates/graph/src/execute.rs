@@ -425,7 +425,7 @@ impl Executor<'_, '_> {
                 let mut value = self.value(state, temporaries, *value);
                 if self.side == Side::Original
                     && let Some(mask) = self.context.functions[0].paddings.get(&place)
-                    && self.context.may_assume("padding-unread")
+                    && self.context.may_assume_defined()
                 {
                     value = self.context.without_padding(address, value, *mask);
                 }
@@ -473,7 +473,7 @@ impl Executor<'_, '_> {
         let base = arena.arg(slice, 0);
         match self.context.frame_offset(base) {
             Some((offset, rest)) if rest.is_empty() && 1 << lo == factor => {
-                self.context.assume(Assumption::global("abi-entry"));
+                self.context.assume(Assumption::AbiEntry);
                 let down = (offset + 8).rem_euclid(factor as i64);
                 self.context.arena.add_const(base, -down)
             }
@@ -483,11 +483,11 @@ impl Executor<'_, '_> {
 
     /// A `_Bool` that the original loads is 0 or 1.
     fn note_truth(&mut self, place: u64, guard: TermId, byte: TermId) {
-        if self.context.functions[0].truths.contains(&place) && self.context.may_assume("truth-values") {
+        if self.context.functions[0].truths.contains(&place) && self.context.may_assume_defined() {
             let two = self.context.arena.bv(8, 2);
             let holds = self.context.arena.ult(byte, two);
             if self.context.arena.as_bool(holds).is_none() {
-                self.context.assume(Assumption::global("truth-values"));
+                self.context.assume(Assumption::TruthValues);
                 self.run.facts.push((guard, holds));
             }
         }
@@ -605,14 +605,14 @@ impl Executor<'_, '_> {
                 let address = self.context.local_pointer(self.side, local, offset, rest);
                 if variable {
                     let name = self.context.local_name(local);
-                    if !self.context.may_assume("in-bounds") {
+                    if !self.context.may_assume_defined() {
                         return Err(unsupported(
                             self.side,
                             place,
                             format!("access that only in-bounds({name}) confines"),
                         ));
                     }
-                    self.context.assume(Assumption::about("in-bounds", name));
+                    self.context.assume(Assumption::InBounds(name));
                 }
                 if self.side == Side::Original {
                     self.context.note_original_address(address, bytes);
@@ -647,7 +647,7 @@ impl Executor<'_, '_> {
                 None
             };
             if self.side == Side::Candidate && offset < 0 {
-                self.context.assume(Assumption::global("enough-stack"));
+                self.context.assume(Assumption::EnoughStack);
             }
             match fault {
                 // Not to be mistaken for undefined behaviour that excuses the candidate: we may have misread the code.
@@ -666,9 +666,9 @@ impl Executor<'_, '_> {
             Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),
         }
-        self.context.assume(Assumption::global("sequential"));
+        self.context.assume(Assumption::Sequential);
         if self.context.region(address, bytes).is_none() {
-            self.context.assume(Assumption::global("frame-private"));
+            self.context.assume(Assumption::FramePrivate);
         }
         if self.care(place, address).is_none() {
             self.log(guard, address, bytes, write, place);

@@ -85,12 +85,12 @@ impl Checker<'_, '_> {
         let declared = self.context.functions[0].signature.as_ref().and_then(|s| s.changed_results());
         if let Some(results) = declared.map(<[Value]>::to_vec) {
             let name = self.context.functions[0].name.clone();
-            self.context.assume(Assumption::about("signature", name));
+            self.context.assume(Assumption::Signature(name));
             return results;
         }
         // Without debug information: the general result register, and the vector one if the original set it.
         let name = self.context.functions[0].name.clone();
-        self.context.assume(Assumption::about("signature", name));
+        self.context.assume(Assumption::Signature(name));
         let value = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
         let bytes = self.context.defined_bytes(at.states[0].get(Register::General(0)));
         let mut out = vec![value(Register::General(0), bytes)];
@@ -229,7 +229,7 @@ impl Checker<'_, '_> {
                 return true;
             }
         }
-        if !self.context.may_assume("no-fault") {
+        if !self.context.may_assume_defined() {
             return false;
         }
         let before = accesses_before(at);
@@ -237,7 +237,7 @@ impl Checker<'_, '_> {
         let covered = self.covers(at, known, access, &others, Gaps::Filled);
         if covered {
             let text = self.context.arena.text(access.address);
-            self.context.assume(Assumption::about("no-fault", text));
+            self.context.assume(Assumption::NoFault(text));
         }
         covered || self.behind.is_some_and(|head| self.made_later(at, head, access))
     }
@@ -546,8 +546,8 @@ impl Checker<'_, '_> {
         let Some(align) = self.context.functions[0].alignments.get(&original.place).copied() else { return false };
         let Some(distance) = self.context.arena.difference(access.address, original.address) else { return false };
         let inside = distance.low().checked_add(u64::from(access.bytes)).is_some_and(|end| end <= align);
-        if inside && self.context.may_assume("natural-alignment") {
-            self.context.assume(Assumption::global("natural-alignment"));
+        if inside && self.context.may_assume_defined() {
+            self.context.assume(Assumption::NaturalAlignment);
             return true;
         }
         false

@@ -68,9 +68,9 @@ pub fn check(
         context.deadline = deadline;
         context.assumptions.extend(extents.iter().cloned());
         if let Some(folded) = original.folded {
-            context.assume(Assumption::about("definition", original.name.as_str()));
+            context.assume(Assumption::Definition(original.name.clone()));
             if folded == Folded::WithLocals {
-                context.assume(Assumption::global("uninit-unread"));
+                context.assume(Assumption::UninitUnread(None));
             }
         }
         let mut checker = product::Checker::new(&mut context, solver, certificate)?;
@@ -84,12 +84,12 @@ pub fn check(
         }
     };
     if !context.bindings.is_empty() {
-        context.assume(Assumption::global("local-address-opaque"));
+        context.assume(Assumption::LocalAddressOpaque);
     }
     if context.arena.used_nan_payload() {
-        context.assume(Assumption::global("nan-payload"));
+        context.assume(Assumption::NanPayload);
     }
-    if let Some(assumption) = context.assumptions.iter().find(|a| !original.undefined.grants(a.name)) {
+    if let Some(assumption) = context.assumptions.iter().find(|a| !original.undefined.grants(a)) {
         let failure = Failure::Unknown("not shown".to_string());
         return Err(Rejection::Obligation { what: format!("the proof needs {assumption}"), places: [0, 0], failure });
     }
@@ -133,10 +133,7 @@ fn check_extents(original: &Function, bindings: &[Binding]) -> Result<Vec<Assump
             known = true;
         }
         if !known {
-            assumed.push(Assumption::about(
-                "local-extent",
-                format!("frame{:+}, {} bytes", interval.offset, interval.size),
-            ));
+            assumed.push(Assumption::LocalExtent { offset: interval.offset, size: interval.size });
         }
     }
     Ok(assumed)

@@ -162,7 +162,7 @@ impl Checker<'_, '_> {
         if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), model) {
             // A model of this question is no better witness: what is aligned may still be no whole object.
             if let Answer::Proved = self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
-                self.context.assume(Assumption::global("natural-alignment"));
+                self.context.assume(Assumption::NaturalAlignment);
                 return Ok(());
             }
         }
@@ -200,8 +200,8 @@ impl Checker<'_, '_> {
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
         vars.extend(self.context.arena.free_vars(at.condition));
         for var in vars.iter().copied().collect::<std::collections::BTreeSet<_>>() {
-            if self.context.is_certain_object(var) && self.context.may_assume("user-addresses") {
-                self.context.assume(Assumption::global("user-addresses"));
+            if self.context.is_certain_object(var) && self.context.may_assume_defined() {
+                self.context.assume(Assumption::UserAddresses);
                 let address = self.context.arena.var_term(var);
                 let range = self.user_range(address, 1);
                 out.push(range);
@@ -229,9 +229,9 @@ impl Checker<'_, '_> {
             }
             let about = match fact.kind {
                 FactKind::Not(condition) => condition,
-                FactKind::Access { .. } if paths_only || !self.context.may_assume("user-addresses") => continue,
+                FactKind::Access { .. } if paths_only || !self.context.may_assume_defined() => continue,
                 FactKind::Access { address, .. } => address,
-                FactKind::Apart(_) if paths_only || !self.context.may_assume("copies-apart") => continue,
+                FactKind::Apart(_) if paths_only || !self.context.may_assume_defined() => continue,
                 FactKind::Apart(condition) => condition,
                 FactKind::Aligned { .. } => continue,
             };
@@ -241,11 +241,11 @@ impl Checker<'_, '_> {
             let holds = match fact.kind {
                 FactKind::Not(condition) => self.context.arena.bool_not(condition),
                 FactKind::Access { address, bytes } => {
-                    self.context.assume(Assumption::global("user-addresses"));
+                    self.context.assume(Assumption::UserAddresses);
                     self.user_range(address, bytes)
                 }
                 FactKind::Apart(condition) => {
-                    self.context.assume(Assumption::global("copies-apart"));
+                    self.context.assume(Assumption::CopiesApart);
                     self.context.arena.bool_not(condition)
                 }
                 FactKind::Aligned { .. } => continue,
@@ -430,8 +430,7 @@ impl Checker<'_, '_> {
     /// The parts of two values of a local object that the original has initialised. Nobody reads the others
     /// (`uninit-unread`): an unknown byte of the original may be taken to be the candidate's.
     fn initialised_parts(&mut self, local: Option<usize>, x: TermId, y: TermId) -> Vec<(TermId, TermId)> {
-        let Some(local) = local.filter(|l| !self.context.is_incoming(*l) && self.context.may_assume("uninit-unread"))
-        else {
+        let Some(local) = local.filter(|l| !self.context.is_incoming(*l) && self.context.may_assume_defined()) else {
             return vec![(x, y)];
         };
         let parts = {
@@ -464,7 +463,7 @@ impl Checker<'_, '_> {
         }
         if skipped {
             let name = self.context.local_name(local);
-            self.context.assume(Assumption::about("uninit-unread", name));
+            self.context.assume(Assumption::UninitUnread(Some(name)));
         }
         out
     }
@@ -476,7 +475,7 @@ impl Checker<'_, '_> {
         if open.is_empty() {
             return mine;
         }
-        self.context.assume(Assumption::global("padding-unread"));
+        self.context.assume(Assumption::PaddingUnread);
         let read = |(var, address): (VarId, TermId)| {
             let bytes = self.context.arena.var_sort(var).width().unwrap_or(8) / 8;
             (var, self.context.read(theirs, address, bytes))
@@ -492,9 +491,9 @@ impl Checker<'_, '_> {
             Ignored::Locals => self.context.region(address, bytes).is_some_and(|r| r.local.is_some()),
             Ignored::Freed(Some(freed)) => {
                 let inside = self.context.arena.difference(address, freed).is_some_and(|d| !d.sign());
-                let inside = inside && self.context.may_assume("in-bounds");
+                let inside = inside && self.context.may_assume_defined();
                 if inside {
-                    self.context.assume(Assumption::about("in-bounds", "freed memory"));
+                    self.context.assume(Assumption::InBounds("freed memory".to_string()));
                 }
                 inside
             }

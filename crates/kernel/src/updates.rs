@@ -90,12 +90,12 @@ pub fn check_updates(
         Method::Terms => check_terms(original, candidate, &pairing, claim, limits),
     }?;
     let mut assumptions = base_assumptions(original, candidate, claim);
-    assumptions.extend(pairing.extents.iter().map(|name| Assumption::about("extent", name.clone())));
+    assumptions.extend(pairing.extents.iter().map(|name| Assumption::Extent(name.clone())));
     if compared.used_nan_payload {
-        assumptions.insert(Assumption::global("nan-payload"));
+        assumptions.insert(Assumption::NanPayload);
     }
     if claim.method == Method::Hashes {
-        assumptions.insert(Assumption::global("hash-128"));
+        assumptions.insert(Assumption::Hash128);
     }
     let counts = Counts { points: compared.cells as usize, obligations: compared.updates as usize };
     let assumptions = assumptions.into_iter().collect();
@@ -106,17 +106,17 @@ pub fn check_updates(
 pub fn base_assumptions(original: &Program, candidate: &Program, claim: Claim) -> BTreeSet<Assumption> {
     let mut set = BTreeSet::new();
     for (name, value) in original.parameters.iter().chain(&candidate.parameters) {
-        set.insert(Assumption::about("param", format!("{name}={value}")));
+        set.insert(Assumption::Parameter { name: name.clone(), first: *value, last: None });
     }
-    set.insert(Assumption::global("disjoint-arrays"));
+    set.insert(Assumption::DisjointArrays);
     if claim.mode != Floating::Ieee {
-        set.insert(Assumption::about("fp", claim.mode.name()));
+        set.insert(Assumption::FloatingMode(claim.mode.name().to_string()));
     }
     if claim.flat {
-        set.insert(Assumption::global("flat-arrays"));
+        set.insert(Assumption::FlatArrays);
     }
     if !original.functions.is_empty() {
-        set.insert(Assumption::global("math-functions"));
+        set.insert(Assumption::MathFunctions);
     }
     set
 }

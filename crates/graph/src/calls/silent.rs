@@ -95,7 +95,7 @@ impl Executor<'_, '_> {
         name: &str,
         letter: TermId,
     ) -> Result<TermId, Stuck> {
-        self.context.assume(Assumption::about("header-definition", name));
+        self.context.assume(Assumption::HeaderDefinition(name.to_string()));
         let arena = &mut *self.context.arena;
         let location = arena.apply(&format!("__ctype_{name}_loc"), Sort::Bv(64), &[]);
         let (shifted, limit) = (arena.add_const(letter, 128), arena.bv(32, 384));

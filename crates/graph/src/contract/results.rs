@@ -3,7 +3,9 @@
 //! Trust: full.
 
 use super::{Fixed, FixedResult, block_values, fixed, has_cycle, is_frame_address};
-use crate::{Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, library};
+use crate::{
+    Assumption, Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, library,
+};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use term::{Arena, TermId};
@@ -76,7 +78,7 @@ pub(super) fn computed_result(arena: &mut Arena, function: &Function) -> Option<
     let heads = FxHashSet::default();
     let run = context.execute(Side::Original, Function::ENTRY, state, &heads, &Known::default(), Joins::Merge).ok()?;
     // Nothing may hang on it that a verdict would have to name.
-    if context.assumptions.iter().any(|a| !matches!(a.name, "frame-private" | "sequential")) {
+    if context.assumptions.iter().any(|a| !matches!(a, Assumption::FramePrivate | Assumption::Sequential)) {
         return None;
     }
     let mut found = None;

@@ -117,10 +117,10 @@ impl<'a> Checker<'_, 'a> {
             shape.results.clear();
         }
         shape.returns_end = [0, 1].map(|i| renamed[i].as_ref().is_some_and(|r| r.returns_end));
-        self.context.assume(Assumption::about("signature", hint.clone()));
+        self.context.assume(Assumption::Signature(hint.clone()));
         let arguments = self.call_arguments(at, &shape, places, own)?;
         if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
-            self.context.assume(Assumption::global("literal-address-opaque"));
+            self.context.assume(Assumption::LiteralAddressOpaque);
         }
         for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
             self.prove_equal(at, known, *a, *b).map_err(|failure| Rejection::Obligation {

@@ -111,12 +111,12 @@ impl Checker<'_, '_> {
             return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
         }
         let body = self.innermost(heads[0]);
-        if !self.context.may_assume("finite-loops") || !self.is_silent(&body) {
+        if !self.context.may_assume_defined() || !self.is_silent(&body) {
             return Err(self.refuse("a loop of the original that may never end", heads, unknown()));
         }
         let address = self.context.functions[0].point(heads[0]).address;
-        let name = self.context.functions[0].name.clone();
-        self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
+        let function = self.context.functions[0].name.clone();
+        self.context.assume(Assumption::FiniteLoops { function, address });
         Ok(())
     }
 

@@ -42,10 +42,10 @@ pub fn check(original: &Function, candidate: &Function, claim: &Claim) -> Result
     }
     let mut assumptions = Vec::new();
     if checker.memories.iter().any(|m| !m.unaliased.is_empty()) || checker.reordered() {
-        assumptions.push(Assumption::global("ir-noalias"));
+        assumptions.push(Assumption::IrNoalias);
     }
     if checker.memories.iter().any(|m| m.nan_payload) {
-        assumptions.push(Assumption::global("nan-payload"));
+        assumptions.push(Assumption::NanPayload);
     }
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, checker.counts))
 }

@@ -49,8 +49,8 @@ impl Subject<'_> {
 /// What every verdict about object code assumes.
 pub fn code_assumptions(interface: &Program, claim: Claim) -> BTreeSet<Assumption> {
     let mut set = base_assumptions(interface, interface, claim);
-    set.insert(Assumption::global("array-placement"));
-    set.insert(Assumption::global("abi-entry"));
+    set.insert(Assumption::ArrayPlacement);
+    set.insert(Assumption::AbiEntry);
     set
 }
 
@@ -75,14 +75,14 @@ pub fn check_code(
             Method::Terms => check_terms(interface, sides, &pairing, claim, limits, placement),
         }?;
         if compared.used_nan_payload {
-            assumptions.insert(Assumption::global("nan-payload"));
+            assumptions.insert(Assumption::NanPayload);
         }
         counts.points += compared.cells as usize;
         counts.obligations += compared.updates as usize;
     }
-    assumptions.extend(pairing.extents.iter().map(|name| Assumption::about("extent", name.clone())));
+    assumptions.extend(pairing.extents.iter().map(|name| Assumption::Extent(name.clone())));
     if claim.method == Method::Hashes {
-        assumptions.insert(Assumption::global("hash-128"));
+        assumptions.insert(Assumption::Hash128);
     }
     let assumptions = assumptions.into_iter().collect();
     Ok(CheckedProof::new(original.name(interface), candidate.name(interface), assumptions, counts))
