@@ -6,7 +6,7 @@ use crate::input::{Program, contracts, lift_pair, new_arena};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver, kernels, machine_ir};
-use graph::{Function, Stuck};
+use graph::Function;
 use kernel::{Certificate, CheckedProof, Rejection};
 use solver::{Solver, SolverOptions};
 use std::num::NonZeroUsize;
@@ -68,7 +68,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
             Err(Failure(format!("{}: {what}", arguments.certificate.display())))
         }
         Some(Finished::Done(Ok(Err(rejection)))) => {
-            deliver(&format!("  {name}   rejected   {}\n", describe(&rejection)));
+            deliver(&format!("  {name}   rejected   {rejection}\n"));
             Ok(Status::Unknown)
         }
         Some(Finished::Done(Err(failure))) => Err(failure),
@@ -107,29 +107,4 @@ fn check(
     let deadline = Instant::now() + LIMIT;
     let mut solver = Solver::new(SolverOptions { deadline, ..SolverOptions::default() });
     kernel::check(arena, original, candidate, certificate, &mut solver, Some(deadline))
-}
-
-fn describe(rejection: &Rejection) -> String {
-    match rejection {
-        Rejection::Malformed(what) => what.clone(),
-        Rejection::Stuck(Stuck::Unsupported { side, address, what }) => {
-            format!("{what} at +{address:#x} of the {}", side.name())
-        }
-        Rejection::Stuck(Stuck::Loop { side, address }) => {
-            format!("loop without an invariant at +{address:#x} of the {}", side.name())
-        }
-        Rejection::Stuck(Stuck::Unbound { side, address, .. }) => {
-            format!("no local object is claimed for the frame address at +{address:#x} of the {}", side.name())
-        }
-        Rejection::Stuck(Stuck::OutOfBudget) => "out of time or memory".to_string(),
-        Rejection::Claims(failed) => format!("{} claims about loops do not hold", failed.len()),
-        Rejection::Unbound { .. } => "no local object is claimed for a frame address of both sides".to_string(),
-        Rejection::Obligation { what, places: [ours, theirs], failure } => {
-            let why = match failure {
-                kernel::Failure::Refuted(_) => "refuted",
-                kernel::Failure::Unknown(why) => why,
-            };
-            format!("{what} at +{ours:#x} of the original, +{theirs:#x} of the candidate: {why}")
-        }
-    }
 }

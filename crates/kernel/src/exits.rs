@@ -1,7 +1,7 @@
 //! What must hold at returns, and of the candidate's accesses on every edge.
 
 use crate::obligation::{Fact, FactKind, Failure, Ignored};
-use crate::product::{Checker, Point, Rejection, UNMADE_READ, unknown};
+use crate::product::{Checker, MemoryAt, Obligation, Point, Rejection};
 use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
 use term::eval::{Evaluator, Model};
 use term::{Sort, TermId};
@@ -51,9 +51,9 @@ impl Checker<'_, '_> {
                 values[side.index()] = self.context.outward(side, place, raw, false)?;
             }
             self.prove_equal(at, &known, values[0], values[1])
-                .map_err(|failure| self.refuse("the result", points, failure))?;
+                .map_err(|failure| self.refuse(Obligation::Result, points, failure))?;
         }
-        self.check_worlds(at, &known, points, Ignored::Locals, "memory at the return")?;
+        self.check_worlds(at, &known, points, Ignored::Locals, MemoryAt::Return)?;
         self.check_unwound(at, &known, points)
     }
 
@@ -65,14 +65,12 @@ impl Checker<'_, '_> {
             if now == then {
                 continue;
             }
-            self.prove_equal(at, known, now, then).map_err(|failure| {
-                self.refuse(&format!("the candidate does not restore {}", register.name()), points, failure)
-            })?;
+            self.prove_equal(at, known, now, then)
+                .map_err(|failure| self.refuse(Obligation::Restored(register), points, failure))?;
         }
         let direction = at.states[1].get(Register::Flag(graph::Flag::Direction));
         let goal = self.context.arena.bool_not(direction);
-        self.prove(at, known, goal)
-            .map_err(|failure| self.refuse("the candidate leaves the direction flag set", points, failure))
+        self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::DirectionFlag, points, failure))
     }
 
     fn results(&mut self, at: &Point) -> Vec<Value> {
@@ -132,15 +130,11 @@ impl Checker<'_, '_> {
             {
                 continue;
             }
-            let what = if access.write { "the candidate writes" } else { UNMADE_READ };
-            let address = self.context.arena.text(access.address);
-            let refuse = |failure| Rejection::Obligation {
-                what: format!("{what} {address}, which the original does not"),
-                places: [place, access.place],
-                failure,
-            };
+            let unmade = if access.write { Obligation::UnmadeWrite } else { Obligation::UnmadeRead };
+            let what = unmade(self.context.arena.text(access.address));
+            let refuse = |failure| Rejection::Obligation { what, places: [place, access.place], failure };
             let result = match covered {
-                None if self.context.arena.as_bool(access.guard) == Some(true) => Err(refuse(unknown())),
+                None if self.context.arena.as_bool(access.guard) == Some(true) => Err(refuse(Failure::NotShown)),
                 _ => self.prove(at, known, goal).map_err(refuse),
             };
             let Err(rejection) = result else { continue };
@@ -168,7 +162,7 @@ impl Checker<'_, '_> {
                 if fine { Ok(()) } else { Err(failure) }
             });
             result.map_err(|failure| Rejection::Obligation {
-                what: "the candidate accesses a block that the original does not".to_string(),
+                what: Obligation::UnmadeBlock,
                 places: [place, block.place],
                 failure,
             })?;
@@ -194,14 +188,14 @@ impl Checker<'_, '_> {
             }
             let goal = self.context.arena.implies(copy.guard, apart);
             self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
-                what: "the candidate copies with memcpy what may overlap".to_string(),
+                what: Obligation::Overlap,
                 places: [place, copy.place],
                 failure,
             })?;
         }
         for call in &candidate.pure_calls {
             self.check_pure_call(at, known, original, call).map_err(|failure| Rejection::Obligation {
-                what: "the candidate calls a library function on what the original does not".to_string(),
+                what: Obligation::UnmadeCall,
                 places: [place, call.place],
                 failure,
             })?;

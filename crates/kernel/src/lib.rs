@@ -33,7 +33,7 @@ pub use expression::Expression;
 pub use identical::are_identical;
 pub use location::{Location, Spot};
 pub use obligation::Failure;
-pub use product::Rejection;
+pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
 use graph::{Assumption, Binding, Context, Folded, Function};
@@ -90,8 +90,8 @@ pub fn check(
         context.assume(Assumption::NanPayload);
     }
     if let Some(assumption) = context.assumptions.iter().find(|a| !original.undefined.grants(a)) {
-        let failure = Failure::Unknown("not shown".to_string());
-        return Err(Rejection::Obligation { what: format!("the proof needs {assumption}"), places: [0, 0], failure });
+        let what = Obligation::Allowed(assumption.clone());
+        return Err(Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown });
     }
     let assumptions = context.assumptions.iter().cloned().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
@@ -104,9 +104,8 @@ fn check_data(original: &Function, candidate: &Function) -> Result<(), Rejection
         let Some(other) = candidate.objects.get(var) else { continue };
         let known = object.start_identity.is_some() && other.start_identity.is_some();
         if known && object.start_identity != other.start_identity {
-            let failure = Failure::Unknown("not shown".to_string());
-            let what = format!("the initial content of `{}` is another", object.name);
-            return Err(Rejection::Obligation { what, places: [0, 0], failure });
+            let what = Obligation::InitialContent(object.name.clone());
+            return Err(Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown });
         }
     }
     Ok(())

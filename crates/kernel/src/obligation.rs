@@ -10,7 +10,8 @@ use crate::product::{Checker, Point};
 use crate::rows::weakened;
 use graph::{Alias, Assumption, Known};
 use rustc_hash::{FxHashMap, FxHashSet};
-use solver::{Answer, Query};
+use solver::{Answer, Query, Why};
+use std::fmt;
 use std::time::{Duration, Instant};
 use term::eval::Model;
 use term::{Arena, FloatOp, Func, Linear, Op, Sort, TermId, VarId};
@@ -21,7 +22,19 @@ pub enum Failure {
     /// A state of the symbolic variables that violates it.
     Refuted(Box<Model>),
     /// The solver does not know.
-    Unknown(String),
+    Unknown(Why),
+    /// No solver was asked: the two sides do not have the same shape.
+    NotShown,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Refuted(_) => f.write_str("refuted"),
+            Failure::Unknown(why) => write!(f, "{why}"),
+            Failure::NotShown => f.write_str("not shown"),
+        }
+    }
 }
 
 /// Bytes of the world that an event makes unobservable.
@@ -94,7 +107,7 @@ impl Checker<'_, '_> {
             self.solver.set_effort(SHORT_RESOURCES, time.min(SHORT_TIME));
             let answer = attempt(self);
             self.solver.set_effort(resources, time);
-            if !matches!(answer, Err(Failure::Unknown(_))) {
+            if !matches!(answer, Err(Failure::Unknown(_) | Failure::NotShown)) {
                 return answer;
             }
         }
@@ -119,7 +132,7 @@ impl Checker<'_, '_> {
             let goal = known.simplify(self.context.arena, goal);
             match self.ask(&case, &known, goal) {
                 Ok(()) => {}
-                Err(Failure::Unknown(_)) => self.prove_cases(&case, goal, most / 2, until)?,
+                Err(Failure::Unknown(_) | Failure::NotShown) => self.prove_cases(&case, goal, most / 2, until)?,
                 Err(Failure::Refuted(_)) => return Err(()),
             }
         }
@@ -153,11 +166,11 @@ impl Checker<'_, '_> {
         let failure = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
-            Answer::Unknown(why) => Failure::Unknown(why.to_string()),
+            Answer::Unknown(why) => Failure::Unknown(why),
         };
         let model = match &failure {
             Failure::Refuted(model) => Some(&**model),
-            Failure::Unknown(_) => None,
+            Failure::Unknown(_) | Failure::NotShown => None,
         };
         if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), model) {
             // A model of this question is no better witness: what is aligned may still be no whole object.

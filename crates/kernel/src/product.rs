@@ -21,8 +21,7 @@ mod endless;
 mod later;
 mod calls;
 
-pub use rejection::Rejection;
-pub(crate) use rejection::{LOOPS, UNMADE_READ, apart, unknown};
+pub use rejection::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim, Frames};
@@ -247,7 +246,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let incoming = std::mem::take(&mut self.incoming[index]);
             if matches!(self.points[index].resting, Some(Event::Call(_))) && incoming.len() > 1 {
                 // States of several edges do not remember how the call is made.
-                return Err(self.refuse("several edges where the original rests", self.points[index].heads, unknown()));
+                return Err(self.refuse(Obligation::OneEdge, self.points[index].heads, Failure::NotShown));
             }
             let unused = self.context.arena.var("world", Sort::Memory);
             let (point, _) = self.merge(incoming, |_| false, true, unused);
@@ -438,22 +437,24 @@ impl<'c, 'a> Checker<'c, 'a> {
         known: &Known,
         points: [PointId; 2],
         ignored: Ignored,
-        what: &str,
+        place: MemoryAt,
     ) -> Result<(), Rejection> {
         let [a, b] = [0, 1].map(|i| at.states[i].world);
-        self.prove_same_memory(at, known, a, b, ignored).map_err(|failure| match failure {
-            MemoryFailure::Bytes { address, failure } => {
-                let where_ = self.context.arena.text(address);
-                self.refuse(&format!("{what}, at {where_}"), points, failure)
-            }
-            MemoryFailure::Block => self.refuse(&format!("{what}: a block of variable length"), points, unknown()),
-            MemoryFailure::Roots => self.refuse(&format!("{what}: unrelated memories"), points, unknown()),
+        self.prove_same_memory(at, known, a, b, ignored).map_err(|failure| {
+            let (part, failure) = match failure {
+                MemoryFailure::Bytes { address, failure } => {
+                    (MemoryPart::Bytes(self.context.arena.text(address)), failure)
+                }
+                MemoryFailure::Block => (MemoryPart::Block, Failure::NotShown),
+                MemoryFailure::Roots => (MemoryPart::Roots, Failure::NotShown),
+            };
+            self.refuse(Obligation::Memory { at: place, part }, points, failure)
         })
     }
 
-    pub(crate) fn refuse(&self, what: &str, points: [PointId; 2], failure: Failure) -> Rejection {
+    pub(crate) fn refuse(&self, what: Obligation, points: [PointId; 2], failure: Failure) -> Rejection {
         let places = [self.address(Side::Original, points[0]), self.address(Side::Candidate, points[1])];
-        Rejection::Obligation { what: what.to_string(), places, failure }
+        Rejection::Obligation { what, places, failure }
     }
 
     /// Address of the last instruction of a point.

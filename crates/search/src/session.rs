@@ -374,9 +374,7 @@ pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Fun
                 Failure::Refuted(_) => {
                     Reason::new(ReasonKind::NoCorrelation, format!("{what} not shown equal at {at}"))
                 }
-                Failure::Unknown(why) if why == "not shown" => {
-                    Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}"))
-                }
+                Failure::NotShown => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
                 Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),
             }
         }

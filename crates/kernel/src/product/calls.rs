@@ -6,8 +6,8 @@
 //! Trust: full. What a callee can see (arguments, world, escaped local objects) must be equal here, because its results
 //! and the world that it leaves are taken to be.
 
-use super::{Checker, Onward, Point, Rejection, Segment, unknown};
-use crate::obligation::{FactKind, Ignored};
+use super::{Checker, MemoryAt, Obligation, Onward, Point, Rejection, Segment};
+use crate::obligation::{FactKind, Failure, Ignored};
 use graph::contract::FixedResult;
 use graph::{Assumption, Call, Context, Interval, Known, Next, Place, PointId, Register, Shape, Side, Stuck, Value};
 use term::{Sort, TermId};
@@ -59,7 +59,7 @@ impl<'a> Checker<'_, 'a> {
         }
         let same = Shape { arguments: shape.arguments.clone(), results, ..pending.shape.clone() } == shape;
         if !(same && alike && pending.zeroes == zeroes) {
-            return Err(self.refuse("the same call has two shapes", calls, unknown()));
+            return Err(self.refuse(Obligation::OneShape, calls, Failure::NotShown));
         }
         // The callee may overwrite every stack argument of any edge.
         for argument in shape.arguments {
@@ -90,16 +90,17 @@ impl<'a> Checker<'_, 'a> {
         match (&names[0], &names[1]) {
             (Some(a), Some(b)) if a == b => {}
             (Some(a), Some(b)) => {
-                return Err(self.refuse(&format!("the original calls {a}, the candidate calls {b}"), calls, unknown()));
+                let what = Obligation::SameCallee([a.clone(), b.clone()]);
+                return Err(self.refuse(what, calls, Failure::NotShown));
             }
             (None, None) => {
                 let (Some(a), Some(b)) = (at.states[0].call_target, at.states[1].call_target) else {
-                    return Err(self.refuse("a call without a target", calls, unknown()));
+                    return Err(self.refuse(Obligation::Target, calls, Failure::NotShown));
                 };
                 self.prove_equal(at, known, a, b)
-                    .map_err(|failure| self.refuse("the address called", calls, failure))?;
+                    .map_err(|failure| self.refuse(Obligation::SameTarget, calls, failure))?;
             }
-            _ => return Err(self.refuse("one side calls a function by name, the other a pointer", calls, unknown())),
+            _ => return Err(self.refuse(Obligation::NamedAlike, calls, Failure::NotShown)),
         }
         let name = names[0].clone();
         let hint = name.clone().unwrap_or_else(|| "pointer".to_string());
@@ -124,7 +125,7 @@ impl<'a> Checker<'_, 'a> {
         }
         for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
             self.prove_equal(at, known, *a, *b).map_err(|failure| Rejection::Obligation {
-                what: format!("argument {} of {hint}", i + 1),
+                what: Obligation::Argument { callee: hint.clone(), number: i + 1 },
                 places,
                 failure,
             })?;
@@ -141,7 +142,7 @@ impl<'a> Checker<'_, 'a> {
         } else {
             Ignored::Nothing
         };
-        self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
+        self.check_worlds(at, known, calls, ignored, MemoryAt::Call(hint.clone()))?;
         if let Ignored::Freed(_) = ignored {
             self.forget_freed(at, ignored);
         }
@@ -157,14 +158,13 @@ impl<'a> Checker<'_, 'a> {
                 at.states[side.index()].escaped[local] && interval.is_some_and(gone)
             });
             if lost {
-                let what = format!("a local object of the {} is no longer in its frame at a call", side.name());
-                return Err(self.refuse(&what, calls, unknown()));
+                return Err(self.refuse(Obligation::InFrame(side), calls, Failure::NotShown));
             }
         }
         if tail[1] {
             self.check_unwound(at, known, calls)?;
         } else if !aligned(depths[1]) && (tail[0] || aligned(depths[0])) {
-            return Err(self.refuse("the candidate's stack is misaligned at a call", calls, unknown()));
+            return Err(self.refuse(Obligation::StackAligned, calls, Failure::NotShown));
         }
         Ok((shape, hint))
     }
@@ -254,9 +254,7 @@ impl<'a> Checker<'_, 'a> {
             let eight = self.context.arena.bv(8, 8);
             let bounds = [self.context.arena.ule(a, b), self.context.arena.ule(b, eight)];
             let goal = self.context.arena.bool_and_all(&bounds);
-            return self
-                .prove(at, known, goal)
-                .map_err(|failure| self.refuse("number of vector arguments", calls, failure));
+            return self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::VectorCount, calls, failure));
         }
         if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0)))
         {
@@ -276,7 +274,7 @@ impl<'a> Checker<'_, 'a> {
         let number = self.context.arena.ule(a, eight);
         let less = self.context.arena.bool_and(fewer, number);
         let goal = self.context.arena.bool_not(less);
-        self.prove(at, known, goal).map_err(|failure| self.refuse("number of vector arguments", calls, failure))
+        self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::VectorCount, calls, failure))
     }
 
     /// The states after a pair of calls, and on from there.
@@ -326,7 +324,7 @@ impl<'a> Checker<'_, 'a> {
                 // The original's code ends here: the callee does not return, as far as the original knows.
                 (false, None) if side == Side::Original => return Ok(()),
                 (false, None) => {
-                    return Err(self.refuse("the candidate's code ends after a call that returns", calls, unknown()));
+                    return Err(self.refuse(Obligation::CodeAfterCall, calls, Failure::NotShown));
                 }
             };
         }
