@@ -22,6 +22,7 @@ mod stored;
 
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
+use crate::twice::{call_that_returns_twice, jump_to_twice};
 use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
 use crate::{Undefined, ValueRange, library};
 use passed::passed_constants;
@@ -120,6 +121,8 @@ pub struct Contracts {
     functions: BTreeMap<String, LocalContract>,
     /// By name: the numbers that a static can hold, as every store of the file is one of a constant.
     pub statics: BTreeMap<String, BTreeSet<u64>>,
+    /// Functions that return twice, in either file, because they jump to one that does.
+    pub twice: BTreeSet<String>,
 }
 
 impl Contracts {
@@ -166,14 +169,16 @@ fn argument_registers() -> impl Iterator<Item = Register> {
 
 /// The contracts of the functions that are private in both files.
 pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
+    let mut twice = jump_to_twice(original.functions);
+    twice.extend(jump_to_twice(candidate.functions));
     let private: BTreeSet<String> = original.private.intersection(&candidate.private).cloned().collect();
     let nobody = BTreeSet::new();
     let enclosed = if original.complete { &private } else { &nobody };
-    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined);
-    let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
+    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined, &twice);
+    let passed = if original.complete { passed_constants(original, &twice) } else { FxHashMap::default() };
     let effects = effects(original);
-    let mut forgotten = forgets::forgotten(original, candidate.functions);
-    let wrappers = allocators(original.arena, original.functions, &original.replaceable);
+    let mut forgotten = forgets::forgotten(original, candidate.functions, &twice);
+    let wrappers = allocators(original.arena, original.functions, &original.replaceable, &twice);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let mut read_results: FxHashSet<String> = FxHashSet::default();
@@ -192,6 +197,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let mut search =
         promotion::Search::new(original.functions, candidate.functions, candidate.arena, &original.replaceable);
     let mut out = Contracts::new();
+    out.twice = twice;
     if original.complete {
         out.statics = stored_values(original.arena, original.functions);
     }
@@ -221,7 +227,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let known = ranges.get(&name).filter(|r| r.called).cloned().unwrap_or_default();
         let noreturn = known.called && !known.returns;
         let only = |r: &ValueRange| FixedResult::Value(Fixed::Number(r.low));
-        let settled = before.volatile.is_none();
+        let settled = before.volatile.is_none() && call_that_returns_twice(before, &out.twice).is_none();
         let result = if settled { fixed_result(original.arena, before) } else { None };
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);

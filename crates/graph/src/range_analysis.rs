@@ -17,6 +17,7 @@
 
 mod fields;
 
+use crate::twice::call_that_returns_twice;
 use crate::value_range::{ValueRange, consequences, range_of};
 use crate::{Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, library};
 use fields::{Fields, Path};
@@ -56,6 +57,7 @@ pub(crate) fn ranges(
     functions: &[Function],
     private: &BTreeSet<String>,
     undefined: Undefined,
+    twice: &BTreeSet<String>,
 ) -> FxHashMap<String, FunctionRanges> {
     let summaries: Vec<Vec<Summary>> = functions.iter().map(|f| summarise(arena, f)).collect();
     let defined: FxHashSet<&str> = functions.iter().map(|f| f.name.as_str()).collect();
@@ -66,6 +68,10 @@ pub(crate) fn ranges(
         file.known.insert(function.name.clone(), FunctionRanges { called, ..FunctionRanges::default() });
     }
     let mut escapes: Vec<Escapes> = vec![Escapes::default(); functions.len()];
+    for (function, escapes) in functions.iter().zip(&mut escapes) {
+        // Behind the second return of a call slots hold what was stored behind the first.
+        escapes.everything = call_that_returns_twice(function, twice).is_some();
+    }
     for round in 0..MOST_ROUNDS {
         let mut changed = false;
         for (i, function) in functions.iter().enumerate() {

@@ -29,9 +29,7 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{
-    Access, Arrival, Block, BlockCopy, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck,
-};
+use graph::{Access, Arrival, Block, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,8 +73,6 @@ pub(crate) struct Checker<'c, 'a> {
     /// Edges that lead to points not yet entered.
     incoming: Vec<Vec<Point>>,
     certificate: &'c Certificate,
-    /// Structures that the original copies piece by piece.
-    copies: Vec<BlockCopy>,
     pending: BTreeMap<Key, Pending>,
     loops: [Loops; 2],
     heads: [FxHashSet<PointId>; 2],
@@ -172,7 +168,6 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         context.widens = heads.iter().any(|h| !h.is_empty());
         let incoming = points.iter().map(|_| Vec::new()).collect();
-        let copies = graph::block_copies(context.arena, context.functions[0]);
         Ok(Checker {
             context,
             solver,
@@ -194,7 +189,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             failed: BTreeSet::new(),
             incoming,
             certificate,
-            copies,
             pending: BTreeMap::new(),
             loops,
             heads,
@@ -225,6 +219,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         if let Some((address, what)) = self.context.functions[0].volatile.unmodelled.clone() {
             return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
+        }
+        let twice = &self.context.functions[0].contracts.twice;
+        for side in Side::BOTH {
+            let function = self.context.functions[side.index()];
+            if let Some((name, address)) = graph::call_that_returns_twice(function, twice) {
+                let what = format!("call of {name}: a call that returns twice");
+                return Err(Stuck::Unsupported { side, address, what }.into());
+            }
         }
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
@@ -385,8 +387,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let not = self.context.arena.bool_not(*holds);
             facts.push(self.fact(when, FactKind::Not(not)));
         }
-        let structures = self.copied_structures(run);
-        for copy in run.exclusive.iter().chain(&structures) {
+        for copy in &run.exclusive {
             let overlap = self.partly_overlaps(copy);
             if self.context.arena.as_bool(overlap) != Some(false) {
                 let when = self.context.arena.bool_and(condition, copy.guard);
@@ -402,20 +403,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             }
         }
-    }
-
-    /// The structures that the original has copied piece by piece.
-    fn copied_structures(&mut self, run: &Run) -> Vec<Exclusive> {
-        let mut out = Vec::new();
-        for copy in &self.copies {
-            let at = |place, write| run.accesses.iter().filter(move |a: &&Access| a.place == place && a.write == write);
-            for (from, to) in at(copy.load, false).zip(at(copy.store, true)) {
-                let length = self.context.arena.bv(64, copy.bytes);
-                let (guard, place) = (to.guard, to.place);
-                out.push(Exclusive { guard, to: to.address, from: from.address, length, place });
-            }
-        }
-        out
     }
 
     /// Source and destination of a copy are neither the same nor apart.

@@ -6,7 +6,9 @@
 //!
 //! Trust: full. Printed as `callers(f)`.
 
+use super::results::slots_are_private;
 use super::{File, Fixed, fixed, is_frame_address, values_after};
+use crate::twice::call_that_returns_twice;
 use crate::{Call, Callee, Function, Next, Op, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,10 +32,16 @@ struct Site<'a> {
 }
 
 /// Constants that all call sites pass, by callee.
-pub(super) fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
+pub(super) fn passed_constants(
+    file: &mut File,
+    twice: &BTreeSet<String>,
+) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
     let mut sites: Vec<Site> = Vec::new();
     for function in file.functions {
-        let homes = homes(file.arena, function);
+        let homes = match call_that_returns_twice(function, twice) {
+            None => homes(file.arena, function),
+            Some(_) => FxHashMap::default(),
+        };
         for point in &function.points {
             if let Next::Call(Call { callee: Callee::Named(callee), .. }) = &point.next
                 && file.private.contains(callee)
@@ -116,7 +124,7 @@ fn passed_at(
 /// Slots of unoptimised code that hold an argument register from the entry on, and nothing else ever.
 fn homes(arena: &Arena, function: &Function) -> FxHashMap<TermId, Register> {
     let mut homes: FxHashMap<TermId, Register> = FxHashMap::default();
-    if !function.is_unoptimised() {
+    if !function.is_unoptimised() || !slots_are_private(arena, function) {
         return homes;
     }
     let by_frame_pointer = |address: TermId| {
