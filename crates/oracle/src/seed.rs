@@ -35,7 +35,7 @@ pub(crate) fn plausible(random: u64) -> u64 {
         4..=6 => more % 40,
         7..=10 => crate::map::POOL + (more % (crate::map::POOL_SIZE / 2)) / 16 * 16,
         11 => (more % 20).wrapping_neg(),
-        12 => more % 100 | (more >> 20) % 100 << 32,
+        12 => (more % 100) | (((more >> 20) % 100) << 32),
         13 => more & 0x7f7f_7f7f_7f7f,
         _ => more.wrapping_mul(0x9e37_79b9_7f4a_7c15),
     }

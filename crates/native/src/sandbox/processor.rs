@@ -4,7 +4,7 @@ use crate::state::NativeError;
 use std::ptr;
 
 /// Registers of the code in a sandbox.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Processor {
     /// rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8–r15.
     pub general: [u64; 16],
@@ -22,12 +22,6 @@ pub struct Processor {
 
 /// The vector registers as words, least significant first.
 pub type Vectors = [[u64; 4]; 16];
-
-impl Default for Processor {
-    fn default() -> Processor {
-        Processor { general: [0; 16], rip: 0, fs_base: 0, flags: 0, vectors: [[0; 4]; 16], x87: None }
-    }
-}
 
 const FLAGS: u64 = crate::State::FLAGS;
 /// Note type of the extended state.
