@@ -28,10 +28,10 @@ mod pair;
 #[cfg(test)]
 mod tests;
 
-pub use input::Input;
+pub use input::{Alias, Input, Script};
 pub use link::CannotLink;
 pub use native::Limits;
-pub use pair::{Difference, Pair, Report};
+pub use pair::{Difference, Objects, Pair, Report};
 pub use seed::Seed;
 pub use shape::{Piece, Place, Prototype, Shape};
 

@@ -38,8 +38,8 @@ pub(crate) struct Linked {
     pub sections: Vec<Loaded>,
     /// What lies where.
     pub names: Names,
-    /// First instruction of the function.
-    pub entry: u64,
+    /// Code that cannot be run: from, to, and why.
+    pub broken: Vec<(u64, u64, String)>,
     /// Undefined functions by the address of their stub, and what may be one.
     pub stubs: BTreeMap<u64, String>,
     /// Undefined data by address.
@@ -48,7 +48,7 @@ pub(crate) struct Linked {
 
 impl Linked {
     /// Links an object at these places.
-    pub fn new(file: &File, function: &str, places: &Places) -> Result<Linked, CannotLink> {
+    pub fn new(file: &File, places: &Places) -> Result<Linked, CannotLink> {
         let mut sections = load(file, places)?;
         let threads = thread_offsets(&sections)?;
         for section in sections.iter_mut().filter(|s| s.thread) {
@@ -56,8 +56,7 @@ impl Linked {
         }
         let mut relocator = Relocator::new(file, places, &sections, threads);
         relocator.apply(&mut sections);
-        let entry = relocator.function(function)?;
-        let table = relocator.table();
+        let (table, broken) = (relocator.table(), relocator.broken());
         if !table.is_empty() {
             let index = object::SectionIndex(usize::MAX);
             sections.push(Loaded { address: map::TABLE, bytes: table, access: Access::Read, thread: false, index });
@@ -69,7 +68,24 @@ impl Linked {
         }
         let names = names(file, places, &sections);
         let of = |known: &BTreeMap<String, u64>| known.iter().map(|(name, at)| (*at, name.clone())).collect();
-        Ok(Linked { sections, names, entry, stubs: of(&places.functions), externs: of(&places.externs) })
+        Ok(Linked { sections, names, broken, stubs: of(&places.functions), externs: of(&places.externs) })
+    }
+
+    /// The first instruction of a function.
+    pub fn function(&self, name: &str) -> Result<u64, CannotLink> {
+        let mut starts: Vec<u64> =
+            self.names.all().iter().filter(|n| n.function && n.name == name).map(|n| n.start).collect();
+        starts.retain(|start| !self.stubs.contains_key(start));
+        starts.dedup();
+        let start = match starts[..] {
+            [start] => start,
+            [] => return Err(CannotLink(format!("`{name}` is not defined"))),
+            _ => return Err(CannotLink(format!("several functions are called `{name}`"))),
+        };
+        match self.broken.iter().find(|(from, to, _)| (*from..*to).contains(&start)) {
+            Some((_, _, why)) => Err(CannotLink(why.clone())),
+            None => Ok(start),
+        }
     }
 
     /// What the sandbox maps for it, without what depends on the input.

@@ -55,6 +55,14 @@ impl Names {
         &self.sorted
     }
 
+    /// The data of a name; the compiler's number may be missing.
+    pub fn named(&self, name: &str) -> Option<&Name> {
+        let data = || self.sorted.iter().filter(|n| !n.function);
+        let exact = data().find(|n| n.name == name);
+        let mut near = data().filter(|n| n.local && stem(&n.name) == stem(name));
+        exact.or_else(|| near.next().filter(|_| near.next().is_none()))
+    }
+
     /// The symbol with an address in it, and the offset. The end of an object counts as its own, unless another begins there.
     pub fn find(&self, address: u64) -> Option<(&Name, u64)> {
         let after = self.sorted.partition_point(|n| n.start <= address);

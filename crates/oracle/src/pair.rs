@@ -9,13 +9,22 @@ use crate::same::Sides;
 use crate::seed::Seed;
 use crate::shape::Shape;
 use native::{Limits, NativeError};
+use std::sync::Arc;
 
 /// Two objects, linked for running.
-#[derive(Clone, Debug)]
-pub struct Pair {
+#[derive(Debug)]
+pub struct Objects {
     linked: [Linked; 2],
     /// The original at other addresses.
     moved: Linked,
+}
+
+/// A function of each of two objects.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    objects: Arc<Objects>,
+    /// First instructions, that of the moved original last.
+    entries: [u64; 3],
 }
 
 /// A difference between the two programs.
@@ -51,27 +60,40 @@ pub struct Report {
 /// Where the moved original's sections lie.
 const SLIDE: u64 = 0x0310_0000;
 
-impl Pair {
+impl Objects {
     /// Links two relocatable objects.
-    pub fn link(objects: [&[u8]; 2], functions: [&str; 2]) -> Result<Pair, CannotLink> {
+    pub fn link(objects: [&[u8]; 2]) -> Result<Objects, CannotLink> {
         let files = [parse(objects[0])?, parse(objects[1])?];
         let places = Places::new([&files[0], &files[1]], 0)?;
         let elsewhere = Places::new([&files[0], &files[1]], SLIDE)?;
-        let original = Linked::new(&files[0], functions[0], &places)?;
-        let candidate = Linked::new(&files[1], functions[1], &places)?;
-        let moved = Linked::new(&files[0], functions[0], &elsewhere)?;
-        Ok(Pair { linked: [original, candidate], moved })
+        let linked = [Linked::new(&files[0], &places)?, Linked::new(&files[1], &places)?];
+        Ok(Objects { linked, moved: Linked::new(&files[0], &elsewhere)? })
+    }
+
+    /// A pair of their functions.
+    pub fn pair(self: &Arc<Objects>, functions: [&str; 2]) -> Result<Pair, CannotLink> {
+        let [original, candidate] = &self.linked;
+        let entries =
+            [original.function(functions[0])?, candidate.function(functions[1])?, self.moved.function(functions[0])?];
+        Ok(Pair { objects: Arc::clone(self), entries })
+    }
+}
+
+impl Pair {
+    /// Links two relocatable objects for a function of each.
+    pub fn link(objects: [&[u8]; 2], functions: [&str; 2]) -> Result<Pair, CannotLink> {
+        Arc::new(Objects::link(objects)?).pair(functions)
     }
 
     /// Names of the functions that neither object need define: those that stubs stand for.
     pub fn callees(&self) -> Vec<String> {
-        let linked = &self.linked[0];
+        let linked = &self.objects.linked[0];
         linked.stubs.values().chain(linked.externs.values()).cloned().collect()
     }
 
     /// Address and size of a symbol of either side, if it lies at the same place in both.
     pub fn object(&self, name: &str) -> Option<(u64, u64)> {
-        let find = |side: usize| self.linked[side].names.all().iter().find(|n| n.name == name);
+        let find = |side: usize| self.objects.linked[side].names.all().iter().find(|n| n.name == name);
         let (a, b) = (find(0)?, find(1)?);
         (a.start == b.start).then_some((a.start, a.size.min(b.size)))
     }
@@ -95,11 +117,11 @@ impl Pair {
         if inputs.is_empty() {
             return Ok(());
         }
-        let mut original = Machine::new(&self.linked[0], inputs)?;
-        let mut candidate = Machine::new(&self.linked[1], inputs)?;
+        let mut original = Machine::new((&self.objects.linked[0], self.entries[0]), inputs)?;
+        let mut candidate = Machine::new((&self.objects.linked[1], self.entries[1]), inputs)?;
         let mut moved: Option<Machine> = None;
-        let sides = Sides { linked: [&self.linked[0], &self.linked[1]] };
-        let with_itself = Sides { linked: [&self.linked[0], &self.moved] };
+        let sides = Sides { linked: [&self.objects.linked[0], &self.objects.linked[1]] };
+        let with_itself = Sides { linked: [&self.objects.linked[0], &self.objects.moved] };
         for (i, input) in inputs.iter().enumerate() {
             let garbage = Seed(input.seed).of(0x6a4ba6e);
             let ours = original.run(input, garbage, shape, limits)?;
@@ -132,7 +154,7 @@ impl Pair {
             };
             let elsewhere = match &mut moved {
                 Some(machine) => machine,
-                None => moved.insert(Machine::new(&self.moved, inputs)?),
+                None => moved.insert(Machine::new((&self.objects.moved, self.entries[2]), inputs)?),
             };
             // Does the original leave open what it does here?
             let again = elsewhere.run(input, garbage.of(1), shape, limits)?;

@@ -3,7 +3,7 @@
 //! What is not supported does not fail: a function with such a relocation is filled with `int3`, so that a run that enters it stops and
 //! says nothing. Only the function itself must be whole.
 
-use crate::link::{CannotLink, Loaded};
+use crate::link::Loaded;
 use crate::map;
 use crate::places::{File, Places};
 use native::Access;
@@ -37,28 +37,19 @@ impl<'f, 'd> Relocator<'f, 'd> {
         self.table.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// The function's first instruction.
-    pub fn function(&self, name: &str) -> Result<u64, CannotLink> {
-        let mut found = None;
-        for symbol in self.file.symbols().filter(|s| s.name() == Ok(name) && s.is_definition()) {
-            if symbol_type(&symbol) == elf::STT_GNU_IFUNC {
-                return Err(CannotLink(format!("`{name}` is resolved at load time")));
-            }
-            let Some(address) = self.defined(&symbol) else { continue };
-            if found.is_some_and(|other| other != address) {
-                return Err(CannotLink(format!("several functions are called `{name}`")));
-            }
-            found = Some(address);
-        }
-        let address = found.ok_or_else(|| CannotLink(format!("`{name}` is not defined")))?;
-        match self.broken.iter().find(|(from, to, _)| (*from..*to).contains(&address)) {
-            Some((_, _, why)) => Err(CannotLink(why.clone())),
-            None => Ok(address),
-        }
+    /// Code that cannot be run: from, to, and why.
+    pub fn broken(self) -> Vec<(u64, u64, String)> {
+        self.broken
     }
 
     /// Applies all relocations.
     pub fn apply(&mut self, sections: &mut [Loaded]) {
+        for symbol in self.file.symbols().filter(|s| symbol_type(s) == elf::STT_GNU_IFUNC) {
+            if let Some(start) = self.defined(&symbol) {
+                let why = format!("`{}` is resolved at load time", symbol.name().unwrap_or(""));
+                self.broken.push((start, start.saturating_add(symbol.size().max(1)), why));
+            }
+        }
         for section in sections {
             let Ok(source) = self.file.section_by_index(section.index) else { continue };
             for (offset, relocation) in source.relocations() {

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 /// A side in its sandbox.
 pub(crate) struct Machine<'l> {
-    pub linked: &'l Linked,
+    linked: &'l Linked,
+    entry: u64,
     sandbox: Sandbox,
     /// What the sandbox holds from the last run.
     known: BTreeMap<u64, Vec<u8>>,
@@ -68,17 +69,17 @@ const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 
 impl<'l> Machine<'l> {
     /// A sandbox with everything that these inputs need.
-    pub fn new(linked: &'l Linked, inputs: &[Input]) -> Result<Machine<'l>, NativeError> {
+    pub fn new((linked, entry): (&'l Linked, u64), inputs: &[Input]) -> Result<Machine<'l>, NativeError> {
         let mut segments = fixed_segments(linked);
         segments.extend(input_segments(inputs)?);
-        Ok(Machine { linked, sandbox: Sandbox::start(&segments)?, known: BTreeMap::new() })
+        Ok(Machine { linked, entry, sandbox: Sandbox::start(&segments)?, known: BTreeMap::new() })
     }
 
     /// Runs the function once.
     pub fn run(&mut self, input: &Input, garbage: Seed, shape: &Shape, limits: Limits) -> Result<Run, NativeError> {
         let mut world = World::new(self.linked, input, garbage)?;
         world.load(&mut self.sandbox, &self.known)?;
-        let entry = entry(self.linked, input, garbage);
+        let entry = entry((self.linked, self.entry), input, garbage);
         self.sandbox.set_processor(&entry)?;
         let mut calls = Vec::new();
         let mut heap = map::HEAP;
@@ -149,12 +150,15 @@ impl<'l> Machine<'l> {
             let stack = stack.collect();
             calls.push(Call { callee: callee.clone(), target, processor, stack, changes: world.changes() });
         }
+        let times = calls.iter().filter(|c| c.callee == callee).count().max(1);
         let result = match called {
             Called::Silent(result) | Called::Event(result) => result,
             Called::Ends => return Ok(Some(End::NoReturn)),
             Called::Faults(address) => return Ok(Some(End::Fault(format!("`{name}` at {address:#x}")))),
             Called::Impossible => return Ok(Some(End::Impossible(format!("`{name}` cannot be a stub")))),
         };
+        let script = input.script.iter().filter(|s| s.callee == name).nth(times - 1).filter(|_| event);
+        let result = result.or_else(|| script.map(|s| input.translate(self.linked, s.result)));
         let number = calls.len() as u64;
         let seed = Seed(input.seed).of(number).named(name);
         stubs::after(&mut processor, prototype, result, seed, garbage.of(number));
@@ -174,13 +178,13 @@ impl Run {
 }
 
 /// The registers at entry.
-fn entry(linked: &Linked, input: &Input, garbage: Seed) -> Processor {
-    let mut processor = Processor { rip: linked.entry, fs_base: map::THREAD_POINTER, ..Processor::default() };
+fn entry((linked, first): (&Linked, u64), input: &Input, garbage: Seed) -> Processor {
+    let mut processor = Processor { rip: first, fs_base: map::THREAD_POINTER, ..Processor::default() };
     for (i, register) in processor.general.iter_mut().enumerate() {
         *register = garbage.number(0xe0 + i as u64);
     }
     for (register, value) in [7, 6, 2, 1, 8, 9].into_iter().zip(input.general) {
-        processor.general[register] = value;
+        processor.general[register] = input.translate(linked, value);
     }
     processor.general[0] = input.rax;
     processor.general[4] = map::STACK_TOP;

@@ -111,15 +111,18 @@ impl World {
             world.add(start * PAGE, vec![0; (count * PAGE) as usize], true);
         }
         for (address, bytes) in &input.memory {
-            world.put(*address, bytes)?;
+            world.put(*address, &input.translate_bytes(linked, *address, bytes))?;
         }
         for (name, offset, bytes) in &input.objects {
-            if let Some(named) = linked.names.all().iter().find(|n| n.name == *name) {
+            if let Some(named) = linked.names.named(name) {
+                let at = named.start.wrapping_add(*offset);
+                let room = named.size.saturating_sub(*offset).min(bytes.len() as u64) as usize;
                 // What the side has made read-only it knows.
-                let _ = world.put(named.start.wrapping_add(*offset), bytes);
+                let _ = world.put(at, &input.translate_bytes(linked, *offset, &bytes[..room]));
             }
         }
         for (i, word) in std::iter::once(&map::STUBS).chain(&input.stack).enumerate() {
+            let word = input.translate(linked, *word);
             world.put(map::STACK_TOP + 8 * i as u64, &word.to_le_bytes())?;
         }
         Ok(world)
