@@ -187,7 +187,10 @@ pub(super) fn allocators(
         for function in functions {
             let fresh = |name: &str| match defined.contains(name) || function.defined.contains(name) {
                 true => known.contains(name) && !replaceable.contains(name),
-                false => library::contract(name).is_some_and(library::Contract::returns_fresh),
+                false => {
+                    let row = library::row(name, function.callees.get(name));
+                    row.is_some_and(library::Contract::returns_fresh)
+                }
             };
             if !known.contains(&function.name) && returns_fresh(arena, function, &fresh) {
                 known.insert(function.name.clone());
