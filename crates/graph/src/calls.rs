@@ -101,9 +101,16 @@ impl<'a> Context<'a> {
         self.functions.iter().any(|f| f.points.iter().any(calls))
     }
 
-    /// The library contract of a function that neither program defines.
+    /// The library contract of a function, if it is about this one.
     pub fn contract(&self, name: &str) -> Option<&'static library::Contract> {
-        if self.functions.iter().any(|f| f.defined.contains(name)) { None } else { library::contract(name) }
+        library::applicable(self.functions, name)
+    }
+
+    /// Why a call of this function cannot be treated at all: a function of this name in the library returns twice, or in the
+    /// x87 stack. Whoever declares it otherwise may still mean that one.
+    pub fn refused_callee(&self, name: &str) -> Option<&'static str> {
+        let own = self.functions.iter().any(|f| f.defined.contains(name));
+        library::contract(name).filter(|_| !own).and_then(|c| c.unsupported)
     }
 
     /// The name called, if it is known.
@@ -143,6 +150,9 @@ impl<'a> Context<'a> {
     /// table, else everything that the original has set up.
     pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {
         let contract = name.and_then(|n| self.contract(n));
+        if contract.is_some() {
+            self.assume(Assumption::about("library", name.unwrap_or_default()));
+        }
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
         let local = name.and_then(|n| self.functions[0].contracts.get(n));
         let allocates =
@@ -241,9 +251,7 @@ impl<'a> Context<'a> {
         let mut out = Vec::with_capacity(shape.arguments.len());
         for argument in &shape.arguments {
             let Some(argument) = shape.on_side(argument, side) else { continue };
-            // Compilers rely on a `_Bool` argument being extended to 32 bits.
-            let bytes = if argument.boolean { argument.bytes.max(4) } else { argument.bytes };
-            let value = self.value_at(state, &Value { bytes, ..argument }, side, place)?;
+            let value = self.value_at(state, &argument.as_passed(), side, place)?;
             let value = self.canonical_value(value);
             out.push(self.outward(side, place, value, true)?);
         }

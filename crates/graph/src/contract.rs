@@ -400,7 +400,7 @@ fn liveness_where(
     let called = |callee: &Callee| match callee {
         Callee::Named(name) => {
             let declared = function.callees.get(name).filter(|s| s.unsupported.is_none()).cloned();
-            let row = || library::contract(name).filter(|_| !function.defined.contains(name));
+            let row = || library::row(name, function.callees.get(name)).filter(|_| !function.defined.contains(name));
             let known = declared.or_else(|| signature_of(name)).or_else(|| row().map(library::Contract::signature));
             match known.filter(|s| s.unsupported.is_none() && !s.variadic && !reads_any(name)) {
                 Some(signature) => mask(&mut signature.arguments.iter().filter_map(|v| match v.place {
@@ -580,12 +580,13 @@ fn effect(
                 let callee = if defined.contains(name.as_str()) || function.defined.contains(name) {
                     known.get(name).copied().unwrap_or(LocalEffect::Unknown)
                 } else {
-                    match library::contract(name).map(|c| c.effect) {
+                    let row = library::row(name, function.callees.get(name));
+                    match row.map(|c| c.effect) {
                         Some(library::Effect::Pure { reads_memory: false, .. }) => LocalEffect::Pure,
                         Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => {
                             LocalEffect::Reads
                         }
-                        _ if library::manages_heap(name) => LocalEffect::Heap,
+                        _ if row.is_some() && library::manages_heap(name) => LocalEffect::Heap,
                         _ => LocalEffect::Unknown,
                     }
                 };

@@ -554,7 +554,7 @@ impl Analysis<'_> {
                 None if declared => return Vec::new(),
                 None => {
                     let own = self.defined.contains(name.as_str()) || function.defined.contains(name);
-                    let row = library::contract(name).filter(|_| !own);
+                    let row = library::row(name, function.callees.get(name)).filter(|_| !own);
                     if row.is_some_and(|c| c.noreturn) {
                         return Vec::new();
                     }

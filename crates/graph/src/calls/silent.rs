@@ -25,6 +25,7 @@ impl Executor<'_, '_> {
         let Some(contract) = self.context.contract(name) else {
             return self.silent_local_call(place, name, guard, state);
         };
+        self.context.assume(Assumption::about("library", name.as_str()));
         let signature = contract.signature();
         let shape =
             Shape { arguments: signature.arguments.clone(), results: signature.results.clone(), ..Shape::default() };
@@ -132,7 +133,7 @@ impl Executor<'_, '_> {
         for argument in &shape.arguments {
             let forgotten = matches!(argument.place, Place::Register(r) if shape.forgets.contains(&r));
             let Some(argument) = shape.on_side(argument, self.side) else { continue };
-            let value = self.context.value_at(state, &argument, self.side, place)?;
+            let value = self.context.value_at(state, &argument.as_passed(), self.side, place)?;
             let value = self.context.canonical_value(value);
             let escapes = reads || returns_address && !forgotten;
             operands.push(self.context.outward(self.side, place, value, escapes)?);

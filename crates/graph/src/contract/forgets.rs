@@ -327,7 +327,7 @@ impl<'f> Visit<'_, 'f> {
             Held::Number(_) => None,
         };
         let own = |name: &str| self.by_name.contains_key(name) || self.function.defined.contains(name);
-        let row = |name: &str| library::contract(name).filter(|_| !own(name));
+        let row = |name: &str| library::row(name, self.function.callees.get(name)).filter(|_| !own(name));
         let mut result = 0;
         match &call.callee {
             Callee::Named(name) => {

@@ -205,7 +205,10 @@ pub(super) fn allocators(
         for function in functions {
             let fresh = |name: &str| match defined.contains(name) || function.defined.contains(name) {
                 true => known.contains(name) && !replaceable.contains(name),
-                false => library::contract(name).is_some_and(library::Contract::returns_fresh),
+                false => {
+                    let row = library::row(name, function.callees.get(name));
+                    row.is_some_and(library::Contract::returns_fresh)
+                }
             };
             let once = function.volatile.is_none() && call_that_returns_twice(function, twice).is_none();
             if once && !known.contains(&function.name) && returns_fresh(arena, function, &fresh) {

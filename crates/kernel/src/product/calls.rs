@@ -104,7 +104,7 @@ impl<'a> Checker<'_, 'a> {
         }
         let name = names[0].clone();
         let hint = name.clone().unwrap_or_else(|| "pointer".to_string());
-        if let Some(what) = name.as_deref().and_then(|n| self.context.contract(n)).and_then(|c| c.unsupported) {
+        if let Some(what) = name.as_deref().and_then(|n| self.context.refused_callee(n)) {
             let stuck = Stuck::Unsupported {
                 side: Side::Original,
                 address: places[0],
