@@ -3,6 +3,7 @@
 //! Each command installs what it needs where it can (root on a Debian-like system) and otherwise prints the line
 //! that would. Nothing here is part of the prover, so its dependencies stay few: this compiles first.
 
+mod attack;
 mod baseline;
 mod bench;
 mod build;
@@ -27,6 +28,9 @@ usage: cargo xtask COMMAND
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
+  attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--lockstep FILE]
+                                   generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
+                                   A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
@@ -37,6 +41,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["bench", "kernels", rest @ ..] => match kernels::Request::parse(rest) {
             Some(request) => kernels::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["attack", rest @ ..] => match attack::Request::parse(rest) {
+            Some(request) => attack::run(request),
             None => Err(USAGE.to_string()),
         },
         ["bench", "regalloc"] => regalloc::run(),

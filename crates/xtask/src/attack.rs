@@ -1,0 +1,62 @@
+//! `cargo xtask attack`: pairs with a known answer against the prover (crate `attack`).
+
+use crate::{build, root, tools};
+use attack::{Area, Options};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the command line asks for.
+pub struct Request {
+    options: Options,
+    lockstep: Option<PathBuf>,
+}
+
+impl Request {
+    /// Reads the words after `attack`.
+    pub fn parse(words: &[&str]) -> Option<Request> {
+        let mut request = Request { options: Options::default(), lockstep: None };
+        let options = &mut request.options;
+        let mut rest = words;
+        while let [name, value, tail @ ..] = rest {
+            match *name {
+                "--minutes" => options.time = Some(Duration::try_from_secs_f64(value.parse::<f64>().ok()? * 60.0).ok()?),
+                "--batches" => options.batches = Some(value.parse().ok()?),
+                "--seed" => options.seed = value.parse().ok()?,
+                "--timeout" => options.timeout = value.parse().ok()?,
+                "--inputs" => options.inputs = value.parse().ok()?,
+                "--jobs" => options.jobs = value.parse().ok()?,
+                "--area" if *value == "all" => options.area = None,
+                "--area" => options.area = Some(Area::named(value)?),
+                "--lockstep" => request.lockstep = Some(value.into()),
+                _ => return None,
+            }
+            rest = tail;
+        }
+        if options.time.is_none() && options.batches.is_none() {
+            options.time = Some(Duration::from_secs(60));
+        }
+        rest.is_empty().then_some(request)
+    }
+
+    /// A bounded number of batches with a fixed seed, for the tests.
+    pub fn bounded() -> Request {
+        Request { options: Options { batches: Some(2 * attack::AREAS.len() as u64), ..Options::default() }, lockstep: None }
+    }
+}
+
+/// Attacks, prints the table, and fails if there is a wrong proof.
+pub fn run(request: Request) -> Result<(), String> {
+    tools::require(&[&tools::GCC_12, &tools::CLANG_19, &tools::Z3, &tools::BINUTILS])?;
+    let lockstep = match request.lockstep {
+        Some(path) => path,
+        None => build::lockstep()?,
+    };
+    let directory = root().join("target/attack");
+    let summary = attack::run(request.options, &lockstep, &directory)?;
+    print!("{}", summary.render());
+    let total = summary.total();
+    if total.wrong > 0 {
+        return Err(format!("xtask attack: {} wrong proofs; reproducers are in {}", total.wrong, directory.join("wrong").display()));
+    }
+    Ok(())
+}
