@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
     pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {
         let contract = name.and_then(|n| self.contract(n));
         if contract.is_some() {
-            self.assume(Assumption::about("library", name.unwrap_or_default()));
+            self.assume(Assumption::Library(name.unwrap_or_default().to_string()));
         }
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
         let local = name.and_then(|n| self.functions[0].contracts.get(n));

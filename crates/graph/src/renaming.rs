@@ -99,7 +99,7 @@ impl Executor<'_, '_> {
             if self.context.contract("malloc").is_none() {
                 return Ok(Outcome::AsWritten);
             }
-            self.context.assume(Assumption::about("library", "calloc"));
+            self.context.assume(Assumption::Library("calloc".to_string()));
             let (arguments, zeroes) = (vec![length], Some(length));
             return Ok(Outcome::Event(RenamedCall {
                 callee: "malloc",
@@ -117,9 +117,9 @@ impl Executor<'_, '_> {
             if self.context.contract(callee).is_none() {
                 return Ok(Outcome::AsWritten);
             }
-            self.context.assume(Assumption::about("library", *callee));
+            self.context.assume(Assumption::Library(callee.to_string()));
         }
-        self.context.assume(Assumption::about("library", name.as_str()));
+        self.context.assume(Assumption::Library(name.clone()));
         let (callee, wanted) = match action {
             Action::Nothing => {
                 self.finish(place, guard, state, &given, &result, None)?;

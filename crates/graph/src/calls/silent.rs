@@ -25,7 +25,7 @@ impl Executor<'_, '_> {
         let Some(contract) = self.context.contract(name) else {
             return self.silent_local_call(place, name, guard, state);
         };
-        self.context.assume(Assumption::about("library", name.as_str()));
+        self.context.assume(Assumption::Library(name.clone()));
         let signature = contract.signature();
         let shape =
             Shape { arguments: signature.arguments.clone(), results: signature.results.clone(), ..Shape::default() };
