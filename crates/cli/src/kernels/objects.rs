@@ -9,7 +9,7 @@ use kernel::updates::Subject;
 use lift_c::{Error, Settings, Source};
 use pair::new_arena;
 use search::updates::{KernelOutcome, KernelVerdict, check_object_code};
-use search::{Reason, ReasonKind};
+use search::{Reason, ReasonKind, WitnessKind};
 use std::path::{Path, PathBuf};
 use term::Arena;
 
@@ -159,7 +159,7 @@ impl Job {
         let mut outcome = check_object_code(&loaded.interface, loaded.subjects(), self.options);
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == "input" => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
                 let object = |path: &PathBuf| (!is_c(path)).then(|| path.clone());
                 let side = |path: &PathBuf, name| replay::Side {
                     source: &loaded.source,
