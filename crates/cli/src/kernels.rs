@@ -8,7 +8,7 @@ use crate::{certificates, deliver};
 use lift_c::{Error, Settings, Source};
 use report::kernels::{KernelFunction, KernelReport};
 use search::updates::{KernelOptions, KernelOutcome, KernelVerdict, check_kernels};
-use search::{Reason, ReasonKind};
+use search::{Reason, ReasonKind, WitnessKind};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -225,7 +225,7 @@ impl Job {
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == "input" => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
                 let verdict = replay::replay(sides, witness);
                 Ok(replayed(outcome, verdict))
             }

@@ -6,6 +6,7 @@
 //! Trust: full, and therefore small.
 
 mod certificate;
+mod pair;
 mod proof;
 mod identical;
 mod product;
@@ -33,6 +34,7 @@ pub use expression::Expression;
 pub use identical::are_identical;
 pub use location::{Location, Spot};
 pub use obligation::Failure;
+pub use pair::Pair;
 pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
@@ -41,15 +43,15 @@ use solver::Solver;
 use std::time::Instant;
 use term::Arena;
 
-/// Checks a certificate for two functions. The arena must have its registers declared and own the functions' terms.
+/// Checks a certificate for two functions. The arena is the one that was prepared with them.
 pub fn check(
     arena: &mut Arena,
-    original: &Function,
-    candidate: &Function,
+    pair: &Pair,
     certificate: &Certificate,
     solver: &mut Solver,
     deadline: Option<Instant>,
 ) -> Result<CheckedProof, Rejection> {
+    let [original, candidate] = pair.functions();
     for (function, hash) in [(original, &certificate.original_hash), (candidate, &certificate.candidate_hash)] {
         if function.hash != *hash {
             return Err(Rejection::Malformed(format!("the certificate is about another version of {}", function.name)));

@@ -3,6 +3,7 @@
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
 use crate::{Detail, Summary};
+use graph::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -135,7 +136,9 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         statistics: (detail == Detail::Statistics).then(|| statistics(row)),
     };
     match &row.finding {
-        Finding::Equivalent(assumptions) => function.assumptions.clone_from(assumptions),
+        Finding::Equivalent(assumptions) => {
+            function.assumptions = assumptions.iter().map(Assumption::to_string).collect()
+        }
         Finding::Different(found) => function.witness = Some(witness(found)),
         Finding::Unknown(reason) => {
             function.reason =
@@ -158,7 +161,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
 
 fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
-        kind: witness.kind,
+        kind: witness.kind.name(),
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
         memory: witness.memory.iter().map(json_bytes).collect(),
         calls: witness
@@ -214,7 +217,11 @@ mod tests {
 
     #[test]
     fn a_proof() {
-        let mut row = samples::row("f", samples::equivalent(&["frame-private", "in-bounds(g)"]), 2);
+        let mut row = samples::row(
+            "f",
+            samples::equivalent(&[Assumption::FramePrivate, Assumption::InBounds("g".to_string())]),
+            2,
+        );
         row.candidate_name = Some("f_new");
         row.certificate = Some("proofs/f.json");
         renders_to(

@@ -19,5 +19,6 @@ pub use session::{Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use strategy::Strategy;
 pub use verdict::{
-    Behaviour, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessRegister,
+    Behaviour, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessKind,
+    WitnessRegister,
 };

@@ -5,7 +5,7 @@ use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
 use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use graph::{Function, Side, Stuck};
-use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Rejection};
+use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -88,14 +88,15 @@ impl Session {
         &self.options.tests
     }
 
-    /// Decides one pair. The arena must have its registers declared and own the functions' terms.
-    pub fn check_pair(&self, arena: &mut Arena, original: &Function, candidate: &Function) -> Outcome {
+    /// Decides one pair. The arena is the one that was prepared with it.
+    pub fn check_pair(&self, arena: &mut Arena, pair: &Pair) -> Outcome {
+        let [original, candidate] = pair.functions();
         let deadline = Instant::now() + self.options.timeout;
         let start = Instant::now();
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
         if kernel::are_identical(original, candidate)
-            && let Some(outcome) = self.identical(arena, original, candidate, deadline)
+            && let Some(outcome) = self.identical(arena, pair, deadline)
         {
             return outcome;
         }
@@ -116,7 +117,7 @@ impl Session {
         let (mut strategy, mut hurried) = ("events", false);
         let mut tried = None;
         let (result, certificate) = if guidances.is_empty() {
-            self.prove(arena, [original, candidate], &mut solver, deadline, 0)
+            self.prove(arena, pair, &mut solver, deadline, 0)
         } else {
             let mut best = None;
             for guidance in guidances {
@@ -127,8 +128,7 @@ impl Session {
                     break;
                 }
                 let mut search = LoopSearch {
-                    original,
-                    candidate,
+                    pair,
                     runner: &mut runner,
                     solver: &mut solver,
                     deadline: Instant::now() + share,
@@ -180,8 +180,7 @@ impl Session {
         if has_loops([original, candidate]) {
             let left = deadline.saturating_duration_since(Instant::now()) / 2;
             let until = Instant::now() + left.min((budget / UNROLL_SHARE).max(UNROLL_SEARCH));
-            let functions = [original, candidate];
-            match self.unroll(arena, functions, &mut runner, &mut solver, until) {
+            match self.unroll(arena, pair, &mut runner, &mut solver, until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
                 Some(Unrolled::Equivalent(proof, certificate)) => {
                     return self.proved(arena, &mut runner, (proof, *certificate), "unrolling", statistics, deadline);
@@ -203,16 +202,10 @@ impl Session {
     }
 
     /// The same code twice. Nothing is assumed, so no run of the original is needed to show that the assumptions can hold.
-    fn identical(
-        &self,
-        arena: &mut Arena,
-        original: &Function,
-        candidate: &Function,
-        deadline: Instant,
-    ) -> Option<Outcome> {
-        let certificate = Bindings::default().certificate(original, candidate);
+    fn identical(&self, arena: &mut Arena, pair: &Pair, deadline: Instant) -> Option<Outcome> {
+        let certificate = Bindings::default().certificate(pair.original(), pair.candidate());
         let mut solver = self.pool.take(deadline);
-        let proof = kernel::check(arena, original, candidate, &certificate, &mut solver, Some(deadline)).ok()?;
+        let proof = kernel::check(arena, pair, &certificate, &mut solver, Some(deadline)).ok()?;
         let verdict = Verdict::Equivalent(proof);
         let statistics = Statistics::default();
         Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate) })
@@ -259,7 +252,7 @@ impl Session {
     fn unroll(
         &self,
         arena: &mut Arena,
-        functions: [&Function; 2],
+        pair: &Pair,
         runner: &mut Runner,
         solver: &mut Solver,
         until: Instant,
@@ -268,7 +261,7 @@ impl Session {
             if Instant::now() >= until {
                 return None;
             }
-            let (result, certificate) = self.prove(arena, functions, solver, until, turns);
+            let (result, certificate) = self.prove(arena, pair, solver, until, turns);
             match result {
                 Ok(proof) => return Some(Unrolled::Equivalent(proof, Box::new(certificate))),
                 Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) => {
@@ -288,11 +281,12 @@ impl Session {
     fn prove(
         &self,
         arena: &mut Arena,
-        [original, candidate]: [&Function; 2],
+        pair: &Pair,
         solver: &mut Solver,
         deadline: Instant,
         turns: u32,
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
+        let [original, candidate] = pair.functions();
         let mut bindings = Bindings::default();
         let mut rounds = 0;
         loop {
@@ -300,7 +294,7 @@ impl Session {
             if turns > 0 {
                 certificate.edges.push(EdgeClaim { from: None, to: 0, original: turns, candidate: turns, more: 0 });
             }
-            let result = kernel::check(arena, original, candidate, &certificate, solver, Some(deadline));
+            let result = kernel::check(arena, pair, &certificate, solver, Some(deadline));
             rounds += 1;
             let claimed = match &result {
                 Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(original, *at, *other),

@@ -16,7 +16,7 @@ pub use explain::{reason, rejection};
 pub use infer::{Because, Failure, Inference, Need, Source, Unmet, infer};
 pub use refute::{AllocationError, Used};
 
-use crate::{Behaviour, Reason, Witness};
+use crate::{Behaviour, Reason, Witness, WitnessKind};
 use kernel::CheckedProof;
 use kernel::regalloc::Claim;
 use machine::{Function, Names};
@@ -64,7 +64,7 @@ pub fn witness(error: &AllocationError) -> Witness {
         line: None,
     };
     Witness {
-        kind: "uninterpreted",
+        kind: WitnessKind::Uninterpreted,
         registers: Vec::new(),
         memory: Vec::new(),
         calls: Vec::new(),

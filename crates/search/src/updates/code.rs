@@ -4,6 +4,7 @@ use super::race;
 use super::witness::{attempts, memory, same, show};
 use super::{KernelOptions, KernelOutcome, KernelVerdict, KernelWitness, unknown};
 use crate::ReasonKind;
+use crate::WitnessKind;
 use ::code::Placement;
 use ::updates::{Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Overflow, Program, execute};
 use graph::Side;
@@ -122,7 +123,7 @@ fn witness(interface: &Program, inputs: super::Inputs, limits: Limits) -> Option
     let mut numbers = Numbers { inputs: inputs.for_program(interface), overflow: Overflow::Wraps };
     let start = execute(interface, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     Some(KernelWitness {
-        kind: "input",
+        kind: WitnessKind::Input,
         inputs,
         memory: memory(interface, &start, inputs),
         cell: String::new(),
@@ -192,7 +193,7 @@ fn undefined(
             let Some((_, Err(fault))) = run(interface, sides, &pairing, inputs, limits, placement) else { continue };
             if fault.kind == FaultKind::Undefined {
                 let mut shown = witness(interface, inputs, limits)?;
-                shown.kind = "undefined";
+                shown.kind = WitnessKind::Undefined;
                 shown.original = "is defined".to_string();
                 shown.candidate = fault.detail.clone();
                 return Some(Box::new(shown));

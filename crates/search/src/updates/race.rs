@@ -8,6 +8,7 @@ use super::inputs::{Inputs, PATTERNS};
 use super::witness::{KernelWitness, memory, run_alone, show};
 use super::{KernelOptions, KernelVerdict, unknown};
 use crate::ReasonKind;
+use crate::WitnessKind;
 use ::updates::{Floating, Hashed, Hashes, Limits, Observer, Parallel, Program, Schedule, Stmt, Symbolic, execute};
 use rustc_hash::FxHashMap;
 use std::time::Instant;
@@ -250,7 +251,7 @@ fn witness(
             let named = conflict.object.map_or_else(String::new, |(o, c)| candidate.objects[o as usize].cell_name(c));
             let file = candidate.file.rsplit('/').next().unwrap_or(&candidate.file);
             return Some(Box::new(KernelWitness {
-                kind: "race",
+                kind: WitnessKind::Race,
                 inputs,
                 memory: memory(original, &ours, inputs),
                 original: format!("leaves {} in {cell}", show(a)),
