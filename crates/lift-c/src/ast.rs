@@ -168,6 +168,8 @@ pub struct Variable {
     pub constant: bool,
     /// Is it `static`?
     pub is_static: bool,
+    /// Is it `extern`?
+    pub is_extern: bool,
     /// Is it `volatile`?
     pub volatile: bool,
     /// Line.
@@ -241,8 +243,6 @@ pub struct Function {
     pub scop: bool,
     /// Is it in the main file?
     pub main_file: bool,
-    /// Its tokens, from the first of its declaration on.
-    pub tokens: std::ops::Range<usize>,
 }
 
 /// A file.

@@ -8,7 +8,7 @@ use crate::ast::{Basic, File, Function, Initializer, Parameter, Stmt, StmtKind, 
 use crate::error::Error;
 use crate::lexer::{Kind, Name, Names, Token};
 use crate::preprocess::Unit;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 mod declarator;
 mod expressions;
@@ -31,6 +31,10 @@ pub(crate) struct Parser<'a> {
     /// Names of types, by scope; `None` hides an outer one.
     types: Vec<FxHashMap<Name, Option<Type>>>,
     tags: FxHashMap<Name, u32>,
+    /// Enumerations by tag: their type.
+    enums: FxHashMap<Name, Type>,
+    /// Names of variables, functions, parameters and types, at any scope.
+    declared: FxHashSet<Name>,
     declarations: u32,
     scop: bool,
 }
@@ -46,6 +50,8 @@ pub(crate) fn parse(unit: &Unit, names: &Names) -> Result<File, Error> {
         file: File::default(),
         types: vec![FxHashMap::default()],
         tags: FxHashMap::default(),
+        enums: FxHashMap::default(),
+        declared: FxHashSet::default(),
         declarations: 0,
         scop: false,
     };
@@ -60,6 +66,7 @@ pub(crate) fn parse(unit: &Unit, names: &Names) -> Result<File, Error> {
             parser.skip_external();
         }
     }
+    parser.one_meaning()?;
     Ok(parser.file)
 }
 
@@ -122,6 +129,25 @@ impl<'a> Parser<'a> {
         self.depth -= 1;
     }
 
+    /// Enumerators are kept without their scopes, so a name of one may have no other meaning anywhere.
+    fn one_meaning(&self) -> Result<(), Error> {
+        let mut seen = FxHashSet::default();
+        for (name, _) in &self.file.constants {
+            if !seen.insert(*name) || self.declared.contains(name) {
+                return Err(
+                    self.unsupported(format!("the enumerator `{}`, a name with two meanings", self.names.text(*name)))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn unsupported(&self, what: impl Into<String>) -> Error {
+        let token = self.peek();
+        let file = self.files.get(token.file as usize).cloned().unwrap_or_default();
+        Error::Unsupported { file, line: token.line, what: what.into() }
+    }
+
     fn in_system_header(&self) -> bool {
         self.peek().file != 0
     }
@@ -168,7 +194,7 @@ impl<'a> Parser<'a> {
             self.skip_external();
             return Ok(());
         }
-        let (first, line, main_file) = (self.at, self.peek().line, self.peek().file == 0);
+        let (line, main_file) = (self.peek().line, self.peek().file == 0);
         let specifiers = self.specifiers()?;
         if self.eat(";") {
             return Ok(());
@@ -178,7 +204,7 @@ impl<'a> Parser<'a> {
         self.skip_attributes();
         if self.text() == "{" {
             let Type::Function(result, parameters) = ty else { return Err(self.unexpected("`;`")) };
-            return self.definition(name, (*result, parameters), &specifiers, first, (line, main_file));
+            return self.definition(name, (*result, parameters), &specifiers, (line, main_file));
         }
         for variable in self.rest_of_declaration(specifiers, name, ty)? {
             self.file.file_names.push(variable.name);
@@ -192,7 +218,6 @@ impl<'a> Parser<'a> {
         name: Name,
         (result, parameters): (Type, Vec<Parameter>),
         specifiers: &Specifiers,
-        first: usize,
         (line, main_file): (u32, bool),
     ) -> Result<(), Error> {
         self.scop = false;
@@ -205,6 +230,7 @@ impl<'a> Parser<'a> {
             _ => Vec::new(),
         };
         self.types.pop();
+        self.declared.insert(name);
         self.file.file_names.push(name);
         let function = Function {
             name,
@@ -215,7 +241,6 @@ impl<'a> Parser<'a> {
             is_static: specifiers.is_static,
             scop: self.scop,
             main_file,
-            tokens: first..self.at,
         };
         self.file.functions.push(function);
         Ok(())
@@ -229,6 +254,7 @@ impl<'a> Parser<'a> {
             let line = self.peek().line;
             if specifiers.is_typedef {
                 self.file.file_names.push(name);
+                self.declared.insert(name);
                 if let Some(scope) = self.types.last_mut() {
                     scope.insert(name, Some(ty));
                 }
@@ -243,6 +269,7 @@ impl<'a> Parser<'a> {
                         init,
                         constant: specifiers.constant,
                         is_static: specifiers.is_static,
+                        is_extern: specifiers.is_extern,
                         volatile: specifiers.volatile,
                         line,
                         number: self.declarations,
@@ -309,6 +336,7 @@ impl<'a> Parser<'a> {
 
     /// The name is a variable from here on, whatever type had it before.
     fn hide(&mut self, name: Name) {
+        self.declared.insert(name);
         if self.types.iter().any(|scope| scope.contains_key(&name))
             && let Some(scope) = self.types.last_mut()
         {

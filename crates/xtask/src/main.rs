@@ -4,6 +4,7 @@
 //! that would. Nothing here is part of the prover, so its dependencies stay few: this compiles first.
 
 mod attack;
+mod attack_c;
 mod baseline;
 mod bench;
 mod build;
@@ -31,6 +32,8 @@ usage: cargo xtask COMMAND
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all
+  attack-c [--minutes M] [--pairs N] [--seed S] [--lockstep BIN]
+                                   random C kernels against mutants of themselves; every `equivalent` is run
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
@@ -50,6 +53,10 @@ fn main() -> ExitCode {
         ["bench", "regalloc"] => regalloc::run(),
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
             Some(request) => bench::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["attack-c", rest @ ..] => match attack_c::Request::parse(rest) {
+            Some(request) => attack_c::run(request),
             None => Err(USAGE.to_string()),
         },
         ["help" | "--help" | "-h"] => {
