@@ -115,6 +115,10 @@ impl<'a> Lowerer<'a> {
             let (Some(a), Some(b)) = (number(a), number(b)) else {
                 return Err(self.unsupported("a comparison of a pointer with a number"));
             };
+            // Where different objects lie is not known, so the distance must be one inside an object; null is no place.
+            let null = |value: &Int| matches!(value, Int::Const(0));
+            let (a, b) =
+                if null(&a) || null(&b) { (a, b) } else { (Int::Distance(Box::new((a, b)), 1), Int::Const(0)) };
             return Ok(Val::Int(Int::Compare(cmp, Scalar::I64, Box::new((a, b))), Scalar::I32));
         }
         let (Some(left), Some(right)) = (type_of(&a), type_of(&b)) else {
