@@ -6,10 +6,10 @@ use crate::pairing::{Pair, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
+use crate::{certificates, complain, deliver, kernels, machine_ir, native, start_states};
 use graph::{Contracts, Undefined};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
-use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
+use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -113,6 +113,7 @@ fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
         strategy: Strategy::from_name(&arguments.strategy).unwrap_or_default(),
         dump_queries: arguments.dump_queries.clone(),
         tests,
+        native: if arguments.no_run { Native::Forbidden } else { Native::Allowed },
     }
 }
 
@@ -141,8 +142,15 @@ fn compare_all(
         let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
         let undefined = undefined(arguments.no_ub);
         let contracts = Arc::new(local_contracts(&original, &candidate, undefined, arguments.timeout));
+        let objects = (!arguments.no_run).then(|| native::Objects::link([&original, &candidate]));
         move |index: usize| {
-            compare(&session, [&original, &candidate], &contracts, &pairs[index], undefined).unwrap_or_else(unknown)
+            let pair = &pairs[index];
+            let outcome = compare(&session, [&original, &candidate], &contracts, pair, undefined);
+            let mut outcome = outcome.unwrap_or_else(unknown);
+            if let (Some(objects), Some(theirs)) = (&objects, pair.candidate) {
+                objects.try_proof([&original, &candidate], [pair.original, theirs], &mut outcome);
+            }
+            outcome
         }
     };
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
@@ -208,7 +216,13 @@ pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
 }
 
 pub fn unknown(reason: Reason) -> Outcome {
-    Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics: Statistics::default(), certificate: None }
+    Outcome {
+        verdict: Verdict::Unknown(reason),
+        strategy: None,
+        statistics: Statistics::default(),
+        certificate: None,
+        native: Default::default(),
+    }
 }
 
 /// The candidate's name for the function, if it is another. An alias of the same function is not another.

@@ -45,6 +45,11 @@ impl Program {
         &self.image.functions()[self.functions[function]].name
     }
 
+    /// The file as it was read.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
     /// Position of a function in [`Program::names`].
     pub fn find(&self, name: &str) -> Option<usize> {
         let index = self.image.find(name)?;
