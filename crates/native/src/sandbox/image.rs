@@ -4,6 +4,7 @@
 //! not ask for, except what the stub then unmaps.
 
 use super::Sandbox;
+use super::tracee::TICK;
 use crate::function::Access;
 use crate::state::NativeError;
 
@@ -125,15 +126,18 @@ const R8: [u8; 2] = [0x49, 0xb8];
 ///
 /// Trust: read it as if the user's files depended on it.
 fn stub() -> Vec<u8> {
-    /// Where the filter lies behind the code.
+    /// Where the filter lies behind the code, and the timer.
     const DATA: u64 = 0x400;
-    let steps: [(i64, [u64; 5], bool); 5] = [
+    const TIMER: u64 = 0x500;
+    let steps: [(i64, [u64; 5], bool); 6] = [
         (libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0], true),
         // No clock: `rdtsc` faults. Not every system can do that.
         (libc::SYS_prctl, [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0], false),
         (libc::SYS_close_range, [0, u64::from(u32::MAX), 0, 0, 0], true),
         // The stack, the system kernel's own code and whatever else lies up there.
         (libc::SYS_munmap, [Sandbox::HIGHEST, 0x7fff_ffff_f000 - Sandbox::HIGHEST, 0, 0, 0], true),
+        // A signal, which stops the process for us, whenever it has used so much processor time.
+        (libc::SYS_setitimer, [libc::ITIMER_PROF as u64, STUB + TIMER, 0, 0, 0], true),
         (libc::SYS_seccomp, [libc::SECCOMP_SET_MODE_FILTER as u64, 0, STUB + DATA, 0, 0], true),
     ];
     let mut out = Vec::new();
@@ -155,5 +159,9 @@ fn stub() -> Vec<u8> {
     // struct sock_filter: return "kill the process", whatever the system call is.
     out.extend([libc::BPF_RET as u8 | libc::BPF_K as u8, 0, 0, 0]);
     out.extend(libc::SECCOMP_RET_KILL_PROCESS.to_le_bytes());
+    out.resize(TIMER as usize, 0xcc);
+    // struct itimerval: interval and first time, in seconds and microseconds.
+    let microseconds = TICK.as_micros() as u64;
+    out.extend([0, microseconds, 0, microseconds].into_iter().flat_map(u64::to_le_bytes));
     out
 }

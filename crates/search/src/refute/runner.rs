@@ -216,14 +216,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach.
-    fn points_to_statics(&self, input: &Input) -> bool {
+    pub(super) fn points_to_statics(&self, input: &Input) -> bool {
         let is_static = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { local: true, function: false, .. });
         let found = |value: &Bits| self.layout.object_at(value.low()).is_some_and(|(p, _)| is_static(&p.object.kind));
         self.arguments.iter().zip(&input.values).any(|(a, value)| a.bytes == 8 && a.choices.is_empty() && found(value))
     }
 
     /// Is nothing else near what a `restrict` pointer points to?
-    fn keeps_restrict(&self, input: &Input) -> bool {
+    pub(super) fn keeps_restrict(&self, input: &Input) -> bool {
         let pointers: Vec<(u64, bool)> = self
             .arguments
             .iter()
@@ -485,7 +485,7 @@ fn alike(a: &Trace, b: &Trace) -> bool {
 }
 
 /// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.
-fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
+pub(super) fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
     let all = || traces.iter().flat_map(|t| &t.odd_bytes);
     all().filter(|(at, _)| !all().any(|(other, signed)| other == at && *signed)).map(|(at, _)| *at).collect()
 }
