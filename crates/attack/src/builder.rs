@@ -50,7 +50,17 @@ pub struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// An empty case.
     pub fn new(id: usize, random: &'a mut Random, setting: Setting, taken: &'a mut Vec<String>) -> Self {
-        Builder { random, setting, taken, id, shape: "", parts: Vec::new(), harness: String::new(), run: String::new(), counter: 0 }
+        Builder {
+            random,
+            setting,
+            taken,
+            id,
+            shape: "",
+            parts: Vec::new(),
+            harness: String::new(),
+            run: String::new(),
+            counter: 0,
+        }
     }
 
     /// The case as it stands.
@@ -173,7 +183,9 @@ impl<'a> Builder<'a> {
         Parameter {
             name: name.into(),
             declaration: format!("char *{name}"),
-            prepare: format!("for (int k_ = 0, n_ = rnd() % 9; k_ < 64; k_++) {object}[k_] = k_ < n_ ? 'a' + rnd() % 3 : 0; char *{name} = {object};"),
+            prepare: format!(
+                "for (int k_ = 0, n_ = rnd() % 9; k_ < 64; k_++) {object}[k_] = k_ < n_ ? 'a' + rnd() % 3 : 0; char *{name} = {object};"
+            ),
             look: format!("see_label(\"{name}\"); see_bytes({object}, 64);"),
         }
     }
@@ -181,7 +193,12 @@ impl<'a> Builder<'a> {
     /// An index from 0 to `below` - 1.
     pub fn index(&mut self, name: &str, below: usize) -> Parameter {
         let c = ["int", "long", "unsigned", "unsigned long"][self.random.below(4)];
-        Parameter { name: name.into(), declaration: format!("{c} {name}"), prepare: format!("{c} {name} = rnd() % {below};"), look: String::new() }
+        Parameter {
+            name: name.into(),
+            declaration: format!("{c} {name}"),
+            prepare: format!("{c} {name} = rnd() % {below};"),
+            look: String::new(),
+        }
     }
 
     /// A number, in one of four runs the one that is given.
@@ -189,7 +206,11 @@ impl<'a> Builder<'a> {
         let mut parameter = self.by_value(name, of);
         if !values.is_empty() {
             let list = values.iter().map(|v| format!("{v}l")).collect::<Vec<_>>().join(", ");
-            parameter.prepare.push_str(&format!(" {{ static const long d_[] = {{{list}}}; DRIVE({name}, ({})d_[rnd() % {}]); }}", of.c(), values.len()));
+            parameter.prepare.push_str(&format!(
+                " {{ static const long d_[] = {{{list}}}; DRIVE({name}, ({})d_[rnd() % {}]); }}",
+                of.c(),
+                values.len()
+            ));
         }
         parameter
     }
@@ -239,7 +260,9 @@ impl<'a> Builder<'a> {
         let list = if list.is_empty() { "void".into() } else { list.join(", ") };
         let see: String = arguments.iter().enumerate().map(|(i, t)| t.see(&format!("p{i}"))).collect();
         let result_type = result.map_or("void".into(), Type::c);
-        let give = result.map_or(String::new(), |t| format!("{} r; __builtin_memset(&r, 0, sizeof r); {}return r; ", t.c(), t.seed("r")));
+        let give = result.map_or(String::new(), |t| {
+            format!("{} r; __builtin_memset(&r, 0, sizeof r); {}return r; ", t.c(), t.seed("r"))
+        });
         self.harness(format!("{attribute}{result_type} {name}({list}) {{ see_label(\"{name}\"); {see}{give}}}"));
     }
 
@@ -276,7 +299,8 @@ impl<'a> Builder<'a> {
             6 => format!("({left} << {})", spot("shift", 3, &[2, 4])),
             7 => format!("({left} {} (({right} & 7) + 1))", spot("operator", "/", &["%"])),
             8 => {
-                let casts = ["(char)", "(unsigned char)", "(short)", "(unsigned short)", "(unsigned)", "(int)", "(long)"];
+                let casts =
+                    ["(char)", "(unsigned char)", "(short)", "(unsigned short)", "(unsigned)", "(int)", "(long)"];
                 let cast = *self.random.pick(&casts);
                 format!("{}({left} + {right})", spot("conversion", cast, &casts))
             }
@@ -298,5 +322,9 @@ impl<'a> Builder<'a> {
 
 /// Parameters as a declaration lists them.
 pub fn parameter_list(parameters: &[Parameter]) -> String {
-    if parameters.is_empty() { "void".into() } else { parameters.iter().map(|p| p.declaration.clone()).collect::<Vec<_>>().join(", ") }
+    if parameters.is_empty() {
+        "void".into()
+    } else {
+        parameters.iter().map(|p| p.declaration.clone()).collect::<Vec<_>>().join(", ")
+    }
 }

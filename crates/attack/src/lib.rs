@@ -23,5 +23,5 @@ mod types;
 mod verdicts;
 
 pub use areas::{AREAS, Area};
-pub use command::{Options, run};
+pub use command::{Options, run, write_batch};
 pub use summary::{Counts, Summary};
