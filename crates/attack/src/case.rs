@@ -75,7 +75,9 @@ impl Case {
             return None;
         }
         let (part, spot, found) = random.pick(&choices).clone();
-        let alternative = random.below(found.wrong.len());
+        // What is inside a spot may have made an alternative the same as the right text.
+        let wrong: Vec<usize> = (0..found.wrong.len()).filter(|w| found.wrong[*w] != found.right).collect();
+        let alternative = *wrong.get(random.below(wrong.len()))?;
         let blamed = self.blamed(&self.parts[part]);
         Some(Planted {
             part,

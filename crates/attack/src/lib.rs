@@ -22,6 +22,9 @@ mod toolchain;
 mod types;
 mod verdicts;
 
+#[cfg(test)]
+mod tests;
+
 pub use areas::{AREAS, Area};
 pub use command::{Options, run, write_batch};
 pub use summary::{Counts, Summary};

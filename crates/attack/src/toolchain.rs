@@ -54,6 +54,7 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
     let setting = Setting {
         avx: matches!(area, "calls" | "memory") && random.one_in(6) && std::is_x86_feature_detected!("avx"),
         gcc: false,
+        plain: false,
         builtin: area == "library" && random.one_in(2),
         common: area == "statics" && random.one_in(3),
     };
@@ -83,6 +84,8 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
         (CLANG, "-O3"),
         (GCC, "-O3"),
     ][random.below(11)];
+    let plain = area == "statics" && random.one_in(3);
+    let (level, other) = if plain { ("-O0", "-O0") } else { (level, other) };
     let make = |compiler: &'static str, level: &str, debug: bool| {
         let mut flags: Vec<String> = FLAGS.iter().map(|f| f.to_string()).collect();
         flags.push(level.into());
@@ -100,7 +103,11 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
     Compilations {
         original: make(original, level, described),
         candidate: make(candidate, other, also),
-        setting: Setting { gcc: original == GCC && candidate == GCC, ..setting },
+        setting: Setting {
+            gcc: original == GCC && candidate == GCC,
+            plain: level == "-O0" && other == "-O0",
+            ..setting
+        },
     }
 }
 
