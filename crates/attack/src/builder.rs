@@ -97,6 +97,11 @@ impl<'a> Builder<'a> {
         self.parts.push(Part { function: Some(name.into()), text: text.into() + "\n" });
     }
 
+    /// A local function whose text is inside that of another.
+    pub fn function_inside(&mut self, name: &str) {
+        self.parts.push(Part { function: Some(name.into()), text: "static ".into() });
+    }
+
     /// A piece of the harness.
     pub fn harness(&mut self, text: impl AsRef<str>) {
         self.harness.push_str(text.as_ref());

@@ -1,7 +1,7 @@
 //! `cargo xtask attack`: pairs with a known answer against the prover (crate `attack`).
 
 use crate::{build, root, tools};
-use attack::{Area, Options};
+use attack::{Area, Options, Prover};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ use std::time::Duration;
 pub struct Request {
     options: Options,
     lockstep: Option<PathBuf>,
+    /// Mutate the candidates below this directory instead.
+    mutate: Option<PathBuf>,
     /// Only write the sources of this batch.
     show: Option<u64>,
 }
@@ -16,7 +18,7 @@ pub struct Request {
 impl Request {
     /// Reads the words after `attack`.
     pub fn parse(words: &[&str]) -> Option<Request> {
-        let mut request = Request { options: Options::default(), lockstep: None, show: None };
+        let mut request = Request { options: Options::default(), lockstep: None, mutate: None, show: None };
         let options = &mut request.options;
         let mut rest = words;
         while let [name, value, tail @ ..] = rest {
@@ -31,6 +33,7 @@ impl Request {
                 "--jobs" => options.jobs = value.parse().ok()?,
                 "--area" if *value == "all" => options.area = None,
                 "--area" => options.area = Some(Area::named(value)?),
+                "--mutate" => request.mutate = Some(value.into()),
                 "--show" => request.show = Some(value.parse().ok()?),
                 "--lockstep" => request.lockstep = Some(value.into()),
                 _ => return None,
@@ -48,6 +51,7 @@ impl Request {
         Request {
             options: Options { batches: Some(2 * attack::AREAS.len() as u64), ..Options::default() },
             lockstep: None,
+            mutate: None,
             show: None,
         }
     }
@@ -65,6 +69,18 @@ pub fn run(request: Request) -> Result<(), String> {
         None => build::lockstep()?,
     };
     let directory = root().join("target/attack");
+    if let Some(corpus) = request.mutate {
+        let prover = Prover::new(&lockstep, request.options.timeout)?;
+        let time = request.options.time.unwrap_or(Duration::from_secs(60));
+        let mutants = attack::run_mutants(&corpus, &prover, request.options.seed, time, &directory)?;
+        print!("{}", mutants.render());
+        return match mutants.wrong.first() {
+            Some(first) => {
+                Err(format!("xtask attack: {} wrong proofs, such as {}", mutants.wrong.len(), first.display()))
+            }
+            None => Ok(()),
+        };
+    }
     let summary = attack::run(request.options, &lockstep, &directory)?;
     print!("{}", summary.render());
     let total = summary.total();

@@ -298,6 +298,7 @@ fn nested(b: &mut Builder) {
         parameter_list(&parameters),
         spot("*memory behind a call", "x", &[stored, "a".into(), "y".into()])
     );
+    b.function_inside(&inner);
     b.function(&f, text);
     b.call(&f, &parameters, Some(&int));
 }
