@@ -31,6 +31,10 @@ usage: cargo xtask COMMAND
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all
+  attack --mutate DIR [--minutes M] [--seed S]
+                                   changes one instruction or relocation of the candidates that corpus.py built in DIR
+  attack --show BATCH [--seed S] [--area A]
+                                   writes the sources of one batch to target/attack/shown
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
