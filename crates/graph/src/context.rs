@@ -538,7 +538,7 @@ impl<'a> Context<'a> {
     /// When an access that begins at a defined object of known size stays inside it.
     pub fn bounds(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
         let (var, local) = self.base_object(address)?;
-        if local.is_some() {
+        if local.is_some() || self.is_shared(var) {
             return None;
         }
         let object = self.object(var)?;
@@ -561,7 +561,12 @@ impl<'a> Context<'a> {
             return binding.original.or(binding.candidate).map(|i| i.size).filter(|_| !self.is_open_ended(local));
         }
         let named = matches!(self.object(var)?.kind, ObjectKind::Named { defined: true, .. });
-        self.object_size(var).filter(|_| named && self.is_certain_object(var))
+        self.object_size(var).filter(|_| named && self.is_certain_object(var) && !self.is_shared(var))
+    }
+
+    /// May an object of either program share bytes with another one?
+    fn is_shared(&self, var: VarId) -> bool {
+        self.functions.iter().any(|f| f.objects.get(&var).is_some_and(|object| object.shared))
     }
 
     /// Does the term point to anonymous read-only data?
@@ -628,7 +633,7 @@ impl<'a> Context<'a> {
         if self.ambiguous_addresses.contains(&address) {
             return None;
         }
-        let (var, local) = self.base_object(address)?;
+        let (var, local) = self.base_object(address).filter(|(var, _)| !self.is_shared(*var))?;
         let linear = Linear::of(self.arena, address);
         let size = match local {
             Some(local) => self.bindings[local].original.or(self.bindings[local].candidate).map(|i| i.size),
