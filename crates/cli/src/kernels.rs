@@ -272,6 +272,15 @@ impl Job {
 
     /// The outcome after both kernels were run as the compiler makes them.
     fn run_natively(&self, sides: &[native::Side<'_>; 2], mut outcome: KernelOutcome) -> KernelOutcome {
+        // A variable of the file's own is what other functions leave in it, and those are not compared.
+        let variable = |o: &updates::Object| o.is_static().then(|| o.name.clone());
+        for name in sides.iter().flat_map(|side| side.program.objects.iter().filter_map(variable)) {
+            let [first, second] = sides.each_ref().map(|side| side.source.others_with(side.name, &name));
+            if first != second {
+                let what = format!("`{name}`, which other functions touch that are not the same in both files");
+                return unknown(Reason::new(ReasonKind::Unsupported, what));
+            }
+        }
         let agreement = if self.run { agreement::check(sides, self.options) } else { Agreement::NoCompiler };
         let (kind, what) = match agreement {
             Agreement::Agree => return outcome,

@@ -129,6 +129,8 @@ pub struct Struct {
     pub members: Option<Vec<(Name, Type)>>,
     /// Is it a union?
     pub union: bool,
+    /// The name that a `typedef` of the file gives it.
+    pub alias: Option<Name>,
 }
 
 /// A parameter.
@@ -243,6 +245,8 @@ pub struct Function {
     pub scop: bool,
     /// Is it in the main file?
     pub main_file: bool,
+    /// Its tokens, from the first of its declaration on.
+    pub tokens: std::ops::Range<usize>,
 }
 
 /// A file.

@@ -213,7 +213,17 @@ impl<'a> Lowerer<'a> {
         let known: Vec<u64> = dims.iter().map(|d| d.unwrap_or(0)).collect();
         let dims = if dims == [None] { Vec::new() } else { known };
         let start = Start::Elsewhere;
-        self.program.objects.push(Object { name, dims, fields, cells: ty.cells(), origin, start, call: self.call });
+        let element_bytes = element.size().unwrap_or(0);
+        self.program.objects.push(Object {
+            element_bytes,
+            name,
+            dims,
+            fields,
+            cells: ty.cells(),
+            origin,
+            start,
+            call: self.call,
+        });
         Ok(self.program.objects.len() as u32 - 1)
     }
 

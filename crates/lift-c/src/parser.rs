@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
             self.skip_external();
             return Ok(());
         }
-        let (line, main_file) = (self.peek().line, self.peek().file == 0);
+        let (first, line, main_file) = (self.at, self.peek().line, self.peek().file == 0);
         let specifiers = self.specifiers()?;
         if self.eat(";") {
             return Ok(());
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
         self.skip_attributes();
         if self.text() == "{" {
             let Type::Function(result, parameters) = ty else { return Err(self.unexpected("`;`")) };
-            return self.definition(name, (*result, parameters), &specifiers, (line, main_file));
+            return self.definition(name, (*result, parameters), &specifiers, first, (line, main_file));
         }
         for variable in self.rest_of_declaration(specifiers, name, ty)? {
             self.file.file_names.push(variable.name);
@@ -218,6 +218,7 @@ impl<'a> Parser<'a> {
         name: Name,
         (result, parameters): (Type, Vec<Parameter>),
         specifiers: &Specifiers,
+        first: usize,
         (line, main_file): (u32, bool),
     ) -> Result<(), Error> {
         self.scop = false;
@@ -241,6 +242,7 @@ impl<'a> Parser<'a> {
             is_static: specifiers.is_static,
             scop: self.scop,
             main_file,
+            tokens: first..self.at,
         };
         self.file.functions.push(function);
         Ok(())
@@ -255,6 +257,9 @@ impl<'a> Parser<'a> {
             if specifiers.is_typedef {
                 self.file.file_names.push(name);
                 self.declared.insert(name);
+                if let (Type::Struct(number), 1) = (&ty, self.types.len()) {
+                    self.file.structs[*number as usize].alias = Some(name);
+                }
                 if let Some(scope) = self.types.last_mut() {
                     scope.insert(name, Some(ty));
                 }
@@ -349,7 +354,7 @@ impl<'a> Parser<'a> {
     }
 
     fn add_struct(&mut self, name: String, union: bool) -> u32 {
-        self.file.structs.push(Struct { name, members: None, union });
+        self.file.structs.push(Struct { name, members: None, union, alias: None });
         self.file.structs.len() as u32 - 1
     }
 

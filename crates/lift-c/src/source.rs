@@ -103,8 +103,39 @@ impl Source {
     pub fn structure_of(&self, function: &str, position: usize) -> Option<String> {
         let found = self.file.functions.iter().find(|f| self.names.text(f.name) == function)?;
         let crate::ast::Type::Struct(number) = found.parameters.get(position)?.ty else { return None };
-        let name = &self.file.structs.get(number as usize)?.name;
-        (name != "structure").then(|| format!("struct {name}"))
+        let found = self.file.structs.get(number as usize)?;
+        match found.alias {
+            Some(alias) => Some(self.names.text(alias).to_string()),
+            None => (found.name != "structure").then(|| format!("struct {}", found.name)),
+        }
+    }
+
+    /// What the functions besides the kernel do, as text, if they may touch a variable of the file: they and all that they
+    /// call. Nothing if none of them mentions it.
+    pub fn others_with(&self, kernel: &str, variable: &str) -> Vec<String> {
+        let functions = &self.file.functions;
+        let tokens = |number: usize| &self.tokens[functions[number].tokens.clone()];
+        let closure = |start: Vec<usize>| {
+            let (mut found, mut open) = (vec![false; functions.len()], start);
+            while let Some(number) = open.pop() {
+                if !std::mem::replace(&mut found[number], true) {
+                    let named = |other: &usize| tokens(number).iter().any(|t| t.name == functions[*other].name);
+                    open.extend((0..functions.len()).filter(|other| !found[*other] && named(other)));
+                }
+            }
+            found
+        };
+        let is_kernel = |f: &usize| self.names.text(functions[*f].name) == kernel;
+        let inside = closure((0..functions.len()).filter(is_kernel).collect());
+        let others = closure((0..functions.len()).filter(|f| !inside[*f]).collect());
+        let others: Vec<usize> = (0..functions.len()).filter(|f| others[*f]).collect();
+        if !others.iter().any(|f| tokens(*f).iter().any(|t| self.names.text(t.name) == variable)) {
+            return Vec::new();
+        }
+        let text = |f: usize| tokens(f).iter().map(|t| self.names.text(t.name)).collect::<Vec<_>>().join(" ");
+        let mut texts: Vec<String> = others.into_iter().map(text).collect();
+        texts.sort();
+        texts
     }
 
     /// Parameters that nobody declares: a program that compiles needs them as macros.

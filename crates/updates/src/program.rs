@@ -103,6 +103,8 @@ pub struct Object {
     pub dims: Vec<u64>,
     /// Types of the cells of one element: more than one for a structure.
     pub fields: Vec<Field>,
+    /// Bytes of one element, padding included.
+    pub element_bytes: u64,
     /// Number of cells; `None` for a flat pointer, whose extent nobody states.
     pub cells: Option<u64>,
     /// Role.
@@ -120,6 +122,8 @@ pub struct Field {
     pub name: String,
     /// Type.
     pub ty: Scalar,
+    /// Bytes from the start of the element.
+    pub offset: u64,
 }
 
 impl Object {

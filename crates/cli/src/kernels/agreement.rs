@@ -63,15 +63,17 @@ enum Pattern {
     Written,
 }
 
-/// An input: how its cells are filled.
+/// An input: how its cells are filled, the same on both sides.
 struct Input<'a> {
     inputs: Inputs,
+    /// Dimensions of the original's objects, by key.
+    dims: &'a HashMap<u64, Vec<u64>>,
     written: Option<&'a [Constant]>,
 }
 
 impl Input<'_> {
-    fn value(&self, object: &Object, key: u64, cell: u64, ty: Scalar) -> Constant {
-        let random = self.inputs.value(key, cell, ty, &object.dims);
+    fn value(&self, key: u64, cell: u64, ty: Scalar) -> Constant {
+        let random = self.inputs.value(key, cell, ty, self.dims.get(&key).map_or(&[], Vec::as_slice));
         let Some(known) = self.written.filter(|known| !known.is_empty()) else { return random };
         let mix = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ cell.wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mix = (mix ^ self.inputs.seed.wrapping_mul(0x94d0_49bb_1331_11eb))
@@ -104,12 +106,12 @@ impl Evaluation<'_> {
             self.program.objects.iter().filter_map(|o| Some((input_key(&o.origin)?, o))).collect();
         let state = &self.state;
         let fill = |key: u64, cell: u64, ty: Scalar| {
-            let Some(object) = objects.get(&key) else { return input.inputs.value(key, cell, ty, &[]) };
+            let Some(object) = objects.get(&key) else { return input.value(key, cell, ty) };
             if let Some(Number::Value(known)) = state.get(&key).and_then(|cells| cells.get(cell as usize)) {
                 return *known;
             }
             let start = if object.is_static() { object.start.cell(cell, ty) } else { None };
-            start.unwrap_or_else(|| input.value(object, key, cell, ty))
+            start.unwrap_or_else(|| input.value(key, cell, ty))
         };
         let mut numbers = Numbers { inputs: fill, overflow: Overflow::Wraps };
         let limits = Limits { deadline: Some(deadline), flat, ..Limits::default() };
@@ -208,6 +210,8 @@ fn evaluate(
     let evaluation =
         |side: usize, extents| Evaluation { program: sides[side].program, extents, state: HashMap::default() };
     let mut evaluations = [evaluation(0, first), evaluation(1, second)];
+    let dims = |o: &Object| Some((input_key(&o.origin)?, o.dims.clone()));
+    let dims: HashMap<u64, Vec<u64>> = sides[0].program.objects.iter().filter_map(dims).collect();
     let mut runs = Runs::default();
     let mut bytes = 0;
     for attempt in 0..MOST_INPUTS {
@@ -221,7 +225,7 @@ fn evaluate(
             Pattern::Written => 4,
         };
         let inputs = Inputs { seed: options.seed.wrapping_add(attempt / PATTERNS.len() as u64), pattern: number };
-        let input = Input { inputs, written: (pattern == Pattern::Written && !exact).then_some(known) };
+        let input = Input { inputs, dims: &dims, written: (pattern == Pattern::Written && !exact).then_some(known) };
         let deadline = Instant::now() + options.timeout;
         // Inputs on which the original is not defined do not count.
         if let Some(ours) = evaluations[0].call(&input, deadline, options.flat) {
@@ -232,7 +236,7 @@ fn evaluate(
                 let program = sides[side].program;
                 let mut value = |object: &Object, cell: u64| {
                     input_key(&object.origin)
-                        .map_or(Constant::Int(0), |key| input.value(object, key, cell, object.cell_type(cell)))
+                        .map_or(Constant::Int(0), |key| input.value(key, cell, object.cell_type(cell)))
                 };
                 runs.inputs[side].push(built[side].shape().encode(program, &mut value));
                 evaluations[side].keep(&end);

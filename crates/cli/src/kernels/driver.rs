@@ -14,22 +14,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Nothing if padding inside its structures is not known.
-    fn of(object: &Object) -> Option<Layout> {
-        let width = |ty: Scalar| ty.bytes() as usize;
-        let widest = object.fields.iter().map(|f| width(f.ty)).max()?;
-        // A structure inside a structure ends with padding of its own, unless all is of one width.
-        let nested = object.fields.iter().any(|f| f.name.matches('.').count() > 1);
-        if nested && object.fields.iter().any(|f| width(f.ty) != widest) {
-            return None;
-        }
-        let (mut fields, mut size) = (Vec::new(), 0usize);
-        for field in &object.fields {
-            let at = size.next_multiple_of(width(field.ty));
-            fields.push((at, field.ty));
-            size = at + width(field.ty);
-        }
-        Some(Layout { fields, size: size.next_multiple_of(widest) })
+    fn of(object: &Object) -> Layout {
+        let fields = object.fields.iter().map(|f| (f.offset as usize, f.ty)).collect();
+        Layout { fields, size: object.element_bytes as usize }
     }
 
     fn size_of(&self, cells: usize) -> usize {
@@ -71,7 +58,9 @@ impl Shape {
         let part = |number: usize| {
             let object = &program.objects[number];
             let layout = Layout::of(object);
-            let layout = layout.ok_or_else(|| format!("the layout of `{}` is not known", object.name))?;
+            if layout.fields.is_empty() || layout.size == 0 {
+                return Err(format!("`{}` has no cells", object.name));
+            }
             Ok(Part { object: number, cells: cells.get(number).copied().unwrap_or(0), layout })
         };
         let given = |o: &Object| match o.origin {

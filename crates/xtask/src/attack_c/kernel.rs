@@ -38,7 +38,16 @@ pub struct Kernel {
 }
 
 const INTEGERS: [&str; 10] = [
-    "int", "unsigned", "char", "signed char", "unsigned char", "short", "unsigned short", "long", "unsigned long", "_Bool",
+    "int",
+    "unsigned",
+    "char",
+    "signed char",
+    "unsigned char",
+    "short",
+    "unsigned short",
+    "long",
+    "unsigned long",
+    "_Bool",
 ];
 const FLOATS: [&str; 2] = ["double", "float"];
 
@@ -111,10 +120,34 @@ impl Maker<'_> {
     }
 
     fn literal(&mut self) -> String {
-        let number = ["0", "1", "2", "3", "7", "10", "31", "100", "127", "128", "255", "256", "32768", "65535", "2147483647", "0x80000000", "0xffffffff", "4294967296", "017", "0x7fff"];
+        let number = [
+            "0",
+            "1",
+            "2",
+            "3",
+            "7",
+            "10",
+            "31",
+            "100",
+            "127",
+            "128",
+            "255",
+            "256",
+            "32768",
+            "65535",
+            "2147483647",
+            "0x80000000",
+            "0xffffffff",
+            "4294967296",
+            "017",
+            "0x7fff",
+        ];
         match self.random.below(8) {
             0 => self.random.of(&["'a'", "'0'", "'\\n'", "'\\0'"]).to_string(),
-            1 => format!("sizeof({})", self.random.of(&["int", "char", "long", "short", "p0", "p0[0]", "1 + 1", "1.0f", "(char)1"])),
+            1 => format!(
+                "sizeof({})",
+                self.random.of(&["int", "char", "long", "short", "p0", "p0[0]", "1 + 1", "1.0f", "(char)1"])
+            ),
             _ => format!("{}{}", self.random.of(&number), self.random.of(&["", "", "", "", "u", "l", "ul", "L", "U"])),
         }
     }
@@ -193,7 +226,8 @@ impl Maker<'_> {
                 format!("for ({ty} i = 0; i < {bound}; i++) {{ {first} {second} }}")
             }
             7 => {
-                let (value, label) = (self.integer(1), self.random.of(&["3", "1", "E1", "'\\1'", "0x100000001", "-1", "255"]));
+                let (value, label) =
+                    (self.integer(1), self.random.of(&["3", "1", "E1", "'\\1'", "0x100000001", "-1", "255"]));
                 let other = self.random.of(&["2", "7u", "E2", "4294967295", "128"]);
                 format!(
                     "switch ({value}) {{ case {label}: {} break; case {other}: {} default: {} }}",
@@ -227,17 +261,44 @@ pub fn generate(random: &mut Random) -> Kernel {
     let [result, first, second] = [(); 3].map(|()| INTEGERS[random.below(INTEGERS.len())]);
     let mut before = vec![
         format!("enum e {{ E0, E1 = {}, E2 }};", random.of(&["1", "2", "-1", "'\\1'", "1 << 2"])),
-        format!("#define MAC(x, y) {}", random.of(&["((x) + (y))", "((x) * 2 - (y))", "((x) > (y) ? (x) : (y))", "((x) ^ (y))"])),
-        format!("static {result} f0({first} x, {second} y) {{ {}return x {} y; }}", random.of(&["", "", "static unsigned calls; calls++; ", "x++; "]), random.of(&["+", "-", "^", "<", "&"])),
+        format!(
+            "#define MAC(x, y) {}",
+            random.of(&["((x) + (y))", "((x) * 2 - (y))", "((x) > (y) ? (x) : (y))", "((x) ^ (y))"])
+        ),
+        format!(
+            "static {result} f0({first} x, {second} y) {{ {}return x {} y; }}",
+            random.of(&["", "", "static unsigned calls; calls++; ", "x++; "]),
+            random.of(&["+", "-", "^", "<", "&"])
+        ),
         format!("static {} st = {};", INTEGERS[random.below(INTEGERS.len())], random.of(&["0", "1", "3", "-2", "200"])),
-        format!("static const {} table[4] = {{ {}, 2, [3] = 5 }};", INTEGERS[random.below(INTEGERS.len())], random.of(&["1", "300", "-1", "'x'"])),
-        format!("typedef struct {{ {} x; {} y; }} pair;", INTEGERS[random.below(INTEGERS.len())], INTEGERS[random.below(INTEGERS.len())]),
-        format!("#if {}\n#define LIM {}\n#else\n#define LIM 2\n#endif", random.of(&["-1 > 0u", "defined __x86_64__", "3 / 2 == 1", "(2 || 1 / 0)", "__STDC_VERSION__ > 199901L", "0"]), random.of(&["3", "1", "4u"])),
+        format!(
+            "static const {} table[4] = {{ {}, 2, [3] = 5 }};",
+            INTEGERS[random.below(INTEGERS.len())],
+            random.of(&["1", "300", "-1", "'x'"])
+        ),
+        format!(
+            "typedef struct {{ {} x; {} y; }} pair;",
+            INTEGERS[random.below(INTEGERS.len())],
+            INTEGERS[random.below(INTEGERS.len())]
+        ),
+        format!(
+            "#if {}\n#define LIM {}\n#else\n#define LIM 2\n#endif",
+            random.of(&[
+                "-1 > 0u",
+                "defined __x86_64__",
+                "3 / 2 == 1",
+                "(2 || 1 / 0)",
+                "__STDC_VERSION__ > 199901L",
+                "0"
+            ]),
+            random.of(&["3", "1", "4u"])
+        ),
     ];
     if random.below(3) == 0 {
         before.push("// nothing \\\n#define LIM 77".to_string());
     }
-    let names = ["st", "table[1]", "LIM", "(int)sizeof(pair)", "E1", "(enum e)1", "q.x", "q.y"].map(str::to_string).to_vec();
+    let names =
+        ["st", "table[1]", "LIM", "(int)sizeof(pair)", "E1", "(enum e)1", "q.x", "q.y"].map(str::to_string).to_vec();
     let mut maker = Maker { random, arrays, names, iterator: false };
     let mut body = vec![format!("pair q = {{ {}, {} }};", maker.literal(), maker.literal())];
     for _ in 0..2 + maker.random.below(4) {
