@@ -4,6 +4,7 @@
 //! that would. Nothing here is part of the prover, so its dependencies stay few: this compiles first.
 
 mod attack;
+mod attack_c;
 mod baseline;
 mod bench;
 mod build;
@@ -35,6 +36,8 @@ usage: cargo xtask COMMAND
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
+  attack-c [--minutes M] [--pairs N] [--seed S] [--lockstep BIN]
+                                   random C kernels against mutants of themselves; every `equivalent` is run
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
@@ -54,6 +57,10 @@ fn main() -> ExitCode {
         ["bench", "regalloc"] => regalloc::run(),
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
             Some(request) => bench::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["attack-c", rest @ ..] => match attack_c::Request::parse(rest) {
+            Some(request) => attack_c::run(request),
             None => Err(USAGE.to_string()),
         },
         ["help" | "--help" | "-h"] => {

@@ -1,7 +1,7 @@
 //! Object code: against C, or against other object code with a C file as the interface. The C file says how the function is
 //! called, and which cells the caller sees.
 
-use super::{Job, Names, is_c, replay, unknown};
+use super::{Job, Names, is_c, native, replay, unknown};
 use crate::input::{read, unsupported};
 use crate::status::Failure;
 use graph::{Function, Side};
@@ -161,7 +161,7 @@ impl Job {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
             KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
                 let object = |path: &PathBuf| (!is_c(path)).then(|| path.clone());
-                let side = |path: &PathBuf, name| replay::Side {
+                let side = |path: &PathBuf, name| native::Side {
                     source: &loaded.source,
                     program: &loaded.interface,
                     name,
@@ -169,7 +169,7 @@ impl Job {
                 };
                 let [first, second] = [&names.original, &names.candidate];
                 let sides = [side(&self.original, first), side(&self.candidate, second)];
-                let verdict = replay::replay(sides, witness);
+                let verdict = replay::replay(&sides, witness);
                 Ok(super::replayed(outcome, verdict))
             }
             _ => Ok(outcome),

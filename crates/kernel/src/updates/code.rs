@@ -7,7 +7,7 @@ use super::{
     Claim, Compared, MOST_TERMS, Method, Pairing, UpdateRejection, base_assumptions, check_divisions, fault, same_terms,
 };
 use crate::proof::{CheckedProof, Counts};
-use ::updates::{Domain, Fault, Final, Hashes, Limits, Nobody, Program, Symbolic, Terms, execute};
+use ::updates::{Domain, Fault, Final, Hashes, Limits, Nobody, Program, Start, Symbolic, Terms, execute};
 use code::{Code, Placement};
 use graph::{Assumption, Side};
 use std::collections::BTreeSet;
@@ -65,6 +65,10 @@ pub fn check_code(
         return Err(UpdateRejection::Malformed("intermediate updates of object code are not compared".to_string()));
     }
     let pairing = Pairing::of(interface, interface).map_err(UpdateRejection::Malformed)?;
+    // What the code's own data starts with is not looked at.
+    if let Some(object) = interface.objects.iter().find(|o| matches!(o.start, Start::Values(_))) {
+        return Err(UpdateRejection::Start(object.name.clone()));
+    }
     let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
     let mut assumptions = code_assumptions(interface, claim);
     let mut counts = Counts { points: 0, obligations: 0 };

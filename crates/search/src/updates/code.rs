@@ -46,16 +46,21 @@ fn decide(
     if matches!(rejection, UpdateRejection::Different { cases: true, .. }) && claim.method == Method::Hashes {
         match check_code(interface, sides, Claim { method: Method::Terms, ..claim }, Some(deadline)) {
             Ok(proof) => return KernelVerdict::Equivalent(proof),
-            Err(UpdateRejection::OutOfBudget) => {}
+            Err(UpdateRejection::OutOfBudget | UpdateRejection::OutOfTerms) => {}
             Err(other) => rejection = other,
         }
     }
     match rejection {
         UpdateRejection::Malformed(what) => unknown(ReasonKind::Unsupported, what),
         UpdateRejection::Unmatched(name) => unknown(ReasonKind::Unsupported, format!("the global `{name}`")),
-        UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time or memory for terms"),
+        UpdateRejection::Start(name) => unknown(
+            ReasonKind::Unsupported,
+            format!("the global `{name}`, which starts with values that code may not share"),
+        ),
+        UpdateRejection::OutOfTerms => unknown(ReasonKind::OutOfMemory, "more terms than there is room for"),
+        UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time for comparing terms"),
         UpdateRejection::Division(_) => {
-            unknown(ReasonKind::NoInvariant, "the candidate divides by a value that the original does not divide by")
+            unknown(ReasonKind::NoInvariant, "the candidate divides values that the original does not divide")
         }
         UpdateRejection::Fault(side, fault) => stopped(interface, sides, &fault, side, options, deadline),
         UpdateRejection::Different { count, first, .. } => {

@@ -54,7 +54,7 @@ impl Watch {
         for frame in &mut self.frames {
             let p = &frame.parallel;
             let own = p.private_objects.contains(&object)
-                || (p.inner_objects.0..p.inner_objects.1).contains(&object)
+                || p.inner_objects.binary_search(&object).is_ok()
                 || p.iterator == Some(object);
             if own || self.conflict.is_some() {
                 continue;
@@ -154,7 +154,7 @@ impl Observer<Hashed> for Watch {
 
 fn has_parallel(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(body) => body.parallel.as_ref().is_some_and(|p| !p.simd) || has_parallel(&body.body),
+        Stmt::Loop(body) => body.parallel.is_some() || has_parallel(&body.body),
         Stmt::If(_, parts) => has_parallel(&parts.1) || has_parallel(&parts.2),
         Stmt::Block(list) | Stmt::Call(list) => has_parallel(list),
         Stmt::Switch(_, switch) => has_parallel(&switch.body),

@@ -71,7 +71,7 @@ fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairin
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     let extents = pairing.extents_for(&ours, candidate);
-    numbers.overflow = Overflow::Wraps;
+    let mut numbers = Numbers { inputs: inputs.for_program(candidate), overflow: Overflow::Wraps };
     let theirs = execute(candidate, &mut numbers, &mut Nobody, limits, &extents);
     if let Err(fault) = &theirs
         && fault.kind != FaultKind::Undefined
@@ -175,7 +175,7 @@ pub(super) fn run_alone(
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     let extents = pairing.extents_for(&ours, candidate);
-    numbers.overflow = Overflow::Wraps;
+    let mut numbers = Numbers { inputs: inputs.for_program(candidate), overflow: Overflow::Wraps };
     let theirs = execute(candidate, &mut numbers, &mut Nobody, other, &extents).ok()?;
     let runs = Runs { original: ours, candidate: Ok(theirs) };
     let Ok(theirs) = &runs.candidate else { return None };
