@@ -230,6 +230,7 @@ impl Session {
         let verdict = Verdict::Equivalent(proof);
         let statistics = Statistics::default();
         let mut native = NativeRuns::default();
+        let (original, candidate) = (pair.original(), pair.candidate());
         if self.options.native == Native::Allowed && !original.points.is_empty() && !candidate.points.is_empty() {
             let mut runner = Runner::new(arena, original, candidate);
             native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, SAMPLES, deadline);
