@@ -75,7 +75,8 @@ fn nobody_reads_messages() {
         }
     }
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-    // Solvers are other programs, and words are all that they say.
-    let found = lines_with(&patterns, &["crates/xtask/src", "crates/testkit/src", "crates/solver/src/backend.rs"]);
+    // Solvers are other programs, and words are all that they say; so is the binary to those who run it.
+    let allowed = ["crates/xtask/src/", "crates/testkit/src/", "crates/attack/src/", "crates/solver/src/backend.rs"];
+    let found = lines_with(&patterns, &allowed);
     assert!(found.is_empty(), "{found:#?}");
 }
