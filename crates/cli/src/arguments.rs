@@ -96,9 +96,6 @@ pub struct CheckArguments {
     /// Compare the kernels in two object files, called as the function of this C file says
     #[arg(long, value_name = "FILE.c")]
     pub interface: Option<PathBuf>,
-    /// Do not compile and run C kernels that are proved equivalent; the proof then assumes `not-run`
-    #[arg(long)]
-    pub no_run: bool,
     /// In C kernels a subscript may leave its row inside the array
     #[arg(long)]
     pub flat_arrays: bool,
