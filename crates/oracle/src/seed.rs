@@ -8,12 +8,9 @@ impl Seed {
     /// The number of a key (splitmix64's finaliser over both).
     pub fn number(self, key: u64) -> u64 {
         let mut z = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_add(key.wrapping_mul(0xd134_2543_de82_ef95));
-        for _ in 0..2 {
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^= z >> 31;
-        }
-        z
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     }
 
     /// Another seed for the same key.
