@@ -37,3 +37,30 @@ pub(crate) fn plausible(random: u64) -> u64 {
         _ => more.wrapping_mul(0x9e37_79b9_7f4a_7c15),
     }
 }
+
+/// What registers and memory hold that nobody has defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Garbage {
+    /// Anything.
+    Random(Seed),
+    /// The same everywhere.
+    Constant(u64),
+}
+
+impl Garbage {
+    /// The word at a place.
+    pub fn number(self, key: u64) -> u64 {
+        match self {
+            Garbage::Random(seed) => seed.number(key),
+            Garbage::Constant(word) => word,
+        }
+    }
+
+    /// Other garbage of the same kind.
+    pub fn of(self, key: u64) -> Garbage {
+        match self {
+            Garbage::Random(seed) => Garbage::Random(seed.of(key)),
+            constant => constant,
+        }
+    }
+}

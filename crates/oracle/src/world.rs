@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::link::{Linked, padded};
 use crate::map;
-use crate::seed::{Seed, plausible};
+use crate::seed::{Garbage, Seed, plausible};
 use native::{Access, NativeError, Sandbox, Segment};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +91,7 @@ pub(crate) fn fixed_segments(linked: &Linked) -> Vec<Segment> {
 
 impl World {
     /// The memory at the start of a run. `garbage` is what nobody defines.
-    pub fn new(linked: &Linked, input: &Input, garbage: Seed) -> Result<World, NativeError> {
+    pub fn new(linked: &Linked, input: &Input, garbage: Garbage) -> Result<World, NativeError> {
         let seed = Seed(input.seed);
         let mut world = World::default();
         for section in linked.sections.iter().filter(|s| s.access == Access::Write && !s.thread && !s.bytes.is_empty())
