@@ -69,7 +69,7 @@ pub struct CheckArguments {
     /// Run both objects in a sandbox beside a proof, where they can be linked (docs/security.md); so it is by default
     #[arg(long, overrides_with = "no_run")]
     pub run: bool,
-    /// Execute nothing of either file, not even to replay a witness
+    /// Execute nothing of either file, not even to replay a witness; proofs of C kernels then assume `not-run`
     #[arg(long)]
     pub no_run: bool,
     /// Also try the start states in this JSON file (docs/tests-format.md)

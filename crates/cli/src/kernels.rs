@@ -45,7 +45,7 @@ struct Job {
     parameters: Vec<(String, i64)>,
     sweep: Option<Sweep>,
     options: KernelOptions,
-    /// Is every `equivalent` run?
+    /// May the kernels be compiled and run: every `equivalent`, and witnesses?
     run: bool,
 }
 
@@ -261,7 +261,7 @@ impl Job {
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run => {
                 let verdict = replay::replay(&sides, witness);
                 Ok(replayed(outcome, verdict))
             }

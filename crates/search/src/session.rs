@@ -70,7 +70,7 @@ const SECOND_ROUNDS: u64 = 4000;
 const FIRST_STEPS: usize = 20_000;
 const SECOND_STEPS: usize = 20_000_000;
 /// Samples of a proof for runs on the CPU, and the inputs from which they are made where nothing but the same code was seen.
-const SAMPLES: usize = 40;
+const SAMPLES: usize = 16;
 const IDENTICAL_ROUNDS: u64 = 6;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
@@ -116,6 +116,7 @@ impl Session {
             return outcome;
         }
         let mut runner = Runner::new(arena, original, candidate);
+        runner.native = self.options.native;
         if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budget / 4) {
             return refuted(refutation, "tests");
         }

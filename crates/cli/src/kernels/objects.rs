@@ -159,7 +159,7 @@ impl Job {
         let mut outcome = check_object_code(&loaded.interface, loaded.subjects(), self.options);
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run => {
                 let object = |path: &PathBuf| (!is_c(path)).then(|| path.clone());
                 let side = |path: &PathBuf, name| native::Side {
                     source: &loaded.source,

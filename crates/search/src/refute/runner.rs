@@ -3,9 +3,9 @@
 use super::compare::{Comparison, Difference};
 use super::repair::is_near;
 use super::replay::Refutation;
-use crate::StartState;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
+use crate::{Native, StartState};
 use graph::contract::Fixed;
 use graph::interpreter::{
     BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
@@ -48,6 +48,8 @@ pub(crate) struct Runner<'a> {
     pub runs: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
+    /// May code of the programs run on the CPU?
+    pub native: Native,
     /// What to note on the way, on each side.
     pub watches: Option<[Watch; 2]>,
 }
@@ -108,6 +110,7 @@ impl<'a> Runner<'a> {
             went_wild: false,
             runs: 0,
             rejected: BTreeMap::new(),
+            native: Native::Allowed,
             watches: None,
         }
     }

@@ -8,7 +8,7 @@
 use super::runner::{Runner, odd_bytes};
 use crate::inputs::{Input, Stream};
 use graph::interpreter::{Effects, End, Seed, Trace, is_stack};
-use graph::{ObjectKind, Place, Side};
+use graph::{ObjectKind, Place};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use term::{Arena, Bits};
@@ -98,21 +98,17 @@ impl<'a> Runner<'a> {
         *steps += original.steps + candidate.steps;
         let ends = matches!(original.end, End::Return | End::NoReturn);
         let vague = !original.made_up.is_empty() || original.sign_only || truths && !odd_bytes(&traces).is_empty();
-        if !ends || vague || original.undefined.is_some() || original.doubtful.is_some() || original.unknowns > 0 {
+        if !ends || vague || original.undefined.is_some() || original.doubtful.is_some() {
             return None;
         }
         self.tell(input, original)
     }
 
     fn tell(&self, input: &Input, trace: &Trace) -> Option<Sample> {
-        let mut words: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-        for side in [Side::Original, Side::Candidate] {
-            for (start, bytes) in self.initial_blocks(side, input) {
-                words.extend((start..).step_by(8).zip(bytes.chunks(8).map(<[u8]>::to_vec)));
-            }
-        }
+        let words: BTreeMap<u64, u64> = self.memories.iter().flat_map(|memory| memory.initial_words()).collect();
         let (mut memory, mut objects) = (Vec::<(u64, Vec<u8>)>::new(), Vec::<(String, u64, Vec<u8>)>::new());
-        for (address, bytes) in words {
+        for (address, word) in words {
+            let bytes = word.to_le_bytes();
             if is_stack(address) || HEAP.contains(&address) || THREAD.contains(&address) {
                 continue;
             }
@@ -128,13 +124,13 @@ impl<'a> Runner<'a> {
                         {
                             known.extend(bytes);
                         }
-                        _ => objects.push((placed.object.name.clone(), offset, bytes)),
+                        _ => objects.push((placed.object.name.clone(), offset, bytes.to_vec())),
                     }
                 }
                 None if OBJECTS.contains(&address) => return None,
                 None => match memory.last_mut() {
                     Some((at, known)) if *at + known.len() as u64 == address => known.extend(bytes),
-                    _ => memory.push((address, bytes)),
+                    _ => memory.push((address, bytes.to_vec())),
                 },
             }
         }
