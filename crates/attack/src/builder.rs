@@ -12,6 +12,8 @@ pub struct Setting {
     pub avx: bool,
     /// Both sides are compiled by gcc.
     pub gcc: bool,
+    /// The original has debug information.
+    pub described: bool,
     /// Both sides are compiled without optimisation.
     pub plain: bool,
     /// The compilers know the library's functions.

@@ -23,6 +23,8 @@ pub enum Comparison {
     Same(usize),
     /// The input that shows the difference.
     Different(usize),
+    /// The same, but what the proof assumes says that this may happen.
+    Covered(usize),
     /// The original itself failed at this input: the generator's fault.
     OriginalFaults(usize),
     /// Nothing was compared.

@@ -54,6 +54,7 @@ impl Summary {
                 counts.run += 1;
                 counts.wrong += 1;
             }
+            Some(Comparison::Covered(_)) => counts.run += 1,
             Some(Comparison::OriginalFaults(_)) => counts.generator += 1,
             Some(Comparison::Nothing) | None => {}
         }

@@ -55,6 +55,7 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
         avx: matches!(area, "calls" | "memory") && random.one_in(6) && std::is_x86_feature_detected!("avx"),
         gcc: false,
         plain: false,
+        described: false,
         builtin: area == "library" && random.one_in(2),
         common: area == "statics" && random.one_in(3),
     };
@@ -105,6 +106,7 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
         candidate: make(candidate, other, also),
         setting: Setting {
             gcc: original == GCC && candidate == GCC,
+            described,
             plain: level == "-O0" && other == "-O0",
             ..setting
         },

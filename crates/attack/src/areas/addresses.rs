@@ -244,7 +244,7 @@ fn rows(b: &mut Builder) {
         ),
         1 => format!(
             "{c} (*p)[4] = {t} + 1;\n  p[i - 1][3 - j] = v;\n  {t}[1][0] ^= {n};\n  return {};",
-            spot("*address", format!("{t}[i][j]"), &[format!("p[i - 1][3 - j]"), "v".into(), format!("{t}[1][j]")])
+            spot("*address", format!("{t}[i][j]"), &["p[i - 1][3 - j]".to_string(), "v".into(), format!("{t}[1][j]")])
         ),
         _ => format!(
             "{c} *p = &{t}[2][0];\n  p[(long)j - 4] = {n};\n  return {} + {t}[i][0];",

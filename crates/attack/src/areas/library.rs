@@ -93,7 +93,7 @@ fn take(b: &mut Builder) -> Option<&'static str> {
 /// Whether functions of the library can be declared as such; then nothing else may have their names.
 fn genuinely(b: &mut Builder, names: &[&str]) -> bool {
     let own = |n: &&str| b.taken.iter().any(|t| t == n) && !b.taken.contains(&format!("genuine {n}"));
-    let free = !names.iter().any(|n| own(n));
+    let free = !names.iter().any(own);
     if free {
         b.taken.extend(names.iter().flat_map(|n| [n.to_string(), format!("genuine {n}")]));
     }

@@ -6,7 +6,9 @@ use crate::types::{INTEGERS, Scalar, Type};
 
 /// One case.
 pub fn generate(b: &mut Builder) {
-    match b.random.below(9) {
+    match b.random.below(10) {
+        // Without debug information nothing says what is volatile.
+        9 if b.setting.described => volatile(b),
         0..=2 => accesses(b),
         3 => copies(b),
         4 | 5 => casts(b),
@@ -241,4 +243,76 @@ fn records(b: &mut Builder) {
         ),
     );
     b.call(&f, &parameters, Some(&of));
+}
+
+/// Volatile objects: each access counts, and finds something else.
+fn volatile(b: &mut Builder) {
+    b.shape("volatile");
+    let (f, g, record) = (b.name("f"), b.name("g"), b.name("Port"));
+    let of = b.integer();
+    let c = of.c();
+    let (place, other) = match b.random.below(4) {
+        0 => {
+            b.top(format!("extern volatile {c} {g}[2];"));
+            (format!("{g}[0]"), format!("{g}[1]"))
+        }
+        1 => {
+            b.top(format!("extern volatile {c} {g}; extern volatile {c} {g}_next;"));
+            (g.clone(), format!("{g}_next"))
+        }
+        2 => {
+            b.shared(&format!("struct {record} {{ {c} n; volatile {c} a; volatile {c} b; }};"));
+            b.top(format!("extern struct {record} {g};"));
+            (format!("{g}.a"), format!("{g}.b"))
+        }
+        _ => ("p[0]".into(), "p[1]".into()),
+    };
+    b.harness(match place.as_str() {
+        p if p == g => format!("DEVICE {c} {g}; DEVICE {c} {g}_next; DEVICE {c} {g}_pointed[2];"),
+        p if p.ends_with(".a") => format!("DEVICE struct {record} {g}; DEVICE {c} {g}_pointed[2];"),
+        _ => format!("DEVICE {c} {g}[2]; DEVICE {c} {g}_pointed[2];"),
+    });
+    let x = b.by_value("x", &of);
+    let mut pointer = x.clone();
+    pointer.declaration = format!("volatile {c} *p, {c} x");
+    pointer.name = "p, x".into();
+    pointer.prepare = format!(
+        "{} volatile {c} *p = {g}_pointed; __builtin_memset(&{g}, 1, sizeof {g}); __builtin_memset({g}_pointed, 2, sizeof {g}_pointed); device_on();",
+        x.prepare
+    );
+    pointer.look = "device_off();".into();
+    let parameters = vec![pointer];
+    let body = match b.random.below(5) {
+        0 => format!(
+            "return {};",
+            spot("*volatile access", format!("{place} - {place}"), &["0".into(), format!("({place}, 0)")])
+        ),
+        1 => format!(
+            "{}\n  return {};",
+            droppable(format!("{place};")),
+            spot("*volatile access", format!("{place} + x"), &["x".into(), format!("{other} + x")])
+        ),
+        2 => format!(
+            "{place} = x;\n  {}\n  return x;",
+            spot(
+                "*volatile access",
+                format!("{place} = x;"),
+                &[String::new(), format!("{other} = x;"), format!("{place} = x + 1;")]
+            )
+        ),
+        3 => format!(
+            "{c} t = {place};\n  {c} u = {};\n  return t * 2 + u;",
+            spot("*volatile access", &place, &["t".into(), other.clone()])
+        ),
+        _ => format!(
+            "{}\n  while ({place} & 1) x++;\n  return x;",
+            spot(
+                "*volatile access",
+                format!("{place} = 1; {other} = 2;"),
+                &[format!("{other} = 2; {place} = 1;"), format!("{place} = 1;")]
+            )
+        ),
+    };
+    b.function(&f, format!("long {f}({}) {{\n  {body}\n}}", parameter_list(&parameters)));
+    b.call(&f, &parameters, Some(&long()));
 }
