@@ -375,7 +375,7 @@ fn holds(checker: &mut Checker, at: &Point, goal: TermId) -> bool {
 pub(super) fn in_range(checker: &mut Checker, at: &Point, value: TermId, range: &ValueRange) -> bool {
     let own = range.width == 64
         && checker.context.may_assume_defined()
-        && checker.context.frame_offset(value).is_some_and(|(_, rest)| rest.is_empty());
+        && checker.context.frame_offset(value).is_some_and(|(at, rest)| rest.is_empty() && is_near(at));
     if own && holds_all_addresses(range) {
         checker.context.assume(Assumption::UserAddresses);
         return true;
@@ -384,6 +384,11 @@ pub(super) fn in_range(checker: &mut Checker, at: &Point, value: TermId, range: 
     let value = checker.context.arena.truncate(value, range.width);
     let goal = checker.context.in_range(value, range);
     holds(checker, at, goal)
+}
+
+/// Is a distance from the stack pointer at the entry one that a frame has?
+fn is_near(offset: i64) -> bool {
+    (-(1 << 24)..=4096).contains(&offset)
 }
 
 /// Is every user address in the range?
