@@ -13,7 +13,9 @@
 //! that is safe because the body and all call sites are held to the same one; so is which register carries a value that
 //! the original loads through a pointer (see [`crate::promotion`]). Printed as `callers(f)`.
 //!
-//! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
+//! Trust: what is said of the original and of its callers is a proposal, which the kernel proves or drops
+//! (`kernel::lemma`); how the candidate takes its arguments (`moved`, `promoted`, `result_unused`) is a convention that body
+//! and calls are both held to. `reads` is believed.
 
 mod forgets;
 mod passed;
