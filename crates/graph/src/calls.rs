@@ -39,6 +39,8 @@ pub struct Shape {
     pub forgets: BTreeSet<Register>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
+    /// Need the candidate's callee return nothing, as no caller looks at it?
+    pub result_unused: bool,
     /// By side: does the call return where the string at its first argument ends, in place of what the callee returns?
     pub returns_end: [bool; 2],
 }
@@ -161,6 +163,8 @@ impl<'a> Context<'a> {
         let promoted = local.map_or(BTreeMap::new(), |c| c.promoted.clone());
         let first = || FixedResult::Argument(Register::ARGUMENTS[0]);
         let returned = contract.filter(|c| c.returns_first_argument()).map(|_| first());
+        let result_unused = local.is_some_and(|c| c.result_unused);
+        let fixed_bytes = local.map_or(8, |c| c.result_bytes);
         let fixed = local.and_then(|c| c.result.clone()).or(returned);
         let manages_heap = match local {
             Some(local) => local.effect == LocalEffect::Heap,
@@ -172,6 +176,7 @@ impl<'a> Context<'a> {
         }
         let preserves = quiet || local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
+            self.assumptions.extend(contract.assumptions.iter().cloned());
             let name = name.unwrap_or_default().to_string();
             self.assume(if contract.private { Assumption::Callers(name) } else { Assumption::Definition(name) });
         }
@@ -199,6 +204,7 @@ impl<'a> Context<'a> {
                         }
                     };
                 }
+                let narrow = signature.results.first().is_some_and(|value| value.bytes <= fixed_bytes);
                 Shape {
                     arguments,
                     results: signature.results,
@@ -207,10 +213,11 @@ impl<'a> Context<'a> {
                     allocates,
                     moved,
                     promoted,
-                    fixed,
+                    fixed: fixed.filter(|_| narrow),
                     result_range,
                     forgets,
                     preserves,
+                    result_unused,
                     returns_end: [false; 2],
                 }
             }
@@ -236,10 +243,11 @@ impl<'a> Context<'a> {
                     allocates,
                     moved,
                     promoted,
-                    fixed,
+                    fixed: fixed.filter(|_| fixed_bytes >= 8),
                     result_range,
                     forgets,
                     preserves,
+                    result_unused,
                     returns_end: [false; 2],
                 }
             }
@@ -395,7 +403,8 @@ impl<'a> Context<'a> {
         self.arena.as_bool(holds).is_none().then_some(holds)
     }
 
-    fn in_range(&mut self, value: TermId, range: &ValueRange) -> TermId {
+    /// Is a value in a range of its width?
+    pub fn in_range(&mut self, value: TermId, range: &ValueRange) -> TermId {
         let low = self.arena.bv(range.width, range.low);
         let distance = self.arena.sub(value, low);
         let span = self.arena.bv(range.width, range.span);
@@ -403,7 +412,7 @@ impl<'a> Context<'a> {
     }
 
     /// A value that does not depend on an arena, as a term.
-    fn fixed_term(&mut self, value: &Fixed) -> TermId {
+    pub fn fixed_term(&mut self, value: &Fixed) -> TermId {
         match value {
             Fixed::Number(number) => self.arena.bv(64, *number),
             Fixed::Address(name, offset) => {

@@ -287,6 +287,11 @@ impl<'a> Context<'a> {
         self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
     }
 
+    /// Is this what an allocating function has returned?
+    pub fn is_allocation(&self, var: VarId) -> bool {
+        self.allocations.contains_key(&var)
+    }
+
     /// The object behind an address variable, of either program.
     pub fn object(&self, var: VarId) -> Option<&'a Object> {
         self.functions[0].objects.get(&var).or_else(|| self.functions[1].objects.get(&var))

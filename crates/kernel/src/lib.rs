@@ -24,6 +24,7 @@ mod rows;
 mod choices;
 mod obligation;
 mod exits;
+pub mod lemma;
 pub mod regalloc;
 pub mod updates;
 

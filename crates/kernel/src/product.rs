@@ -19,7 +19,7 @@ mod moves;
 mod changed;
 mod endless;
 mod later;
-mod calls;
+pub(crate) mod calls;
 
 pub use rejection::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 
@@ -377,7 +377,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What the original's defined behaviour on an edge says.
-    fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
+    pub(crate) fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
         let mut seen: FxHashSet<(TermId, TermId)> = FxHashSet::default();
         for fault in &run.faults {
             facts.push(self.fact(condition, FactKind::Not(fault.guard)));

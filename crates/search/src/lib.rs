@@ -20,6 +20,6 @@ pub use session::{Native, Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use strategy::Strategy;
 pub use verdict::{
-    Behaviour, NativeRuns, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessKind,
-    WitnessRegister,
+    Behaviour, NativeRuns, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall,
+    WitnessKind, WitnessRegister,
 };
