@@ -132,8 +132,10 @@ pub struct Context<'a> {
     pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
-    /// Argument registers that the original has read since it wrote them, on every way to each point; made when first needed.
-    pub(crate) read_again: Option<Vec<BTreeSet<Register>>>,
+    /// What the original's code shows of the values that it sets up for calls; made when first needed.
+    pub(crate) evidence: Option<std::rc::Rc<crate::calls::Evidence>>,
+    /// Stack slots that the original reads behind its calls.
+    pub(crate) slots: Option<std::rc::Rc<crate::calls::Slots>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
@@ -198,7 +200,8 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
-            read_again: None,
+            evidence: None,
+            slots: None,
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,

@@ -217,6 +217,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
         }
+        if let Some((address, what)) = self.context.foreign_convention() {
+            return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
+        }
         if let Some((address, what)) = self.context.functions[0].volatile.unmodelled.clone() {
             return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
         }

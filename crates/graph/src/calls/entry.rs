@@ -165,8 +165,7 @@ impl Context<'_> {
             }
             // The register's own variable is 64 bits wide: a narrower argument is its low part.
             None => {
-                let register = if name.starts_with("xmm") { 128 } else { 64 };
-                let whole = self.arena.var(&name, Sort::Bv(register));
+                let whole = self.arena.var(&name, register.sort());
                 self.arena.truncate(whole, width)
             }
         }
