@@ -39,8 +39,7 @@ pub struct Convention {
     general: usize,
     vector: u8,
     stack: u32,
-    /// Are vectors of 32 bytes in `ymm` registers (compiled for AVX) or in memory? `None` if nobody knows.
-    pub ymm: Option<bool>,
+    ymm: Option<bool>,
 }
 
 /// General registers of arguments, by their encodings.
@@ -49,6 +48,11 @@ const ARGUMENTS: [u8; 6] = [7, 6, 2, 1, 8, 9];
 const LARGEST: u64 = 4096;
 
 impl Convention {
+    /// All places are free. `ymm`: are vectors of 32 bytes in `ymm` registers (compiled for AVX) or in memory, if that is known?
+    pub fn new(ymm: Option<bool>) -> Convention {
+        Convention { ymm, ..Convention::default() }
+    }
+
     /// The result's place. Must be asked for first: a hidden pointer takes the first general register.
     pub fn result(&mut self, of: &Type) -> Result<Returned, Refusal> {
         let classes = self.classes(of)?;

@@ -12,6 +12,10 @@ pub struct Setting {
     pub avx: bool,
     /// Both sides are compiled by gcc.
     pub gcc: bool,
+    /// The original has debug information.
+    pub described: bool,
+    /// Both sides are compiled without optimisation.
+    pub plain: bool,
     /// The compilers know the library's functions.
     pub builtin: bool,
     /// Tentative definitions are common symbols.
@@ -50,7 +54,17 @@ pub struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// An empty case.
     pub fn new(id: usize, random: &'a mut Random, setting: Setting, taken: &'a mut Vec<String>) -> Self {
-        Builder { random, setting, taken, id, shape: "", parts: Vec::new(), harness: String::new(), run: String::new(), counter: 0 }
+        Builder {
+            random,
+            setting,
+            taken,
+            id,
+            shape: "",
+            parts: Vec::new(),
+            harness: String::new(),
+            run: String::new(),
+            counter: 0,
+        }
     }
 
     /// The case as it stands.
@@ -83,6 +97,11 @@ impl<'a> Builder<'a> {
     /// A function of both sides.
     pub fn function(&mut self, name: &str, text: impl Into<String>) {
         self.parts.push(Part { function: Some(name.into()), text: text.into() + "\n" });
+    }
+
+    /// A local function whose text is inside that of another.
+    pub fn function_inside(&mut self, name: &str) {
+        self.parts.push(Part { function: Some(name.into()), text: "static ".into() });
     }
 
     /// A piece of the harness.
@@ -173,7 +192,9 @@ impl<'a> Builder<'a> {
         Parameter {
             name: name.into(),
             declaration: format!("char *{name}"),
-            prepare: format!("for (int k_ = 0, n_ = rnd() % 9; k_ < 64; k_++) {object}[k_] = k_ < n_ ? 'a' + rnd() % 3 : 0; char *{name} = {object};"),
+            prepare: format!(
+                "for (int k_ = 0, n_ = rnd() % 9; k_ < 64; k_++) {object}[k_] = k_ < n_ ? 'a' + rnd() % 3 : 0; char *{name} = {object};"
+            ),
             look: format!("see_label(\"{name}\"); see_bytes({object}, 64);"),
         }
     }
@@ -181,7 +202,12 @@ impl<'a> Builder<'a> {
     /// An index from 0 to `below` - 1.
     pub fn index(&mut self, name: &str, below: usize) -> Parameter {
         let c = ["int", "long", "unsigned", "unsigned long"][self.random.below(4)];
-        Parameter { name: name.into(), declaration: format!("{c} {name}"), prepare: format!("{c} {name} = rnd() % {below};"), look: String::new() }
+        Parameter {
+            name: name.into(),
+            declaration: format!("{c} {name}"),
+            prepare: format!("{c} {name} = rnd() % {below};"),
+            look: String::new(),
+        }
     }
 
     /// A number, in one of four runs the one that is given.
@@ -189,7 +215,11 @@ impl<'a> Builder<'a> {
         let mut parameter = self.by_value(name, of);
         if !values.is_empty() {
             let list = values.iter().map(|v| format!("{v}l")).collect::<Vec<_>>().join(", ");
-            parameter.prepare.push_str(&format!(" {{ static const long d_[] = {{{list}}}; DRIVE({name}, ({})d_[rnd() % {}]); }}", of.c(), values.len()));
+            parameter.prepare.push_str(&format!(
+                " {{ static const long d_[] = {{{list}}}; DRIVE({name}, ({})d_[rnd() % {}]); }}",
+                of.c(),
+                values.len()
+            ));
         }
         parameter
     }
@@ -239,7 +269,9 @@ impl<'a> Builder<'a> {
         let list = if list.is_empty() { "void".into() } else { list.join(", ") };
         let see: String = arguments.iter().enumerate().map(|(i, t)| t.see(&format!("p{i}"))).collect();
         let result_type = result.map_or("void".into(), Type::c);
-        let give = result.map_or(String::new(), |t| format!("{} r; __builtin_memset(&r, 0, sizeof r); {}return r; ", t.c(), t.seed("r")));
+        let give = result.map_or(String::new(), |t| {
+            format!("{} r; __builtin_memset(&r, 0, sizeof r); {}return r; ", t.c(), t.seed("r"))
+        });
         self.harness(format!("{attribute}{result_type} {name}({list}) {{ see_label(\"{name}\"); {see}{give}}}"));
     }
 
@@ -276,7 +308,8 @@ impl<'a> Builder<'a> {
             6 => format!("({left} << {})", spot("shift", 3, &[2, 4])),
             7 => format!("({left} {} (({right} & 7) + 1))", spot("operator", "/", &["%"])),
             8 => {
-                let casts = ["(char)", "(unsigned char)", "(short)", "(unsigned short)", "(unsigned)", "(int)", "(long)"];
+                let casts =
+                    ["(char)", "(unsigned char)", "(short)", "(unsigned short)", "(unsigned)", "(int)", "(long)"];
                 let cast = *self.random.pick(&casts);
                 format!("{}({left} + {right})", spot("conversion", cast, &casts))
             }
@@ -298,5 +331,9 @@ impl<'a> Builder<'a> {
 
 /// Parameters as a declaration lists them.
 pub fn parameter_list(parameters: &[Parameter]) -> String {
-    if parameters.is_empty() { "void".into() } else { parameters.iter().map(|p| p.declaration.clone()).collect::<Vec<_>>().join(", ") }
+    if parameters.is_empty() {
+        "void".into()
+    } else {
+        parameters.iter().map(|p| p.declaration.clone()).collect::<Vec<_>>().join(", ")
+    }
 }

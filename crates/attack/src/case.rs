@@ -50,6 +50,12 @@ pub struct Line {
     pub candidate: String,
 }
 
+impl Part {
+    fn is_local(&self) -> bool {
+        self.function.is_some() && (self.text.starts_with("static ") || self.text.contains("visibility(\"hidden\")"))
+    }
+}
+
 impl Case {
     /// The functions that it defines.
     pub fn functions(&self) -> Vec<String> {
@@ -69,12 +75,33 @@ impl Case {
             return None;
         }
         let (part, spot, found) = random.pick(&choices).clone();
-        let alternative = random.below(found.wrong.len());
-        let blamed = match &self.parts[part].function {
-            Some(function) => vec![function.clone()],
-            None => self.functions(),
-        };
-        Some(Planted { part, spot, alternative, kind: found.kind, right: found.right, wrong: found.wrong[alternative].clone(), blamed })
+        // What is inside a spot may have made an alternative the same as the right text.
+        let wrong: Vec<usize> = (0..found.wrong.len()).filter(|w| found.wrong[*w] != found.right).collect();
+        let alternative = *wrong.get(random.below(wrong.len()))?;
+        let blamed = self.blamed(&self.parts[part]);
+        Some(Planted {
+            part,
+            spot,
+            alternative,
+            kind: found.kind,
+            right: found.right,
+            wrong: found.wrong[alternative].clone(),
+            blamed,
+        })
+    }
+
+    /// The functions whose verdicts together say that a change in this part has no effect. Optimisers move code and constants between a local
+    /// function and its callers, so these count together; a change of data may show in any function.
+    fn blamed(&self, part: &Part) -> Vec<String> {
+        match &part.function {
+            Some(function) if !part.is_local() => self
+                .parts
+                .iter()
+                .filter(|p| p.is_local() || p.function.as_ref() == Some(function))
+                .filter_map(|p| p.function.clone())
+                .collect(),
+            _ => self.functions(),
+        }
     }
 
     /// The text of both sides, line by line.
@@ -82,10 +109,19 @@ impl Case {
         let mut lines = Vec::new();
         for (number, part) in self.parts.iter().enumerate() {
             let change = planted.filter(|p| p.part == number).map(|p| (p.spot, p.alternative));
+            if part.text.trim_end() == "static" {
+                continue;
+            }
             let original = spot::render(&part.text, Side::Original, None);
             let candidate = spot::render(&part.text, Side::Candidate, change);
-            debug_assert_eq!(original.lines().count(), candidate.lines().count(), "a spot has a line break: {candidate}");
-            lines.extend(original.lines().zip(candidate.lines()).map(|(a, b)| Line { original: a.into(), candidate: b.into() }));
+            debug_assert_eq!(
+                original.lines().count(),
+                candidate.lines().count(),
+                "a spot has a line break: {candidate}"
+            );
+            lines.extend(
+                original.lines().zip(candidate.lines()).map(|(a, b)| Line { original: a.into(), candidate: b.into() }),
+            );
         }
         lines
     }

@@ -73,7 +73,14 @@ pub fn run(options: Options, binary: &Path, directory: &Path) -> Result<Summary,
         options,
     };
     let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..shared.options.jobs.max(1)).map(|w| scope.spawn({ let shared = &shared; move || work(shared, w) })).collect();
+        let workers: Vec<_> = (0..shared.options.jobs.max(1))
+            .map(|w| {
+                scope.spawn({
+                    let shared = &shared;
+                    move || work(shared, w)
+                })
+            })
+            .collect();
         workers.into_iter().map(|w| w.join().unwrap_or_else(|_| Err("a worker panicked".into()))).collect()
     });
     results.into_iter().collect::<Result<(), String>>()?;
@@ -87,8 +94,13 @@ pub fn run(options: Options, binary: &Path, directory: &Path) -> Result<Summary,
 
 fn work(shared: &Shared, worker: usize) -> Result<(), String> {
     let scratch = batch::scratch(&shared.directory, worker)?;
-    let environment =
-        Environment { scratch: scratch.clone(), runtime: shared.runtime.clone(), prover: shared.prover.clone(), inputs: shared.options.inputs, seed: shared.options.seed };
+    let environment = Environment {
+        scratch: scratch.clone(),
+        runtime: shared.runtime.clone(),
+        prover: shared.prover.clone(),
+        inputs: shared.options.inputs,
+        seed: shared.options.seed,
+    };
     loop {
         let number = shared.next.fetch_add(1, Ordering::Relaxed);
         let late = shared.end.is_some_and(|end| Instant::now() >= end);
@@ -110,7 +122,13 @@ fn lock(shared: &Shared) -> Result<std::sync::MutexGuard<'_, Found>, String> {
 
 fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, report: &Report) -> Result<(), String> {
     for outcome in &report.outcomes {
-        let reason = outcome.pair.judged.iter().filter_map(|f| report.answers.get(f)).find(|a| a.verdict == Verdict::Unknown).map_or("", |a| &a.reason);
+        let reason = outcome
+            .pair
+            .judged
+            .iter()
+            .filter_map(|f| report.answers.get(f))
+            .find(|a| a.verdict == Verdict::Unknown)
+            .map_or("", |a| &a.reason);
         lock(shared)?.summary.add(area.name, number, outcome, reason);
         let Some(Comparison::Different(input)) = outcome.native else { continue };
         let kind = outcome.pair.planted.as_ref().map_or("nothing planted", |p| &p.kind);
@@ -135,14 +153,31 @@ fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, re
     Ok(())
 }
 
-/// A wrong proof that needs the other pairs of its file: all of them.
-fn save_batch(directory: &Path, environment: &Environment, number: u64, area: Area, case: usize, input: usize) -> Result<PathBuf, String> {
+/// Writes the sources of one batch and how they are compiled, to be looked at.
+pub fn write_batch(seed: u64, number: u64, area: Area, directory: &Path) -> Result<(), String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    let (pairs, compilations) = batch::pairs(environment.seed, number, area);
+    let (pairs, compilations) = batch::pairs(seed, number, area);
     for (file, text) in ["a.c", "b.c", "harness.c"].iter().zip(batch::texts(&pairs)) {
         toolchain::write(&directory.join(file), &text)?;
     }
-    let text = format!("case {case}, input {input}, only with the other pairs of the file\n{}\n{}\n", compilations.original, compilations.candidate);
+    toolchain::write(&directory.join("README"), &format!("{}\n{}\n", compilations.original, compilations.candidate))
+}
+
+/// A wrong proof that needs the other pairs of its file: all of them.
+fn save_batch(
+    directory: &Path,
+    environment: &Environment,
+    number: u64,
+    area: Area,
+    case: usize,
+    input: usize,
+) -> Result<PathBuf, String> {
+    write_batch(environment.seed, number, area, directory)?;
+    let (_, compilations) = batch::pairs(environment.seed, number, area);
+    let text = format!(
+        "case {case}, input {input}, only with the other pairs of the file\n{}\n{}\n",
+        compilations.original, compilations.candidate
+    );
     toolchain::write(&directory.join("README"), &text)?;
     Ok(directory.into())
 }

@@ -24,6 +24,10 @@ void see_bytes(const volatile void *, u64);
 /* Ends the run of this input: for callees that never return. */
 void leave(void) __attribute__((noreturn));
 #define ARENA __attribute__((section("arena"), aligned(16)))
+/* Objects of a device: between device_on and device_off each access is observed, in order, and changes what the next one finds. */
+#define DEVICE __attribute__((section("device"), aligned(16)))
+void device_on(void);
+void device_off(void);
 #define DRIVE(variable, value) do { if ((input & 3) == 3) (variable) = (value); } while (0)
 #ifndef va_start
 typedef __builtin_va_list va_list;

@@ -14,6 +14,7 @@ mod builder;
 mod case;
 mod command;
 mod minimise;
+mod mutate;
 mod native;
 mod random;
 mod spot;
@@ -22,6 +23,11 @@ mod toolchain;
 mod types;
 mod verdicts;
 
+#[cfg(test)]
+mod tests;
+
 pub use areas::{AREAS, Area};
-pub use command::{Options, run};
+pub use command::{Options, run, write_batch};
+pub use mutate::{Mutants, run as run_mutants};
 pub use summary::{Counts, Summary};
+pub use verdicts::Prover;

@@ -31,9 +31,18 @@ fn try_alone(environment: &Environment, pair: &Pair, compilations: &Compilations
 /// Whether what is left is still a program without undefined behaviour, as far as the compiler can tell.
 fn is_clean(environment: &Environment, pair: &Pair) -> bool {
     let file = environment.scratch.join("clean.c");
-    let complaints = ["return-type", "implicit-function-declaration", "implicit-int", "uninitialized", "maybe-uninitialized"].map(|w| format!("-Werror={w}"));
+    let complaints =
+        ["return-type", "implicit-function-declaration", "implicit-int", "uninitialized", "maybe-uninitialized"]
+            .map(|w| format!("-Werror={w}"));
     texts(std::slice::from_ref(pair)).iter().take(2).all(|text| {
-        toolchain::write(&file, text).is_ok() && toolchain::run(Command::new("gcc-12").args(["-std=gnu11", "-O1", "-fno-builtin", "-S", "-o", "/dev/null"]).args(&complaints).arg(&file)).is_ok()
+        toolchain::write(&file, text).is_ok()
+            && toolchain::run(
+                Command::new("gcc-12")
+                    .args(["-std=gnu11", "-O1", "-fno-builtin", "-S", "-o", "/dev/null"])
+                    .args(&complaints)
+                    .arg(&file),
+            )
+            .is_ok()
     })
 }
 
@@ -52,7 +61,8 @@ pub fn minimise(environment: &Environment, pair: &Pair, compilations: &Compilati
             if removed.iter().all(|l| l.original == l.candidate) {
                 budget -= 1;
                 if is_clean(environment, &smaller)
-                    && let Some(found) = try_alone(environment, &smaller, compilations) {
+                    && let Some(found) = try_alone(environment, &smaller, compilations)
+                {
                     best = found;
                     continue;
                 }
@@ -66,7 +76,12 @@ pub fn minimise(environment: &Environment, pair: &Pair, compilations: &Compilati
 
 impl Reproducer {
     /// Writes the files; the directory.
-    pub fn save(&self, directory: &Path, environment: &Environment, compilations: &Compilations) -> Result<PathBuf, String> {
+    pub fn save(
+        &self,
+        directory: &Path,
+        environment: &Environment,
+        compilations: &Compilations,
+    ) -> Result<PathBuf, String> {
         std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
         let [a, b, harness] = texts(std::slice::from_ref(&self.pair));
         toolchain::write(&directory.join("a.c"), &a)?;

@@ -23,6 +23,8 @@ pub enum Comparison {
     Same(usize),
     /// The input that shows the difference.
     Different(usize),
+    /// The same, but what the proof assumes says that this may happen.
+    Covered(usize),
     /// The original itself failed at this input: the generator's fault.
     OriginalFaults(usize),
     /// Nothing was compared.
@@ -31,8 +33,10 @@ pub enum Comparison {
 
 /// Runs cases of an executable on inputs `0..count`.
 pub fn run(executable: &Path, seed: u64, count: usize, cases: &[usize]) -> Result<HashMap<usize, Trace>, String> {
-    let output = command(executable, seed, 0, count, 0, cases).output().map_err(|e| format!("{}: {e}", executable.display()))?;
-    let words: Vec<u64> = output.stdout.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect();
+    let output =
+        command(executable, seed, 0, count, 0, cases).output().map_err(|e| format!("{}: {e}", executable.display()))?;
+    let words: Vec<u64> =
+        output.stdout.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect();
     let mut traces = HashMap::new();
     let mut rest = words.as_slice();
     while let [case, done, signal, tail @ ..] = rest {

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 int input;
@@ -127,6 +128,48 @@ int printf(const char *format, ...) {
     __builtin_va_end(l);
     return put(text, strlen(text)) * n;
 }
+
+/* The device: its pages are taken away; an access brings them back for one instruction. */
+static unsigned char device_end[4096] __attribute__((section("device"), aligned(4096))) = { 1 };
+extern unsigned char __start_device[], __stop_device[];
+static u64 device_count, device_at;
+static void device_protect(int protection) { mprotect(__start_device, (u64)(__stop_device - __start_device), protection); }
+
+static void device_fault(int signal, siginfo_t *info, void *context) {
+    ucontext_t *u = context;
+    const unsigned char *p = info->si_addr;
+    if (signal != SIGSEGV || p < __start_device || p >= __stop_device) {
+        struct sigaction usual = { .sa_handler = SIG_DFL };
+        sigaction(SIGSEGV, &usual, 0);
+        return;
+    }
+    device_at = (u64)(p - __start_device);
+    u64 access[2] = { device_at, (u64)u->uc_mcontext.gregs[REG_ERR] & 2 };
+    SHOW(" %s device+%lu", access[1] ? "writes" : "reads", device_at);
+    add(access, sizeof access);
+    device_protect(PROT_READ | PROT_WRITE);
+    __start_device[device_at & ~7ul] += 3 + 2 * (++device_count & 7);
+    u->uc_mcontext.gregs[REG_EFL] |= 0x100;
+}
+
+static void device_step(int signal, siginfo_t *info, void *context) {
+    (void)signal, (void)info;
+    u64 word;
+    memcpy(&word, __start_device + (device_at & ~7ul), 8);
+    add(&word, 8);
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100ul;
+    device_protect(PROT_NONE);
+}
+
+void device_on(void) {
+    struct sigaction fault = { .sa_sigaction = device_fault, .sa_flags = SA_SIGINFO }, step = { .sa_sigaction = device_step, .sa_flags = SA_SIGINFO };
+    sigaction(SIGSEGV, &fault, 0);
+    sigaction(SIGTRAP, &step, 0);
+    device_count = device_end[0];
+    device_protect(PROT_NONE);
+}
+
+void device_off(void) { device_protect(PROT_READ | PROT_WRITE); }
 
 void leave(void) { longjmp(back, 1); }
 

@@ -83,7 +83,12 @@ fn collect(nodes: &[Node], found: &mut Vec<Spot>) {
         {
             let texts: Vec<String> = alternatives.iter().map(|a| plain(a)).collect();
             let (right, wrong) = texts.split_first().expect("a spot has a right text");
-            found.push(Spot { kind: kind.trim_start_matches('*').into(), main: kind.starts_with('*'), right: right.clone(), wrong: wrong.to_vec() });
+            found.push(Spot {
+                kind: kind.trim_start_matches('*').into(),
+                main: kind.starts_with('*'),
+                right: right.clone(),
+                wrong: wrong.to_vec(),
+            });
             collect(&alternatives[0], found);
         }
     }
@@ -162,7 +167,10 @@ mod tests {
 
     #[test]
     fn one_spot_changes_at_a_time() {
-        let text = format!("f({});", spot("sum", format!("{} + {}", spot("left", "x", &["y"]), spot("right", "1", &["2", "3"])), &["0"]));
+        let text = format!(
+            "f({});",
+            spot("sum", format!("{} + {}", spot("left", "x", &["y"]), spot("right", "1", &["2", "3"])), &["0"])
+        );
         assert_eq!(render(&text, Side::Original, None), "f(x + 1);");
         assert_eq!(render(&text, Side::Candidate, Some((0, 0))), "f(0);");
         assert_eq!(render(&text, Side::Candidate, Some((1, 0))), "f(y + 1);");

@@ -35,9 +35,13 @@ pub struct Summary {
 impl Summary {
     /// Adds one outcome.
     pub fn add(&mut self, area: &str, batch: u64, outcome: &Outcome, reason: &str) {
-        let planted = outcome.pair.planted.as_ref().map_or(String::new(), |p| format!("{}: {} -> {}", p.kind, p.right, p.wrong));
+        let planted =
+            outcome.pair.planted.as_ref().map_or(String::new(), |p| format!("{}: {} -> {}", p.kind, p.right, p.wrong));
         let native = outcome.native.map_or(String::new(), |n| format!("{n:?}"));
-        self.log.push_str(&format!("{area}\t{batch}\t{}\t{}\t{planted}\t{:?}\t{native}\t{reason}\n", outcome.pair.id, outcome.pair.shape, outcome.verdict));
+        self.log.push_str(&format!(
+            "{area}\t{batch}\t{}\t{}\t{planted}\t{:?}\t{native}\t{reason}\n",
+            outcome.pair.id, outcome.pair.shape, outcome.verdict
+        ));
         let counts = self.areas.entry(area.into()).or_default();
         let verdicts = if outcome.pair.planted.is_some() { &mut counts.planted } else { &mut counts.right };
         verdicts[outcome.verdict as usize] += 1;
@@ -50,6 +54,7 @@ impl Summary {
                 counts.run += 1;
                 counts.wrong += 1;
             }
+            Some(Comparison::Covered(_)) => counts.run += 1,
             Some(Comparison::OriginalFaults(_)) => counts.generator += 1,
             Some(Comparison::Nothing) | None => {}
         }
@@ -74,7 +79,9 @@ impl Summary {
 
     /// The table.
     pub fn render(&self) -> String {
-        let mut text = String::from("area        right: equivalent different unknown   planted: equivalent different unknown   run natively  of these unseen   wrong proofs\n");
+        let mut text = String::from(
+            "area        right: equivalent different unknown   planted: equivalent different unknown   run natively  of these unseen   wrong proofs\n",
+        );
         for (name, counts) in &self.areas {
             text.push_str(&row(name, counts));
         }

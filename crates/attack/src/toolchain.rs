@@ -6,8 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Flags of both sides: no undefined behaviour that machine code does not show, one object format.
-const FLAGS: [&str; 11] =
-    ["-w", "-pipe", "-std=gnu11", "-fno-inline", "-fno-strict-aliasing", "-fwrapv", "-fcf-protection=none", "-fno-stack-protector", "-fno-pic", "-fno-pie", "-ffp-contract=off"];
+const FLAGS: [&str; 11] = [
+    "-w",
+    "-pipe",
+    "-std=gnu11",
+    "-fno-inline",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-fcf-protection=none",
+    "-fno-stack-protector",
+    "-fno-pic",
+    "-fno-pie",
+    "-ffp-contract=off",
+];
 
 /// How one side is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +54,39 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
     let setting = Setting {
         avx: matches!(area, "calls" | "memory") && random.one_in(6) && std::is_x86_feature_detected!("avx"),
         gcc: false,
+        plain: false,
+        described: false,
         builtin: area == "library" && random.one_in(2),
         common: area == "statics" && random.one_in(3),
     };
     // clang at -O0 is the quickest, and declares the least.
-    let (original, level) = [(GCC, "-O0"), (GCC, "-O0"), (CLANG, "-O0"), (CLANG, "-O0"), (GCC, "-O2"), (CLANG, "-O2"), (GCC, "-O1"), (CLANG, "-O1"), (CLANG, "-O3"), (GCC, "-O3")][random.below(10)];
-    let (candidate, other) = [(original, level), (original, "-O0"), (GCC, "-O0"), (CLANG, "-O0"), (GCC, "-O2"), (CLANG, "-O2"), (CLANG, "-O2"), (CLANG, "-O1"), (GCC, "-O1"), (CLANG, "-O3"), (GCC, "-O3")][random.below(11)];
+    let (original, level) = [
+        (GCC, "-O0"),
+        (GCC, "-O0"),
+        (CLANG, "-O0"),
+        (CLANG, "-O0"),
+        (GCC, "-O2"),
+        (CLANG, "-O2"),
+        (GCC, "-O1"),
+        (CLANG, "-O1"),
+        (CLANG, "-O3"),
+        (GCC, "-O3"),
+    ][random.below(10)];
+    let (candidate, other) = [
+        (original, level),
+        (original, "-O0"),
+        (GCC, "-O0"),
+        (CLANG, "-O0"),
+        (GCC, "-O2"),
+        (CLANG, "-O2"),
+        (CLANG, "-O2"),
+        (CLANG, "-O1"),
+        (GCC, "-O1"),
+        (CLANG, "-O3"),
+        (GCC, "-O3"),
+    ][random.below(11)];
+    let plain = area == "statics" && random.one_in(3);
+    let (level, other) = if plain { ("-O0", "-O0") } else { (level, other) };
     let make = |compiler: &'static str, level: &str, debug: bool| {
         let mut flags: Vec<String> = FLAGS.iter().map(|f| f.to_string()).collect();
         flags.push(level.into());
@@ -66,7 +104,12 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
     Compilations {
         original: make(original, level, described),
         candidate: make(candidate, other, also),
-        setting: Setting { gcc: original == GCC && candidate == GCC, ..setting },
+        setting: Setting {
+            gcc: original == GCC && candidate == GCC,
+            described,
+            plain: level == "-O0" && other == "-O0",
+            ..setting
+        },
     }
 }
 
@@ -83,7 +126,8 @@ pub fn run(command: &mut Command) -> Result<Vec<u8>, String> {
 
 /// Compiles one side.
 pub fn compile(compilation: &Compilation, source: &Path, object: &Path) -> Result<(), String> {
-    run(Command::new(compilation.compiler).args(&compilation.flags).arg("-c").arg(source).arg("-o").arg(object)).map(drop)
+    run(Command::new(compilation.compiler).args(&compilation.flags).arg("-c").arg(source).arg("-o").arg(object))
+        .map(drop)
 }
 
 /// What harnesses are linked with, built once.
@@ -99,8 +143,17 @@ impl Runtime {
     pub fn build(directory: &Path) -> Result<Runtime, String> {
         write(&directory.join("harness.h"), include_str!("harness.h"))?;
         write(&directory.join("runtime.c"), include_str!("runtime.c"))?;
-        run(Command::new(GCC).args(["-w", "-O1", "-fno-builtin", "-c"]).arg(directory.join("runtime.c")).arg("-o").arg(directory.join("runtime.o")))?;
-        let mold = Command::new("mold").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success());
+        run(Command::new(GCC)
+            .args(["-w", "-O1", "-fno-builtin", "-c"])
+            .arg(directory.join("runtime.c"))
+            .arg("-o")
+            .arg(directory.join("runtime.o")))?;
+        let mold = Command::new("mold")
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|s| s.success());
         Ok(Runtime { directory: directory.into(), linker: mold.then_some("-fuse-ld=mold") })
     }
 
@@ -117,7 +170,12 @@ impl Runtime {
     /// Links one side with its harness.
     pub fn link(&self, side: &Path, harness: &Path, executable: &Path) -> Result<(), String> {
         let mut command = Command::new(GCC);
-        command.args(["-no-pie", "-z", "noexecstack"]).args(self.linker).arg(side).arg(harness).arg(self.directory.join("runtime.o"));
+        command
+            .args(["-no-pie", "-z", "noexecstack"])
+            .args(self.linker)
+            .arg(side)
+            .arg(harness)
+            .arg(self.directory.join("runtime.o"));
         run(command.args(["-lm", "-o"]).arg(executable)).map(drop)
     }
 }

@@ -51,7 +51,8 @@ pub const TRUTH: Scalar = Scalar { c: "_Bool", size: 1, kind: Kind::Truth };
 /// Sixteen bytes.
 pub const WIDE: [Scalar; 2] = [integer("__int128", 16), integer("unsigned __int128", 16)];
 /// `float` and `double`.
-pub const FLOATS: [Scalar; 2] = [Scalar { c: "float", size: 4, kind: Kind::Float }, Scalar { c: "double", size: 8, kind: Kind::Float }];
+pub const FLOATS: [Scalar; 2] =
+    [Scalar { c: "float", size: 4, kind: Kind::Float }, Scalar { c: "double", size: 8, kind: Kind::Float }];
 /// `long double`.
 pub const EXTENDED: Scalar = Scalar { c: "long double", size: 16, kind: Kind::Extended };
 /// Pointers.
@@ -131,7 +132,9 @@ impl Type {
         let leaf = |lvalue: String, scalar: Scalar| Leaf { lvalue, scalar, bits: None };
         match self {
             Type::Scalar(scalar) => vec![leaf(lvalue.into(), *scalar)],
-            Type::Complex(scalar) => vec![leaf(format!("__real__ {lvalue}"), *scalar), leaf(format!("__imag__ {lvalue}"), *scalar)],
+            Type::Complex(scalar) => {
+                vec![leaf(format!("__real__ {lvalue}"), *scalar), leaf(format!("__imag__ {lvalue}"), *scalar)]
+            }
             Type::Vector(_, scalar, count) => (0..*count).map(|i| leaf(format!("{lvalue}[{i}]"), *scalar)).collect(),
             Type::Record(_, members) => members.iter().flat_map(|m| m.leaves(lvalue)).collect(),
         }
@@ -257,7 +260,9 @@ fn record(random: &mut Random, name: &str, wanted: Wanted, declared: &mut String
         };
         let count = random.one_in(4).then(|| random.below(4) + 1);
         let bits = match &of {
-            Type::Scalar(s) if count.is_none() && !union && s.kind == Kind::Integer && random.one_in(5) => Some(random.below(s.size * 8 - 1) + 1),
+            Type::Scalar(s) if count.is_none() && !union && s.kind == Kind::Integer && random.one_in(5) => {
+                Some(random.below(s.size * 8 - 1) + 1)
+            }
             _ => None,
         };
         let array = count.map_or(String::new(), |n| format!("[{n}]"));

@@ -6,10 +6,10 @@ use crate::pairing::{Matched, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
+use crate::{certificates, complain, deliver, kernels, machine_ir, native, start_states};
 use pair::{File, FileContracts, Files, Prepared};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
-use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
+use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -114,6 +114,7 @@ fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
         strategy: Strategy::from_name(&arguments.strategy).unwrap_or_default(),
         dump_queries: arguments.dump_queries.clone(),
         tests,
+        native: if arguments.no_run { Native::Forbidden } else { Native::Allowed },
     }
 }
 
@@ -140,7 +141,15 @@ fn compare_all(
     let work = {
         let (files, pairs) = (Arc::clone(files), pairs.to_vec());
         let contracts = local_contracts(&files, arguments.timeout);
-        move |index: usize| compare(&session, &files, &contracts, &pairs[index]).unwrap_or_else(unknown)
+        let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
+        move |index: usize| {
+            let pair = &pairs[index];
+            let mut outcome = compare(&session, &files, &contracts, pair).unwrap_or_else(unknown);
+            if let (Some(objects), Some(theirs)) = (&objects, pair.candidate) {
+                objects.try_proof(&files, [pair.original, theirs], &mut outcome);
+            }
+            outcome
+        }
     };
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
 }
@@ -192,7 +201,13 @@ pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
 }
 
 pub fn unknown(reason: Reason) -> Outcome {
-    Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics: Statistics::default(), certificate: None }
+    Outcome {
+        verdict: Verdict::Unknown(reason),
+        strategy: None,
+        statistics: Statistics::default(),
+        certificate: None,
+        native: Default::default(),
+    }
 }
 
 /// The candidate's name for the function, if it is another. An alias of the same function is not another.

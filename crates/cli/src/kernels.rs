@@ -49,7 +49,7 @@ struct Job {
     run: Run,
 }
 
-/// Is every `equivalent` run?
+/// May the kernels be compiled and run: every `equivalent`, and witnesses?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Run {
     Always,
@@ -284,7 +284,7 @@ impl Job {
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
                 let verdict = replay::replay(&sides, witness);
                 Ok(replayed(outcome, verdict))
             }

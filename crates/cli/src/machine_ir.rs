@@ -206,7 +206,10 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
         Answer::Refuted(error) => Verdict::Different(Box::new(regalloc::witness(&error))),
         Answer::Unknown(reason) => Verdict::Unknown(reason),
     };
-    (Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None }, certificate)
+    (
+        Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None, native: Default::default() },
+        certificate,
+    )
 }
 
 /// Checks a saved certificate against two files.

@@ -132,8 +132,10 @@ pub struct Context<'a> {
     pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
-    /// Argument registers that the original has read since it wrote them, on every way to each point; made when first needed.
-    pub(crate) read_again: Option<Vec<BTreeSet<Register>>>,
+    /// What the original's code shows of the values that it sets up for calls; made when first needed.
+    pub(crate) evidence: Option<std::rc::Rc<crate::calls::Evidence>>,
+    /// Stack slots that the original reads behind its calls.
+    pub(crate) slots: Option<std::rc::Rc<crate::calls::Slots>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
@@ -198,7 +200,8 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
-            read_again: None,
+            evidence: None,
+            slots: None,
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
@@ -285,6 +288,11 @@ impl<'a> Context<'a> {
     /// Is this a value that nobody defined (what a register holds after a call that clobbers it)?
     pub fn is_undefined(&self, term: TermId) -> bool {
         self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
+    }
+
+    /// Is this what an allocating function has returned?
+    pub fn is_allocation(&self, var: VarId) -> bool {
+        self.allocations.contains_key(&var)
     }
 
     /// The object behind an address variable, of either program.
@@ -538,7 +546,7 @@ impl<'a> Context<'a> {
     /// When an access that begins at a defined object of known size stays inside it.
     pub fn bounds(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
         let (var, local) = self.base_object(address)?;
-        if local.is_some() {
+        if local.is_some() || self.is_shared(var) {
             return None;
         }
         let object = self.object(var)?;
@@ -561,7 +569,12 @@ impl<'a> Context<'a> {
             return binding.original.or(binding.candidate).map(|i| i.size).filter(|_| !self.is_open_ended(local));
         }
         let named = matches!(self.object(var)?.kind, ObjectKind::Named { defined: true, .. });
-        self.object_size(var).filter(|_| named && self.is_certain_object(var))
+        self.object_size(var).filter(|_| named && self.is_certain_object(var) && !self.is_shared(var))
+    }
+
+    /// May an object of either program share bytes with another one?
+    fn is_shared(&self, var: VarId) -> bool {
+        self.functions.iter().any(|f| f.objects.get(&var).is_some_and(|object| object.shared))
     }
 
     /// Does the term point to anonymous read-only data?
@@ -628,7 +641,7 @@ impl<'a> Context<'a> {
         if self.ambiguous_addresses.contains(&address) {
             return None;
         }
-        let (var, local) = self.base_object(address)?;
+        let (var, local) = self.base_object(address).filter(|(var, _)| !self.is_shared(*var))?;
         let linear = Linear::of(self.arena, address);
         let size = match local {
             Some(local) => self.bindings[local].original.or(self.bindings[local].candidate).map(|i| i.size),

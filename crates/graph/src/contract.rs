@@ -13,7 +13,9 @@
 //! that is safe because the body and all call sites are held to the same one; so is which register carries a value that
 //! the original loads through a pointer (see [`crate::promotion`]). Printed as `callers(f)`.
 //!
-//! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
+//! Trust: what is said of the original and of its callers is a proposal, which the kernel proves or drops
+//! (`kernel::lemma`); how the candidate takes its arguments (`moved`, `promoted`, `result_unused`) is a convention that body
+//! and calls are both held to. `reads` is believed.
 
 mod forgets;
 mod passed;
@@ -23,8 +25,8 @@ mod stored;
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
 use crate::twice::{call_that_returns_twice, jump_to_twice};
+use crate::{Assumption, Undefined, ValueRange, library};
 use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
-use crate::{Undefined, ValueRange, library};
 use passed::passed_constants;
 use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -88,17 +90,21 @@ pub struct LocalContract {
     pub result_unused: bool,
     /// What the original always returns.
     pub result: Option<FixedResult>,
+    /// Bytes of its result that this is said of.
+    pub result_bytes: u16,
     /// Is what the original returns null, or what it has just been given by an allocating function?
     pub returns_fresh: bool,
     /// Argument registers whose address nobody can find when the original is done.
     pub forgets: BTreeSet<Register>,
     /// What the original does.
     pub effect: LocalEffect,
+    /// What was taken for granted where this was proved.
+    pub assumptions: BTreeSet<Assumption>,
 }
 
 impl LocalContract {
     /// Is there anything in it that is not true of every function?
-    fn says_something(&self) -> bool {
+    pub fn says_something(&self) -> bool {
         self.changes_calls() || !self.forgets.is_empty()
     }
 
@@ -123,7 +129,12 @@ pub struct Contracts {
     pub statics: BTreeMap<String, BTreeSet<u64>>,
     /// Functions that return twice, in either file, because they jump to one that does.
     pub twice: BTreeSet<String>,
+    /// By name of a function and loop head: ranges that slots seem to have there. Nothing is believed because of them.
+    pub heads: BTreeMap<String, SlotRanges>,
 }
+
+/// By loop head: ranges of slots, by their offset from the stack pointer at the entry.
+pub type SlotRanges = BTreeMap<PointId, Vec<(i64, ValueRange)>>;
 
 impl Contracts {
     /// None.
@@ -230,9 +241,16 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let settled = before.volatile.is_none() && call_that_returns_twice(before, &out.twice).is_none();
         let result = if settled { fixed_result(original.arena, before) } else { None };
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
+        let result_bytes = match before.signature.as_ref().map(|s| &s.results[..]) {
+            Some([value]) if value.place == Place::Register(Register::General(0)) => value.bytes,
+            _ => 0,
+        };
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
         let result = if dropped { result.or_else(|| computed_result(original.arena, before)) } else { result };
         let (ranges, result_range) = (known.arguments, known.result);
+        if !known.heads.is_empty() {
+            out.heads.insert(name.clone(), known.heads);
+        }
         let contract = LocalContract {
             private,
             ranges,
@@ -247,6 +265,8 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
             returns_fresh: wrappers.contains(&name),
             forgets: forgotten.remove(&name).unwrap_or_default(),
             effect,
+            result_bytes,
+            assumptions: BTreeSet::new(),
         };
         if contract.says_something() {
             out.insert(name, contract);

@@ -512,7 +512,10 @@ impl Executor<'_, '_> {
                 Some(care) => self.careful_read(care, state, state.world, address, bytes),
                 None => self.context.read(state.world, address, bytes),
             }),
-            Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
+            Spot::Slot(offset) => {
+                state.frame.note_read(offset, bytes);
+                Ok(state.frame.read(self.context.arena, offset, bytes))
+            }
             Spot::Local(local, address) => Ok(match self.care(place, address) {
                 Some(care) => self.careful_read(care, state, state.locals[local], address, bytes),
                 None => self.context.read(state.locals[local], address, bytes),

@@ -168,6 +168,14 @@ impl Function {
     /// The first point.
     pub const ENTRY: PointId = PointId(0);
 
+    /// Names of the functions that are called directly, as often as they are.
+    pub fn named_callees(&self) -> impl Iterator<Item = &str> {
+        self.points.iter().filter_map(|point| match &point.next {
+            crate::Next::Call(crate::Call { callee: crate::Callee::Named(name), .. }) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Takes over the declarations of callees that only the other version's debug information has. They repeat the
     /// source's, whatever the code became; clang leaves them out at -O0.
     pub fn adopt_declarations(&mut self, other: &Function) {

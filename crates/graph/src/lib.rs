@@ -52,7 +52,7 @@ pub use function::{Care, Function, LineTable, Local, Parameter, SourceLine, Surr
 pub use known::Known;
 pub use liveness::drop_dead_flags;
 pub use memory::Alias;
-pub use object::{Constancy, Content, Member, Object, ObjectKind};
+pub use object::{Constancy, Content, Linkage, Member, Object, ObjectKind};
 pub use point::{Call, Callee, Edge, FaultKind, Next, Op, Point, PointId};
 pub use registers::{Flag, Register};
 pub use renaming::RenamedCall;

@@ -42,8 +42,24 @@ pub struct Object {
     pub initial: Option<u64>,
     /// Identity of what a writable object of this file holds at the start, if another file could have the same.
     pub start_identity: Option<String>,
+    /// Who else may mean this object by its name?
+    pub linkage: Linkage,
+    /// May it share bytes with an object of another name (a weak alias)?
+    pub shared: bool,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
+}
+
+/// Who may mean an object by its name. Objects of two programs are the same only if this is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Linkage {
+    /// Its file only, or nobody: it has no name.
+    #[default]
+    Local,
+    /// Every file.
+    External,
+    /// Every file; another file's definition may take its place, or it may be missing.
+    Weak,
 }
 
 impl Object {

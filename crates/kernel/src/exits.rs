@@ -2,7 +2,7 @@
 
 use crate::obligation::{Fact, FactKind, Failure, Ignored};
 use crate::product::{Checker, MemoryAt, Obligation, Point, Rejection};
-use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
+use graph::{Access, Assumption, Known, PointId, Register, Run, Side, Value};
 use term::eval::{Evaluator, Model};
 use term::{Sort, TermId};
 
@@ -42,7 +42,7 @@ impl Checker<'_, '_> {
     /// Both sides return: results, world, callee-saved registers and stack pointer.
     pub(crate) fn check_return(&mut self, at: &Point, points: [PointId; 2]) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
-        for value in self.results(at) {
+        for value in self.results(at, points[0]) {
             let mut values = [at.condition; 2];
             for side in Side::BOTH {
                 let place = self.address(side, points[side.index()]);
@@ -73,7 +73,7 @@ impl Checker<'_, '_> {
         self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::DirectionFlag, points, failure))
     }
 
-    fn results(&mut self, at: &Point) -> Vec<Value> {
+    fn results(&mut self, at: &Point, point: PointId) -> Vec<Value> {
         if self.context.own_contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
@@ -86,18 +86,10 @@ impl Checker<'_, '_> {
             self.context.assume(Assumption::Signature(name));
             return results;
         }
-        // Without debug information: the general result register, and the vector one if the original set it.
+        // Without debug information: everything that the original may have meant to return.
         let name = self.context.functions[0].name.clone();
         self.context.assume(Assumption::Signature(name));
-        let value = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
-        let bytes = self.context.defined_bytes(at.states[0].get(Register::General(0)));
-        let mut out = vec![value(Register::General(0), bytes)];
-        let untouched = self.context.arena.var("xmm0", Sort::Bv(128));
-        let touched = at.states.iter().any(|s| s.get(Register::Vector(0)) != untouched);
-        if touched && !self.context.is_undefined(at.states[0].get(Register::Vector(0))) {
-            out.push(value(Register::Vector(0), 16));
-        }
-        out
+        self.context.possible_results(point, &at.states)
     }
 
     /// Every access of the candidate to the world must be one that the original makes possible.

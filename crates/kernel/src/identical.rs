@@ -25,7 +25,9 @@ fn are_same_steps(a: &Point, b: &Point) -> bool {
 }
 
 fn are_same_data(a: &Object, b: &Object) -> bool {
-    (a.kind, a.size, a.read_only) == (b.kind, b.size, b.read_only)
+    (a.kind, a.size, a.read_only, a.linkage) == (b.kind, b.size, b.read_only, b.linkage)
+        && a.shared == b.shared
+        && a.align <= b.align
         && a.content == b.content
         && a.start_identity == b.start_identity
         && a.members == b.members
@@ -76,6 +78,8 @@ mod tests {
             content,
             constant_static: false,
             unaliased: false,
+            linkage: Default::default(),
+            shared: false,
             constancy: Default::default(),
             volatile: false,
             start: None,
@@ -118,6 +122,8 @@ mod tests {
                 result_unused: false,
                 result: None,
                 returns_fresh: false,
+                result_bytes: 0,
+                assumptions: Default::default(),
                 effect: graph::contract::LocalEffect::Unknown,
             };
             let mut contracts = Contracts::new();

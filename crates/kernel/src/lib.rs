@@ -9,6 +9,7 @@ mod certificate;
 mod pair;
 mod proof;
 mod identical;
+mod same_objects;
 mod product;
 mod promised;
 mod location;
@@ -23,6 +24,7 @@ mod rows;
 mod choices;
 mod obligation;
 mod exits;
+pub mod lemma;
 pub mod regalloc;
 pub mod updates;
 
@@ -59,7 +61,7 @@ pub fn check(
     }
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
     let extents = check_extents(original, &bindings).map_err(Rejection::Malformed)?;
-    check_data(original, candidate)?;
+    same_objects::check_objects(original, candidate)?;
     // Whoever claims more is held to it.
     if certificate.is_plain() && are_identical(original, candidate) {
         return Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), Vec::new(), Counts::default()));
@@ -97,20 +99,6 @@ pub fn check(
     }
     let assumptions = context.assumptions.iter().cloned().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
-}
-
-/// Writable data that both programs define begins with the same bytes in both. (What it holds when a function is called is
-/// the same by assumption; but nobody who changed a table wants to hear that its readers are the same.)
-fn check_data(original: &Function, candidate: &Function) -> Result<(), Rejection> {
-    for (var, object) in &original.objects {
-        let Some(other) = candidate.objects.get(var) else { continue };
-        let known = object.start_identity.is_some() && other.start_identity.is_some();
-        if known && object.start_identity != other.start_identity {
-            let what = Obligation::InitialContent(object.name.clone());
-            return Err(Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown });
-        }
-    }
-    Ok(())
 }
 
 /// The original's objects are what its debug information says; a claim may not cut one. Where there is none, the

@@ -19,7 +19,7 @@ mod moves;
 mod changed;
 mod endless;
 mod later;
-mod calls;
+pub(crate) mod calls;
 
 pub use rejection::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 
@@ -217,6 +217,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
         }
+        if let Some((address, what)) = self.context.foreign_convention() {
+            return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
+        }
         if let Some((address, what)) = self.context.functions[0].volatile.unmodelled.clone() {
             return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
         }
@@ -377,7 +380,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What the original's defined behaviour on an edge says.
-    fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
+    pub(crate) fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
         let mut seen: FxHashSet<(TermId, TermId)> = FxHashSet::default();
         for fault in &run.faults {
             facts.push(self.fact(condition, FactKind::Not(fault.guard)));

@@ -284,6 +284,10 @@ impl<'a> Code<'a> {
             return Ok(Err(symbol));
         }
         match self.image.place_of(location) {
+            Some(_) if self.image.is_replaceable_alias(location) => match location {
+                Location { base: Base::Symbol(symbol), offset: 0 } => Ok(Err(symbol)),
+                _ => Err(self.gap(place, "branch", "a branch into a function that another file may define")),
+            },
             Some(place) => Ok(Ok(place)),
             None => match location {
                 Location { base: Base::Symbol(symbol), offset: 0 } => Ok(Err(symbol)),

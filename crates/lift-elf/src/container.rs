@@ -315,6 +315,8 @@ impl Parser<'_> {
             }
             let value = symbol.st_value.get(LE);
             let definition = match symbol.st_shndx(LE) {
+                // What lies there is the function that chooses one, when the program starts.
+                _ if symbol.st_type() == elf::STT_GNU_IFUNC => Definition::Undefined,
                 elf::SHN_UNDEF => Definition::Undefined,
                 elf::SHN_ABS => Definition::Absolute(value),
                 elf::SHN_COMMON => Definition::Common(value),

@@ -163,17 +163,48 @@ impl Image {
     pub(crate) fn start_identity(&self, base: Base, budget: &mut usize) -> Option<String> {
         let content = match base {
             Base::Symbol(symbol) => {
+                let info = self.symbols.get(symbol as usize)?;
+                if let (Definition::Common(_), true) = (info.definition, info.size > 0) {
+                    // The linker makes room for these, full of zeros.
+                    return self.plain_identity(info.size, None, budget);
+                }
                 let (section, start, size, sized) = self.extent_of(base)?;
                 let home = &self.sections[section as usize];
-                let strong = self.symbols[symbol as usize].binding != Binding::Weak;
-                let writable = sized && strong && !home.is_code() && !home.is_read_only() && !self.is_constant(base);
-                self.bytes_of(section, start, size).filter(|_| writable)?
+                if !sized || home.is_code() || home.is_read_only() || self.is_constant(base) {
+                    return None;
+                }
+                if home.relocations_in(start.saturating_sub(7)..start.checked_add(size)?).is_empty() {
+                    let bytes = match home.kind {
+                        object::elf::SHT_NOBITS => None,
+                        _ => Some(self.data(section).get(start as usize..start.checked_add(size)? as usize)?),
+                    };
+                    return self.plain_identity(size, bytes, budget);
+                }
+                self.bytes_of(section, start, size)?
             }
-            Base::Whole(whole) => self.shrunken_start(whole)?,
+            Base::Whole(whole) => {
+                let content = self.shrunken_start(whole)?;
+                if content.pointers.is_empty() {
+                    return self.plain_identity(content.bytes.len() as u64, Some(&content.bytes), budget);
+                }
+                content
+            }
             Base::Literal { .. } | Base::Section(_) | Base::Number => return None,
         };
         let (identity, shared) = self.identity_with(base, content, budget);
         shared.then_some(identity)
+    }
+
+    /// Identity of bytes without pointers; without any, of zeros.
+    fn plain_identity(&self, size: u64, bytes: Option<&[u8]>, budget: &mut usize) -> Option<String> {
+        let bytes = bytes.filter(|bytes| bytes.iter().any(|b| *b != 0));
+        let cost = bytes.map_or(0, <[u8]>::len);
+        *budget = budget.checked_sub(cost)?;
+        let mut hash = Sha256::new();
+        hash.update(b"plain");
+        hash.update(size.to_le_bytes());
+        hash.update(bytes.unwrap_or(&[]));
+        Some(hex(&hash.finalize()[..16]))
     }
 
     /// Identity of an object with this content, and whether another file could have the same.

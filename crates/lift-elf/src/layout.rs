@@ -1,7 +1,8 @@
 //! What lies where: named objects and anonymous data of each section.
 //!
 //! A [`Location`] is an address before it becomes a term: an object of the layout plus a constant. Nested symbols
-//! belong to the outermost one, symbols at one place are one object. In read-only sections the bytes that no symbol
+//! belong to the outermost one, symbols at one place are one object. But a weak symbol at the place of another one is an
+//! object of its own: another file's definition may take its place, and only its. In read-only sections the bytes that no symbol
 //! covers are literals, identified by their content: the strings and constants of mergeable sections one by
 //! one, strings of plain sections where something refers to them, otherwise the whole gap between two symbols.
 //!
@@ -9,9 +10,9 @@
 //! (`&array[10]` of a ten-element array, or `&next`): it stays section-relative, unless the first object is too
 //! small to be an array of anything. Accesses are never ambiguous, they must hit the object that starts there.
 
-use crate::container::{Container, Definition, Kind, Place, Section, Symbol};
+use crate::container::{Binding, Container, Definition, Kind, Place, Section, Symbol};
 use crate::texts::{Mention, references, texts};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -68,6 +69,8 @@ pub(crate) struct Layout {
     pub extents: Vec<Vec<Extent>>,
     /// The symbol that stands for a symbol's object, and the distance from its start.
     canonical: Vec<(u32, u64)>,
+    /// Symbols of objects that share bytes with another one, unless another file's definition wins.
+    shared: FxHashSet<u32>,
 }
 
 impl Layout {
@@ -77,6 +80,7 @@ impl Layout {
         let mut layout = Layout {
             extents: vec![Vec::new(); sections.len()],
             canonical: (0..symbols.len() as u32).map(|i| (i, 0)).collect(),
+            shared: FxHashSet::default(),
         };
         layout.merge_undefined(symbols);
         let mut by_section: Vec<Vec<u32>> = vec![Vec::new(); sections.len()];
@@ -123,18 +127,34 @@ impl Layout {
         };
         // The objects, each with the symbols that belong to it.
         let mut tops: Vec<(u32, u64, Vec<u32>)> = Vec::new();
-        for i in list {
+        let end_of = |i: u32| start(i).saturating_add(symbols[i as usize].size).min(section.size);
+        let (weak, strong): (Vec<u32>, Vec<u32>) =
+            list.into_iter().partition(|i| symbols[*i as usize].binding == Binding::Weak);
+        for i in strong {
             let at = start(i);
             match tops.last_mut().filter(|(top, end, _)| at < *end || at == start(*top)) {
-                Some((top, _, inner)) => {
+                Some((top, end, inner)) => {
                     if at == start(*top) && better(i, *top) {
                         *top = i;
                     }
+                    // Symbols that overlap are one object.
+                    *end = end_of(i).max(*end);
                     inner.push(i);
                 }
+                None => tops.push((i, end_of(i), vec![i])),
+            }
+        }
+        for i in weak {
+            let (at, end) = (start(i), end_of(i).max(start(i).saturating_add(1)));
+            let mut met = tops.iter().filter(|(top, last, _)| start(*top) < end && at < (*last).max(start(*top) + 1));
+            match met.next() {
+                Some((top, _, _)) => {
+                    self.shared.extend([*top, i]);
+                    self.shared.extend(met.map(|(top, _, _)| *top));
+                }
                 None => {
-                    let end = at.saturating_add(symbols[i as usize].size).min(section.size);
-                    tops.push((i, end, vec![i]));
+                    let behind = tops.partition_point(|(top, _, _)| start(*top) < at);
+                    tops.insert(behind, (i, end_of(i), vec![i]));
                 }
             }
         }
@@ -197,6 +217,11 @@ impl Layout {
         let literals = out.len() - named.len();
         self.extents[index as usize] = out;
         literals
+    }
+
+    /// May the object of a symbol share bytes with that of another one?
+    pub fn is_shared(&self, symbol: u32) -> bool {
+        self.shared.contains(&symbol)
     }
 
     /// The address that a symbol stands for.

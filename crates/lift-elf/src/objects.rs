@@ -4,7 +4,7 @@ use crate::Image;
 use crate::container::{Binding, Definition, Place};
 use crate::content::IDENTITY_BUDGET;
 use crate::layout::{Base, Location};
-use graph::{Content, Member, Object, ObjectKind, Register, Side};
+use graph::{Content, Linkage, Member, Object, ObjectKind, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use term::{Arena, Sort, TermId, VarId};
@@ -132,6 +132,8 @@ impl<'a> Objects<'a> {
             start_identity: None,
             constant_static: false,
             unaliased: false,
+            linkage: Default::default(),
+            shared: false,
             constancy: self.image.constancy(base),
             volatile: self.image.is_volatile(base),
             members: Vec::new(),
@@ -187,7 +189,13 @@ impl<'a> Objects<'a> {
             weak: info.binding == Binding::Weak && !defined,
             function: info.is_function() || self.called.contains(&symbol) || info.place().is_some_and(code),
         };
-        object.unaliased = self.image.is_unaliased_static(symbol);
+        object.linkage = match info.binding {
+            Binding::Local => Linkage::Local,
+            Binding::Global => Linkage::External,
+            Binding::Weak => Linkage::Weak,
+        };
+        object.shared = self.image.layout.is_shared(symbol);
+        object.unaliased = self.image.is_unaliased_static(symbol) && !object.shared;
         object.initial = self.image.initial(symbol).filter(|_| object.unaliased);
         if let Definition::Common(align) = info.definition {
             object.size = (info.size > 0).then_some(info.size);

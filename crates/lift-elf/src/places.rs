@@ -19,6 +19,12 @@ impl Image {
         (offset <= self.sections.get(section as usize)?.size).then_some(Place { section, offset })
     }
 
+    /// Is this relative to a weak symbol that is an object of its own beside another one at its place?
+    pub(crate) fn is_replaceable_alias(&self, location: Location) -> bool {
+        let Base::Symbol(symbol) = location.base else { return false };
+        self.symbols[symbol as usize].place().is_some() && self.extent_of(location.base).is_none()
+    }
+
     /// The function whose code holds a place; the innermost where functions overlap.
     pub(crate) fn function_holding(&self, place: Place) -> Option<usize> {
         let after = self.functions().partition_point(|f| f.place <= place);

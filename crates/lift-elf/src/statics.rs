@@ -137,9 +137,12 @@ impl Survey<'_> {
         }
         // A visible name inside a local object makes it reachable.
         for (symbol, info) in image.symbols.iter().enumerate().filter(|(_, s)| s.is_name()) {
-            if info.binding != Binding::Local && info.place().is_some() {
+            if let Some(place) = info.place().filter(|_| info.binding != Binding::Local) {
                 let location = image.layout.symbol(&image.symbols, symbol as u32, 0);
                 self.note(location, Effect::TakeAddress);
+                // A weak name at the place of another object is one of its own.
+                let inside = image.layout.extent(place).map(|extent| extent.base);
+                inside.into_iter().for_each(|base| self.note_base(base, Effect::TakeAddress));
             }
         }
     }

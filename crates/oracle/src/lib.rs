@@ -50,7 +50,7 @@ pub mod map {
     /// Thread-local storage; `fs` points at its middle.
     pub const THREAD: u64 = 0x5000_0000;
     /// Its size.
-    pub const THREAD_SIZE: u64 = 0x4000;
+    pub const THREAD_SIZE: u64 = 0x2000;
     /// Value of `fs`.
     pub const THREAD_POINTER: u64 = THREAD + THREAD_SIZE / 2;
     /// The global offset table.
@@ -58,15 +58,15 @@ pub mod map {
     /// What allocation functions hand out.
     pub const HEAP: u64 = 0x5200_0000;
     /// Its size.
-    pub const HEAP_SIZE: u64 = 0x4000;
+    pub const HEAP_SIZE: u64 = 0x2000;
     /// Memory to which pointers lead that stubs return and that undefined objects hold.
     pub const POOL: u64 = 0x5300_0000;
     /// Its size.
-    pub const POOL_SIZE: u64 = 0x4000;
+    pub const POOL_SIZE: u64 = 0x1000;
     /// The stack.
     pub const STACK: u64 = 0x6000_0000;
     /// Its size.
     pub const STACK_SIZE: u64 = 0x10_0000;
     /// Where the return address lies at entry: ≡ 8 (mod 16).
-    pub const STACK_TOP: u64 = STACK + STACK_SIZE - 0x4000 + 8;
+    pub const STACK_TOP: u64 = STACK + STACK_SIZE - 0x1000 + 8;
 }

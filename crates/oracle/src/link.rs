@@ -42,6 +42,8 @@ pub(crate) struct Linked {
     pub broken: Vec<(u64, u64, String)>,
     /// Undefined functions by the address of their stub, and what may be one.
     pub stubs: BTreeMap<u64, String>,
+    /// Is an allocation function among them?
+    pub allocates: bool,
     /// Undefined data by address.
     pub externs: BTreeMap<u64, String>,
 }
@@ -68,7 +70,9 @@ impl Linked {
         }
         let names = names(file, places, &sections);
         let of = |known: &BTreeMap<String, u64>| known.iter().map(|(name, at)| (*at, name.clone())).collect();
-        Ok(Linked { sections, names, broken, stubs: of(&places.functions), externs: of(&places.externs) })
+        let allocates = ["malloc", "calloc"].into_iter().any(|name| places.functions.contains_key(name));
+        let (stubs, externs) = (of(&places.functions), of(&places.externs));
+        Ok(Linked { sections, names, broken, stubs, allocates, externs })
     }
 
     /// The first instruction of a function.
@@ -128,7 +132,7 @@ fn load(file: &File, places: &Places) -> Result<Vec<Loaded>, CannotLink> {
 /// Offsets of the thread-local sections from the thread pointer, by section.
 fn thread_offsets(sections: &[Loaded]) -> Result<BTreeMap<usize, i64>, CannotLink> {
     // Undefined ones are right below the pointer.
-    let mut below = 0x1000i64;
+    let mut below = 0x400i64;
     let mut out = BTreeMap::new();
     for section in sections.iter().filter(|s| s.thread) {
         below += (section.bytes.len() as i64 + 63) / 64 * 64;

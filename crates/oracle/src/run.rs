@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::link::Linked;
 use crate::map;
-use crate::seed::Seed;
+use crate::seed::{Garbage, Seed};
 use crate::shape::Shape;
 use crate::stubs::{self, Called};
 use crate::world::{Changes, World, fixed_segments, input_segments};
@@ -76,7 +76,7 @@ impl<'l> Machine<'l> {
     }
 
     /// Runs the function once.
-    pub fn run(&mut self, input: &Input, garbage: Seed, shape: &Shape, limits: Limits) -> Result<Run, NativeError> {
+    pub fn run(&mut self, input: &Input, garbage: Garbage, shape: &Shape, limits: Limits) -> Result<Run, NativeError> {
         let mut world = World::new(self.linked, input, garbage)?;
         world.load(&mut self.sandbox, &self.known)?;
         let entry = entry((self.linked, self.entry), input, garbage);
@@ -128,7 +128,7 @@ impl<'l> Machine<'l> {
         world: &mut World,
         calls: &mut Vec<Call>,
         heap: &mut u64,
-        (input, garbage, shape): (&Input, Seed, &Shape),
+        (input, garbage, shape): (&Input, Garbage, &Shape),
     ) -> Result<Option<End>, NativeError> {
         let callee = self.linked.stubs.get(&target).or_else(|| self.linked.externs.get(&target)).cloned();
         let prototype = callee.as_ref().and_then(|name| shape.callees.get(name));
@@ -178,7 +178,7 @@ impl Run {
 }
 
 /// The registers at entry.
-fn entry((linked, first): (&Linked, u64), input: &Input, garbage: Seed) -> Processor {
+fn entry((linked, first): (&Linked, u64), input: &Input, garbage: Garbage) -> Processor {
     let mut processor = Processor { rip: first, fs_base: map::THREAD_POINTER, ..Processor::default() };
     for (i, register) in processor.general.iter_mut().enumerate() {
         *register = garbage.number(0xe0 + i as u64);

@@ -1,7 +1,7 @@
 //! What undefined functions do: a few are known, the others return what a seed says.
 
 use crate::map;
-use crate::seed::{Seed, plausible};
+use crate::seed::{Garbage, Seed, plausible};
 use crate::shape::{Place, Prototype};
 use native::{NativeError, Processor, Sandbox};
 
@@ -153,7 +153,7 @@ pub(crate) fn after(
     prototype: Option<&Prototype>,
     result: Option<u64>,
     seed: Seed,
-    garbage: Seed,
+    garbage: Garbage,
 ) {
     for i in [0, 1, 2, 6, 7, 8, 9, 10, 11] {
         processor.general[i] = garbage.number(0x6a0 + i as u64);

@@ -3,13 +3,13 @@
 use crate::input::Input;
 use crate::link::{Linked, padded};
 use crate::map;
-use crate::seed::{Seed, plausible};
+use crate::seed::{Garbage, Seed, plausible};
 use native::{Access, NativeError, Sandbox, Segment};
 use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: u64 = 4096;
 /// Bytes of the stack below the return address that are filled with garbage.
-const FRAME: u64 = 0x2000;
+const FRAME: u64 = 0x800;
 /// Most pages of all inputs.
 const MOST_PAGES: usize = 4096;
 
@@ -91,7 +91,7 @@ pub(crate) fn fixed_segments(linked: &Linked) -> Vec<Segment> {
 
 impl World {
     /// The memory at the start of a run. `garbage` is what nobody defines.
-    pub fn new(linked: &Linked, input: &Input, garbage: Seed) -> Result<World, NativeError> {
+    pub fn new(linked: &Linked, input: &Input, garbage: Garbage) -> Result<World, NativeError> {
         let seed = Seed(input.seed);
         let mut world = World::default();
         for section in linked.sections.iter().filter(|s| s.access == Access::Write && !s.thread && !s.bytes.is_empty())
@@ -103,7 +103,9 @@ impl World {
             world.add(*address, words(map::EXTERN_SIZE, |i| plausible(seed.number(i))), true);
         }
         world.add(map::THREAD, thread(linked), false);
-        world.add(map::HEAP, words(map::HEAP_SIZE, |i| garbage.number(i ^ 0x4ea9)), true);
+        if linked.allocates {
+            world.add(map::HEAP, words(map::HEAP_SIZE, |i| garbage.number(i ^ 0x4ea9)), true);
+        }
         world.add(map::POOL, words(map::POOL_SIZE, |i| plausible(seed.number(i ^ 0x9001))), true);
         let (bottom, top) = (map::STACK_TOP - 8 - FRAME, map::STACK_TOP - 8 + FRAME / 2);
         world.add(bottom, words(top - bottom, |i| garbage.number(i ^ 0x57ac)), false);
@@ -190,7 +192,11 @@ pub(crate) fn word(bytes: &[u8]) -> u64 {
 }
 
 fn words(size: u64, number: impl Fn(u64) -> u64) -> Vec<u8> {
-    (0..size / 8).flat_map(|i| number(i).to_le_bytes()).collect()
+    let mut out = vec![0; size as usize];
+    for (i, word) in out.chunks_exact_mut(8).enumerate() {
+        word.copy_from_slice(&number(i as u64).to_le_bytes());
+    }
+    out
 }
 
 /// Thread-local storage: what the object defines, the pointer to itself, and the stack protector's value.

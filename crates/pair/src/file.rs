@@ -47,6 +47,11 @@ impl File {
         self.functions.binary_search(&index).ok()
     }
 
+    /// The file as it was read.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
     /// The graph of a function by itself, to be shown or executed. To be compared, it must be prepared with its counterpart.
     pub fn lift(&self, function: usize, side: Side, arena: &mut Arena) -> Result<Function, Error> {
         self.image.lift(self.functions[function], side, arena)

@@ -3,9 +3,15 @@
 use crate::{File, new_arena};
 use graph::{Contracts, Function, Side, Undefined, contract};
 use kernel::Pair;
+use kernel::lemma::{self, OriginalFile};
 use lift_elf::Error;
+use solver::{Solver, SolverOptions};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use term::Arena;
+
+/// Facts about functions are proved within this time for a whole file; what is not, does not exist.
+const TIME_FOR_LEMMAS: Duration = Duration::from_secs(8);
 
 /// Two files that are compared.
 pub struct Files {
@@ -74,13 +80,13 @@ impl Files {
         if self.candidate.is_copy_of(&self.original) { Side::Original } else { Side::Candidate }
     }
 
-    /// What the visible call sites say about the local functions of both files. Lifts all functions, so it may take long and
+    /// What is proved about the functions of the original's file, and how the candidate calls its own. Lifts all functions, so it may take long and
     /// need a large stack.
     pub fn contracts(&self) -> FileContracts {
         let sides = [(&self.original, Side::Original), (&self.candidate, self.naming())];
         let mut arenas = [new_arena(), new_arena()];
         let [a, b] = &mut arenas;
-        let [(ours, complete), (theirs, all)] =
+        let [(mut ours, complete), (theirs, all)] =
             [(sides[0], &mut *a), (sides[1], &mut *b)].map(|((file, side), arena)| file.lift_all(side, arena));
         let file = |arena, functions, complete, file: &File| contract::File {
             arena,
@@ -92,6 +98,16 @@ impl Files {
         };
         let mut before = file(a, &ours, complete, &self.original);
         let mut after = file(b, &theirs, all, &self.candidate);
-        FileContracts(contract::contracts(&mut before, &mut after).into())
+        let proposed = contract::contracts(&mut before, &mut after);
+        for function in &mut ours {
+            function.undefined = self.undefined;
+            if let Some(counterpart) = theirs.iter().find(|f| f.name == function.name) {
+                function.adopt_declarations(counterpart);
+            }
+        }
+        let replaceable = self.original.replaceable();
+        let file = OriginalFile { arena: a, functions: &mut ours, complete, replaceable: &replaceable };
+        let mut solver = Solver::new(SolverOptions::default());
+        FileContracts(lemma::prove(file, proposed, &mut solver, Instant::now() + TIME_FOR_LEMMAS).into())
     }
 }

@@ -9,7 +9,7 @@ fn sources() -> Vec<(PathBuf, String)> {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 collect(&path, out);
-            } else if path.extension().is_some_and(|e| e == "rs") {
+            } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
                 let text = std::fs::read_to_string(&path).expect("a source file");
                 let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().to_string();
                 out.push((path, code));
@@ -44,16 +44,19 @@ fn lines_with(what: &[&str], allowed: &[&str]) -> Vec<String> {
 
 #[test]
 fn only_the_door_makes_pairs() {
-    let found = lines_with(&["Pair::new("], &["crates/pair/src/files.rs"]);
+    // `attack` has a type of its own by that name.
+    let found = lines_with(&["Pair::new("], &["crates/pair/src/files.rs", "crates/attack/src/"]);
     assert!(found.is_empty(), "{found:#?}");
-    let found = lines_with(&[".contracts = ", ".undefined = ", "adopt_declarations("], &["crates/kernel/src/pair.rs"]);
-    let found: Vec<String> = found.into_iter().filter(|line| !line.contains("fn adopt_declarations")).collect();
+    let changes = [".contracts = ", "original.undefined = ", "ours.undefined = ", ".adopt_declarations("];
+    let found = lines_with(&changes, &["crates/kernel/src/pair.rs"]);
     assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]
 fn object_files_are_read_only_behind_the_door() {
-    let found = lines_with(&["lift_elf::", "Image::read"], &["crates/pair/src", "crates/lift-elf/src"]);
+    // The oracle only runs them.
+    let allowed = ["crates/pair/src/", "crates/lift-elf/src/", "crates/oracle/src/"];
+    let found = lines_with(&["lift_elf::", "Image::read"], &allowed);
     assert!(found.is_empty(), "{found:#?}");
 }
 
@@ -72,7 +75,8 @@ fn nobody_reads_messages() {
         }
     }
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-    // Solvers are other programs, and words are all that they say.
-    let found = lines_with(&patterns, &["crates/xtask/src", "crates/testkit/src", "crates/solver/src/backend.rs"]);
+    // Solvers are other programs, and words are all that they say; so is the binary to those who run it.
+    let allowed = ["crates/xtask/src/", "crates/testkit/src/", "crates/attack/src/", "crates/solver/src/backend.rs"];
+    let found = lines_with(&patterns, &allowed);
     assert!(found.is_empty(), "{found:#?}");
 }

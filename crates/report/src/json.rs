@@ -33,7 +33,16 @@ struct JsonFunction<'a> {
     witness: Option<JsonWitness<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<JsonRun<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<JsonStatistics>,
+}
+
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    inputs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -133,6 +142,7 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         assumptions: Vec::new(),
         witness: None,
         certificate: row.certificate,
+        run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),
         statistics: (detail == Detail::Statistics).then(|| statistics(row)),
     };
     match &row.finding {

@@ -17,6 +17,8 @@ pub(crate) struct Row<'a> {
     pub time: Duration,
     pub cpu: Option<Duration>,
     pub certificate: Option<&'a str>,
+    /// Inputs on which both programs were run on the CPU, or why none, if that was asked for.
+    pub run: Option<(usize, Option<&'a str>)>,
 }
 
 pub(crate) enum Finding<'a> {
@@ -47,6 +49,11 @@ impl<'a> Row<'a> {
             time: function.time,
             cpu: function.cpu,
             certificate: function.certificate.as_deref(),
+            run: {
+                let native = &function.outcome.native;
+                let tried = native.inputs > 0 || native.reason.is_some();
+                tried.then_some((native.inputs, native.reason.as_deref()))
+            },
         }
     }
 }
@@ -86,6 +93,7 @@ pub(crate) mod samples {
             time: Duration::from_millis(millis),
             cpu: None,
             certificate: None,
+            run: None,
         }
     }
 

@@ -290,6 +290,8 @@ mod tests {
             constant_static: false,
             constancy: graph::Constancy::Changing,
             unaliased: false,
+            linkage: Default::default(),
+            shared: false,
             volatile: false,
             members: vec![],
         };

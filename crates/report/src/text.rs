@@ -114,6 +114,11 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
             parts.push(count(s.plans, "correlation"));
             parts.push(format!("{}, {} left", guesses(s.guesses), s.survivors));
         }
+        match row.run {
+            Some((0, reason)) => parts.push(format!("not run: {}", printable(reason.unwrap_or("no input")))),
+            Some((inputs, _)) => parts.push(format!("{} run", count(inputs, "input"))),
+            None => {}
+        }
         let text = format!("[{}]", parts.join(", "));
         add(&style.colour.paint(Look::Aside, text));
     }

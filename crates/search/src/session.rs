@@ -3,7 +3,7 @@
 use crate::bindings::Bindings;
 use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
-use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
+use crate::{NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
@@ -28,6 +28,8 @@ pub struct Options {
     pub dump_queries: Option<PathBuf>,
     /// Start states to be tried first.
     pub tests: Vec<StartState>,
+    /// May code of the programs run on the CPU? Then witnesses are replayed there, and proofs come with samples.
+    pub native: Native,
 }
 
 impl Default for Options {
@@ -40,8 +42,18 @@ impl Default for Options {
             strategy: Strategy::Auto,
             dump_queries: None,
             tests: Vec::new(),
+            native: Native::Allowed,
         }
     }
+}
+
+/// Whether code of the programs may run on the CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Native {
+    /// In a sandbox.
+    Allowed,
+    /// Not at all.
+    Forbidden,
 }
 
 /// Decides pairs of functions. Shared by the threads of a run.
@@ -57,6 +69,9 @@ const SECOND_ROUNDS: u64 = 4000;
 /// Points entered in these runs.
 const FIRST_STEPS: usize = 20_000;
 const SECOND_STEPS: usize = 20_000_000;
+/// Samples of a proof for runs on the CPU, and the inputs from which they are made where nothing but the same code was seen.
+const SAMPLES: usize = 16;
+const IDENTICAL_ROUNDS: u64 = 6;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
 const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
@@ -101,6 +116,7 @@ impl Session {
             return outcome;
         }
         let mut runner = Runner::new(arena, original, candidate);
+        runner.native = self.options.native;
         if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budget / 4) {
             return refuted(refutation, "tests");
         }
@@ -198,7 +214,13 @@ impl Session {
         } else {
             reason(&rejection, original, candidate)
         };
-        Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics, certificate: None }
+        Outcome {
+            verdict: Verdict::Unknown(reason),
+            strategy: None,
+            statistics,
+            certificate: None,
+            native: NativeRuns::default(),
+        }
     }
 
     /// The same code twice. Nothing is assumed, so no run of the original is needed to show that the assumptions can hold.
@@ -208,7 +230,13 @@ impl Session {
         let proof = kernel::check(arena, pair, &certificate, &mut solver, Some(deadline)).ok()?;
         let verdict = Verdict::Equivalent(proof);
         let statistics = Statistics::default();
-        Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate) })
+        let mut native = NativeRuns::default();
+        let (original, candidate) = (pair.original(), pair.candidate());
+        if self.options.native == Native::Allowed && !original.points.is_empty() && !candidate.points.is_empty() {
+            let mut runner = Runner::new(arena, original, candidate);
+            native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, SAMPLES, deadline);
+        }
+        Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate), native })
     }
 
     /// The verdict of a proof, which says something only if the original has a run that it is about.
@@ -227,7 +255,11 @@ impl Session {
             Ok(()) => (Verdict::Equivalent(proof), Some(certificate)),
             Err(detail) => (Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail)), None),
         };
-        Outcome { verdict, strategy: Some(strategy), statistics, certificate }
+        let mut native = NativeRuns::default();
+        if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
+            native.samples = runner.samples(arena, self.options.seed, FIRST_ROUNDS, SAMPLES, deadline);
+        }
+        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -328,7 +360,13 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
             Verdict::Unknown(Reason::new(ReasonKind::Internal, detail))
         }
     };
-    Outcome { verdict, strategy: Some(strategy), statistics: Statistics::default(), certificate: None }
+    Outcome {
+        verdict,
+        strategy: Some(strategy),
+        statistics: Statistics::default(),
+        certificate: None,
+        native: NativeRuns::default(),
+    }
 }
 
 /// Questions that reached a solver.

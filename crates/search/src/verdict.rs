@@ -200,4 +200,17 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// The certificate behind an `equivalent`.
     pub certificate: Option<Certificate>,
+    /// What was run of both programs themselves, or is to be.
+    pub native: NativeRuns,
+}
+
+/// Runs of both programs on the CPU, beside a proof.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NativeRuns {
+    /// Inputs to be run.
+    pub samples: Vec<crate::Sample>,
+    /// Inputs on which both were run and agree.
+    pub inputs: usize,
+    /// Why there were none, in words, if somebody asked for them.
+    pub reason: Option<String>,
 }

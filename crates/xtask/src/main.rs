@@ -32,6 +32,10 @@ usage: cargo xtask COMMAND
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all
+  attack --mutate DIR [--minutes M] [--seed S]
+                                   changes one instruction or relocation of the candidates that corpus.py built in DIR
+  attack --show BATCH [--seed S] [--area A]
+                                   writes the sources of one batch to target/attack/shown
   attack-c [--minutes M] [--pairs N] [--seed S] [--lockstep BIN]
                                    random C kernels against mutants of themselves; every `equivalent` is run
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";

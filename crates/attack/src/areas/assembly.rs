@@ -26,7 +26,16 @@ pub fn generate(b: &mut Builder) {
     let long = Type::Scalar(INTEGERS[2]);
     let p = b.by_pointer("p", &long, 8);
     let parameters: Vec<Parameter> = [p].into_iter().chain(["x", "y"].iter().map(|n| b.by_value(n, &long))).collect();
-    let mut lines: Vec<String> = ["movq %rsi, %rax", "leaq 5(%rdx), %rcx", "movq %rdx, %r8", "movl %esi, %r9d", "movq (%rdi), %r10", "leaq (%rsi,%rdx,2), %r11"].map(str::to_string).to_vec();
+    let mut lines: Vec<String> = [
+        "movq %rsi, %rax",
+        "leaq 5(%rdx), %rcx",
+        "movq %rdx, %r8",
+        "movl %esi, %r9d",
+        "movq (%rdi), %r10",
+        "leaq (%rsi,%rdx,2), %r11",
+    ]
+    .map(str::to_string)
+    .to_vec();
     let count = b.random.below(9) + 3;
     let mut open: Vec<(usize, String)> = Vec::new();
     for number in 0..count {
@@ -51,7 +60,8 @@ pub fn generate(b: &mut Builder) {
     lines.push(format!("addq %{}, %rax", spot("*register", "r8", &["r9", "rcx", "r10"])));
     lines.push("ret".into());
     let body: String = lines.iter().map(|l| format!("  \"{l}\\n\"\n")).collect();
-    let text = format!("__asm__(\".text\\n.globl {f}\\n.type {f}, @function\\n{f}:\\n\"\n{body}  \".size {f}, .-{f}\\n\");");
+    let text =
+        format!("__asm__(\".text\\n.globl {f}\\n.type {f}, @function\\n{f}:\\n\"\n{body}  \".size {f}, .-{f}\\n\");");
     b.function(&f, text);
     b.call(&f, &parameters, Some(&long));
 }
@@ -93,7 +103,12 @@ fn instruction(random: &mut Random) -> String {
         4 => format!("mov{s} {}, {}", place(random), register(random, width)),
         5 => format!("mov{s} {}, {}", register(random, width), place(random)),
         6 => format!("{operation}{s} {}, {}", register(random, width), place(random)),
-        7 => format!("{}{s} ${}, {}", spot("*operation", "shl", &["shr", "sar", "rol"]), random.below(7) + 1, register(random, width)),
+        7 => format!(
+            "{}{s} ${}, {}",
+            spot("*operation", "shl", &["shr", "sar", "rol"]),
+            random.below(7) + 1,
+            register(random, width)
+        ),
         8 => {
             let width = random.below(3);
             format!("imul{} {}, {}", SUFFIXES[width], register(random, width), register(random, width))
@@ -106,10 +121,22 @@ fn instruction(random: &mut Random) -> String {
         11 => {
             let condition = *random.pick(&CONDITIONS);
             let wide = random.below(2);
-            format!("{}; cmov{}{} {}, {}", compare(random), spot("*condition", condition, &CONDITIONS), SUFFIXES[wide], register(random, wide), register(random, wide))
+            format!(
+                "{}; cmov{}{} {}, {}",
+                compare(random),
+                spot("*condition", condition, &CONDITIONS),
+                SUFFIXES[wide],
+                register(random, wide),
+                register(random, wide)
+            )
         }
         12 => format!("mov{}bl {}, {}", spot("*operation", "z", &["s"]), register(random, 3), register(random, 1)),
-        13 => format!("movq %rcx, %rsi; andl ${}, %esi; {}{s} (%rdi,%rsi,8), %{}", spot("*immediate", 7, &[3]), spot("*operation", "add", &["sub", "mov"]), REGISTERS[4][width]),
+        13 => format!(
+            "movq %rcx, %rsi; andl ${}, %esi; {}{s} (%rdi,%rsi,8), %{}",
+            spot("*immediate", 7, &[3]),
+            spot("*operation", "add", &["sub", "mov"]),
+            REGISTERS[4][width]
+        ),
         14 => {
             let to = REGISTERS[random.below(8)];
             same(format!("movl $0, %{}", to[1]), format!("xorl %{0}, %{0}", to[1]))

@@ -62,7 +62,11 @@ fn call(b: &mut Builder, reached: Reached) {
         passed.push(argument(b, number, &of, &mut parameters, &mut body));
         types.push(of);
     }
-    let result = if b.random.one_in(3) { None } else { Some(if reached == Reached::Foreign || b.random.one_in(2) { b.integer() } else { b.any_type() }) };
+    let result = if b.random.one_in(3) {
+        None
+    } else {
+        Some(if reached == Reached::Foreign || b.random.one_in(2) { b.integer() } else { b.any_type() })
+    };
     let callee = callee(b, reached, &ext, &types, result.as_ref(), &mut parameters);
     if passed.len() > 2 && b.random.one_in(6) {
         let same: Vec<usize> = (1..passed.len() - 1).filter(|i| types[*i].c() == types[i + 1].c()).collect();
@@ -92,7 +96,13 @@ fn call(b: &mut Builder, reached: Reached) {
 }
 
 /// One argument: where it comes from and how it is written at the call.
-fn argument(b: &mut Builder, number: usize, of: &Type, parameters: &mut Vec<Parameter>, body: &mut Vec<String>) -> String {
+fn argument(
+    b: &mut Builder,
+    number: usize,
+    of: &Type,
+    parameters: &mut Vec<Parameter>,
+    body: &mut Vec<String>,
+) -> String {
     if of.is_integer() && b.random.one_in(2) {
         return match b.random.below(6) {
             0 => spot("*argument", "++x", &["x", "++y", "x++"]),
@@ -126,7 +136,8 @@ fn argument(b: &mut Builder, number: usize, of: &Type, parameters: &mut Vec<Para
             let source = format!("p{number}");
             let parameter = b.by_pointer(&source, of, 2);
             parameters.push(parameter);
-            let in_place: Vec<String> = changes.iter().map(|c| format!("({{ {} {local} = {source}[1]; {c} {local}; }})", of.c())).collect();
+            let in_place: Vec<String> =
+                changes.iter().map(|c| format!("({{ {} {local} = {source}[1]; {c} {local}; }})", of.c())).collect();
             return spot("*argument", format!("{source}[1]"), &in_place);
         }
     }
@@ -135,14 +146,27 @@ fn argument(b: &mut Builder, number: usize, of: &Type, parameters: &mut Vec<Para
 }
 
 /// Declares the callee on both sides and in the harness; what is called.
-fn callee(b: &mut Builder, reached: Reached, ext: &str, types: &[Type], result: Option<&Type>, parameters: &mut Vec<Parameter>) -> String {
+fn callee(
+    b: &mut Builder,
+    reached: Reached,
+    ext: &str,
+    types: &[Type],
+    result: Option<&Type>,
+    parameters: &mut Vec<Parameter>,
+) -> String {
     let result_type = result.map_or("void".into(), Type::c);
     let list = types.iter().map(Type::c).collect::<Vec<_>>().join(", ");
     match reached {
         Reached::Variadic => {
             b.top(format!("{result_type} {ext}(int, ...);"));
-            let take: String = types[1..].iter().enumerate().map(|(i, t)| format!("{{ {0} v{i} = __builtin_va_arg(l, {0}); {1}}} ", t.c(), t.see(&format!("v{i}")))).collect();
-            let give = result.map_or(String::new(), |t| format!("{} r; __builtin_memset(&r, 0, sizeof r); {}return r; ", t.c(), t.seed("r")));
+            let take: String = types[1..]
+                .iter()
+                .enumerate()
+                .map(|(i, t)| format!("{{ {0} v{i} = __builtin_va_arg(l, {0}); {1}}} ", t.c(), t.see(&format!("v{i}"))))
+                .collect();
+            let give = result.map_or(String::new(), |t| {
+                format!("{} r; __builtin_memset(&r, 0, sizeof r); {}return r; ", t.c(), t.seed("r"))
+            });
             b.harness(format!("{result_type} {ext}(int n, ...) {{ va_list l; see_label(\"{ext}\"); see_number(n); __builtin_va_start(l, n); {take}__builtin_va_end(l); {give}}}"));
             ext.into()
         }
@@ -163,7 +187,12 @@ fn callee(b: &mut Builder, reached: Reached, ext: &str, types: &[Type], result: 
         }
         Reached::Argument => {
             b.callee(ext, types, result);
-            parameters.push(Parameter { name: "fn".into(), declaration: format!("{result_type} (*fn)({list})"), prepare: format!("{result_type} (*fn)({list}) = {ext};"), look: String::new() });
+            parameters.push(Parameter {
+                name: "fn".into(),
+                declaration: format!("{result_type} (*fn)({list})"),
+                prepare: format!("{result_type} (*fn)({list}) = {ext};"),
+                look: String::new(),
+            });
             "fn".into()
         }
         Reached::CastMember => {
@@ -173,7 +202,9 @@ fn callee(b: &mut Builder, reached: Reached, ext: &str, types: &[Type], result: 
             parameters.push(Parameter {
                 name: "h".into(),
                 declaration: format!("struct {holder} *h"),
-                prepare: format!("struct {holder} holder = {{ 1, (void (*)(void)){ext} }}; struct {holder} *h = &holder;"),
+                prepare: format!(
+                    "struct {holder} holder = {{ 1, (void (*)(void)){ext} }}; struct {holder} *h = &holder;"
+                ),
                 look: String::new(),
             });
             format!("(({result_type} (*)({list}))h->fn)")
@@ -232,7 +263,11 @@ fn callback(b: &mut Builder) {
     b.harness(format!("int {ext}(int (*fn)(void *, {0}), void *s, {0} v) {{ see_label(\"{ext}\"); see_number(v); int r = 0; for (int i = 0; i < 3; i++) r += fn(s, v + i); return r; }}", of.c()));
     let value = b.expression(&["v", "s->n"], 2);
     let step = b.constant();
-    let text = format!("static int {cb}(void *p, {} v) {{\n  struct {record} *s = p;\n  s->n += {step};\n  s->sum {} {value};\n  return v & s->n;\n}}", of.c(), spot("operator", "+=", &["-=", "^="]));
+    let text = format!(
+        "static int {cb}(void *p, {} v) {{\n  struct {record} *s = p;\n  s->n += {step};\n  s->sum {} {value};\n  return v & s->n;\n}}",
+        of.c(),
+        spot("operator", "+=", &["-=", "^="])
+    );
     b.function(&cb, text);
     let int = Type::Scalar(INTEGERS[0]);
     let x = b.by_value("x", &of);
@@ -263,6 +298,7 @@ fn nested(b: &mut Builder) {
         parameter_list(&parameters),
         spot("*memory behind a call", "x", &[stored, "a".into(), "y".into()])
     );
+    b.function_inside(&inner);
     b.function(&f, text);
     b.call(&f, &parameters, Some(&int));
 }

@@ -29,7 +29,8 @@ fn int() -> Type {
 
 /// Who can call the function: its file alone, everybody, everybody unless another file defines it.
 fn linkage(b: &mut Builder) -> &'static str {
-    ["static ", "static ", "static ", "", "__attribute__((noinline)) ", "__attribute__((visibility(\"hidden\"))) "][b.random.below(6)]
+    ["static ", "static ", "static ", "", "__attribute__((noinline)) ", "__attribute__((visibility(\"hidden\"))) "]
+        [b.random.below(6)]
 }
 
 /// What a call of `g` is taken to return: the call, or the call and one of the values.
@@ -63,7 +64,11 @@ fn indexed(b: &mut Builder) {
         2 => (format!("{} a[{count}]; {0} *p = a + {}; p -= {};", of.c(), count, count), "a", "p"),
         _ => (format!("{} a[{count}];", of.c()), "a", "a"),
     };
-    let fill: String = constants.iter().enumerate().map(|(k, c)| format!("{member}[{k}] = {}; ", spot("constant", c, &[c + 1]))).collect();
+    let fill: String = constants
+        .iter()
+        .enumerate()
+        .map(|(k, c)| format!("{member}[{k}] = {}; ", spot("constant", c, &[c + 1])))
+        .collect();
     let stored = match b.random.below(4) {
         0 => format!("{array}[i] = v;"),
         1 => format!("*({array} + i) = v;"),
@@ -72,9 +77,19 @@ fn indexed(b: &mut Builder) {
     };
     let stored = droppable(format!("{guard}{stored}"));
     let declared = parameter_list(&parameters);
-    b.function(&g, format!("{linkage}{} {g}({declared}) {{\n  {open}\n  {fill}\n  {stored}\n  return {member}[{}];\n}}", of.c(), spot("index", read, &[(read + 1) % count])));
+    b.function(
+        &g,
+        format!(
+            "{linkage}{} {g}({declared}) {{\n  {open}\n  {fill}\n  {stored}\n  return {member}[{}];\n}}",
+            of.c(),
+            spot("index", read, &[(read + 1) % count])
+        ),
+    );
     let arguments = parameters.iter().map(|p| p.name.clone()).collect::<Vec<_>>().join(", ");
-    let call = believed(&format!("{g}({arguments})"), &[constants[read].to_string(), "v".into(), constants[(read + 1) % count].to_string()]);
+    let call = believed(
+        &format!("{g}({arguments})"),
+        &[constants[read].to_string(), "v".into(), constants[(read + 1) % count].to_string()],
+    );
     b.function(&f, format!("{} {f}({declared}) {{\n  return {call};\n}}", of.c()));
     b.call(&f, &parameters, Some(&of));
 }
@@ -86,7 +101,13 @@ fn call_sites(b: &mut Builder) {
     let of = b.integer();
     let (usual, other) = (b.random.below(20) as i64, b.random.below(20) as i64 + 30);
     let (yes, no) = (b.random.number(), b.random.number());
-    let tested = [format!("x == {usual}"), format!("x < {}", usual + 1), format!("x != {other}"), format!("(x & 31) == {usual}")][b.random.below(4)].clone();
+    let tested = [
+        format!("x == {usual}"),
+        format!("x < {}", usual + 1),
+        format!("x != {other}"),
+        format!("(x & 31) == {usual}"),
+    ][b.random.below(4)]
+    .clone();
     let linkage = linkage(b);
     let body = spot("*believed condition", format!("{tested} ? {yes} : {no}"), &[yes.to_string(), no.to_string()]);
     b.function(&h, format!("{linkage}int {h}({} x) {{\n  return {body};\n}}", of.c()));
@@ -100,13 +121,19 @@ fn call_sites(b: &mut Builder) {
         0 => format!("{c} a[2]; a[0] = {usual}; a[1] = {usual}; a[i] = v;\n  return {h}(a[0]);"),
         1 => {
             b.top(format!("void {ext}({c} *);"));
-            b.harness(format!("void {ext}({c} *p) {{ see_label(\"{ext}\"); see_number(*p); if (rnd() & 1) *p = {other}; }}"));
+            b.harness(format!(
+                "void {ext}({c} *p) {{ see_label(\"{ext}\"); see_number(*p); if (rnd() & 1) *p = {other}; }}"
+            ));
             format!("{c} x = {usual}; {ext}(&x);\n  return {h}(x);")
         }
         2 => format!("{c} x = {usual}; {c} *p = i ? &x : &v; *p = {other};\n  return {h}(x);"),
         3 => format!("{c} x = {usual};\n  if ({condition}) x = {other};\n  return {h}(x);"),
-        4 => format!("int s = 0;\n  for (int n = 0; n < 3; n++) s += {h}({usual} + n * {});\n  return s;", other - usual),
-        5 => format!("union {{ {c} x; unsigned char b[sizeof({c})]; }} u; u.x = {usual};\n  u.b[0] = {other};\n  return {h}(u.x);"),
+        4 => {
+            format!("int s = 0;\n  for (int n = 0; n < 3; n++) s += {h}({usual} + n * {});\n  return s;", other - usual)
+        }
+        5 => format!(
+            "union {{ {c} x; unsigned char b[sizeof({c})]; }} u; u.x = {usual};\n  u.b[0] = {other};\n  return {h}(u.x);"
+        ),
         _ => format!("int (*p)({c}) = {h};\n  return p(v) + {h}({usual});"),
     };
     b.function(&f, format!("int {f}({declared}) {{\n  {lines}\n}}"));
@@ -142,9 +169,22 @@ fn effects(b: &mut Builder) {
         }
         5 => (format!("{c} **t = &p; if (i == 2) (*t)++; p[0] = v;"), String::new()),
         6 => (format!("__builtin_memset(p + i, v, sizeof({c}));"), String::new()),
-        _ => (format!("for (int k = 0; k < 4; k++) if (k == i) p[k] = v; else p[k] {} 1;", spot("operator", "+=", &["-=", "="])), String::new()),
+        _ => (
+            format!(
+                "for (int k = 0; k < 4; k++) if (k == i) p[k] = v; else p[k] {} 1;",
+                spot("operator", "+=", &["-=", "="])
+            ),
+            String::new(),
+        ),
     };
-    b.function(&g, format!("{linkage}int {g}({c} *p, long i, {c} v) {{\n  {}\n  return {};\n}}", droppable(written), spot("constant", "i + 1", &["i + 2"])));
+    b.function(
+        &g,
+        format!(
+            "{linkage}int {g}({c} *p, long i, {c} v) {{\n  {}\n  return {};\n}}",
+            droppable(written),
+            spot("constant", "i + 1", &["i + 2"])
+        ),
+    );
     let at = b.random.below(4);
     let declared = parameter_list(&parameters);
     b.function(
@@ -202,7 +242,9 @@ fn fresh(b: &mut Builder) {
         0 => format!("int *a[2]; a[0] = malloc(16); a[i] = {other}; return a[0];"),
         1 => format!("int *p = malloc(16); if ({condition}) p = {other}; return p;"),
         2 => format!("int *p; int **q = i ? &p : &{other}; p = malloc(16); *q = {other}; return p;"),
-        _ => format!("struct {{ int *p; int *q; }} s; int **t = &s.p; s.p = malloc(16); s.q = {other}; if (h & 1) t[0] = s.q; return s.p;"),
+        _ => format!(
+            "struct {{ int *p; int *q; }} s; int **t = &s.p; s.p = malloc(16); s.q = {other}; if (h & 1) t[0] = s.q; return s.p;"
+        ),
     };
     b.function(&get, format!("{linkage}int *{get}(long i, unsigned h) {{\n  {body}\n}}"));
     let parameters = vec![index, rare];
@@ -263,14 +305,24 @@ fn returns_twice(b: &mut Builder) {
     let parameters = vec![x];
     b.function(
         &h,
-        format!("static int {h}(int v) {{\n  return {};\n}}", spot("*believed condition", format!("v == {first} ? {} : {}", first + 100, second + 100), &[first + 100, second + 100])),
+        format!(
+            "static int {h}(int v) {{\n  return {};\n}}",
+            spot(
+                "*believed condition",
+                format!("v == {first} ? {} : {}", first + 100, second + 100),
+                &[first + 100, second + 100]
+            )
+        ),
     );
     let inside = ["x", "h(v)", "v"][b.random.below(3)].replace("h(", &format!("{h}("));
     b.function(
         &g,
         format!("static int {g}(int x) {{\n  volatile int v = {first};\n  if (_setjmp({buffer}) == 0) {{\n    v = {second};\n    longjmp({buffer}, {});\n  }}\n  return {inside} + v;\n}}", 1),
     );
-    let call = believed(&format!("{g}(x)"), &[first.to_string(), (first + second + 100).to_string(), format!("(x + {first})")]);
+    let call = believed(
+        &format!("{g}(x)"),
+        &[first.to_string(), (first + second + 100).to_string(), format!("(x + {first})")],
+    );
     b.function(&f, format!("int {f}(int x) {{\n  return {call} + {h}({first});\n}}"));
     b.call(&f, &parameters, Some(&int()));
 }
@@ -286,11 +338,21 @@ fn recursion(b: &mut Builder) {
     let step = b.expression(&["n", "acc"], 2);
     let body = match b.random.below(3) {
         0 => format!("if (n == 0) return acc; return {g}(n - 1, ({c}){step});"),
-        1 => format!("if (n <= 0) return {base}; {c} t = {g}(n - {}, acc); return t + {step};", spot("constant", 1, &[2])),
-        _ => format!("{c} a[2]; a[0] = {base}; a[n & 1] = acc; if (n > 1) a[1] = {g}(n - 2, a[1]); return a[0] + ({c}){step};"),
+        1 => format!(
+            "if (n <= 0) return {base}; {c} t = {g}(n - {}, acc); return t + {step};",
+            spot("constant", 1, &[2])
+        ),
+        _ => format!(
+            "{c} a[2]; a[0] = {base}; a[n & 1] = acc; if (n > 1) a[1] = {g}(n - 2, a[1]); return a[0] + ({c}){step};"
+        ),
     };
     b.function(&g, format!("{linkage}{c} {g}(int n, {c} acc) {{\n  {body}\n}}"));
-    let n = Parameter { name: "n".into(), declaration: "int n".into(), prepare: "int n = rnd() % 6;".into(), look: String::new() };
+    let n = Parameter {
+        name: "n".into(),
+        declaration: "int n".into(),
+        prepare: "int n = rnd() % 6;".into(),
+        look: String::new(),
+    };
     let acc = b.by_value("acc", &of);
     let parameters = vec![n, acc];
     let call = believed(&format!("{g}(n, acc)"), &["acc".into(), base.to_string()]);
@@ -307,8 +369,17 @@ fn by_value(b: &mut Builder) {
     let count = b.random.below(4) + 2;
     b.shared(&format!("struct {record} {{ {c} a[{count}]; }};"));
     let linkage = linkage(b);
-    let store = droppable(["s.a[i] = 9;", "struct R *p = &s; p->a[i] = 9;", "*(s.a + i) += 5;"][b.random.below(3)].replace("struct R", &format!("struct {record}")));
-    b.function(&g, format!("{linkage}{c} {g}(struct {record} s, long i) {{\n  {store}\n  return s.a[{}];\n}}", spot("index", 0, &[1])));
+    let store = droppable(
+        ["s.a[i] = 9;", "struct R *p = &s; p->a[i] = 9;", "*(s.a + i) += 5;"][b.random.below(3)]
+            .replace("struct R", &format!("struct {record}")),
+    );
+    b.function(
+        &g,
+        format!(
+            "{linkage}{c} {g}(struct {record} s, long i) {{\n  {store}\n  return s.a[{}];\n}}",
+            spot("index", 0, &[1])
+        ),
+    );
     let x = b.by_value("x", &of);
     let index = b.index("i", count);
     let parameters = vec![x, index];
@@ -336,14 +407,20 @@ fn widths(b: &mut Builder) {
     let (x, y) = (b.by_value("x", &Type::Scalar(wide)), b.by_value("y", &Type::Scalar(narrow)));
     let at = b.random.below(wide.size / narrow.size);
     let body = match b.random.below(4) {
-        0 => format!("union {{ {} l; {} c[8]; }} u; u.l = x; return u.c[{}];", wide.c, narrow.c, spot("index", at, &[if at == 0 { 1 } else { 0 }])),
+        0 => format!(
+            "union {{ {} l; {} c[8]; }} u; u.l = x; return u.c[{}];",
+            wide.c,
+            narrow.c,
+            spot("index", at, &[if at == 0 { 1 } else { 0 }])
+        ),
         1 => format!("union {{ {} l; {} c[8]; }} u; u.l = {constant}; return u.c[{at}];", wide.c, narrow.c),
         2 => format!("union {{ {} l; {} c[8]; }} u; u.l = x; u.c[{at}] = y; return u.l;", wide.c, narrow.c),
         _ => format!("{} l = x; *(({} *)&l + {at}) = y; return l;", wide.c, narrow.c),
     };
     b.function(&g, format!("{linkage}long {g}({} x, {} y) {{\n  {body}\n}}", wide.c, narrow.c));
     let parameters = vec![x, y];
-    let call = believed(&format!("{g}(x, y)"), &["x".into(), "y".into(), constant.to_string(), format!("({})x", narrow.c)]);
+    let call =
+        believed(&format!("{g}(x, y)"), &["x".into(), "y".into(), constant.to_string(), format!("({})x", narrow.c)]);
     b.function(&f, format!("long {f}({}) {{\n  return {call};\n}}", parameter_list(&parameters)));
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[2])));
 }

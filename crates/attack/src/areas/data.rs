@@ -34,7 +34,9 @@ fn texts(b: &mut Builder) {
     let text = word(b);
     let wrong = others(b, &text);
     b.top(format!("int {ext}(const char *, int);"));
-    b.harness(format!("int {ext}(const char *t, int n) {{ see_label(\"{ext}\"); see_text(t); see_number(n); return (int)any(); }}"));
+    b.harness(format!(
+        "int {ext}(const char *t, int n) {{ see_label(\"{ext}\"); see_text(t); see_number(n); return (int)any(); }}"
+    ));
     let x = b.by_value("x", &Type::Scalar(INTEGERS[0]));
     let parameters = vec![x];
     let condition = b.condition(&["x"]);
@@ -44,7 +46,14 @@ fn texts(b: &mut Builder) {
     let both = b.name("TEXT");
     b.top(format!("#define {both} \"{}\"", spot("*text", &text, &wrong)));
     let here = if b.random.one_in(2) { both.clone() } else { format!("\"{}\"", spot("*text", &text, &wrong)) };
-    b.function(&f, format!("int {f}(int x) {{\n  if ({condition}) return {ext}({here}, {});\n  return {ext}(\"{}\", x);\n}}", spot("*argument", "x", &["x + 1", "1"]), spot("*text", &second, &[format!("{second}q")])));
+    b.function(
+        &f,
+        format!(
+            "int {f}(int x) {{\n  if ({condition}) return {ext}({here}, {});\n  return {ext}(\"{}\", x);\n}}",
+            spot("*argument", "x", &["x + 1", "1"]),
+            spot("*text", &second, &[format!("{second}q")])
+        ),
+    );
     b.function(&k, format!("const char *{k}(void) {{\n  return {both} + {inside};\n}}"));
     b.harness(format!("const char *{k}(void);"));
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[0])));
@@ -69,9 +78,15 @@ fn table(b: &mut Builder) {
     let qualifier = ["static const ", "const ", "static ", ""][b.random.below(4)];
     let inside = b.random.one_in(4);
     let declared = format!("{qualifier}{c} {t}[{count}] = {{{}}};", values.join(", "));
-    let i = Parameter { name: "i".into(), declaration: "unsigned i".into(), prepare: format!("unsigned i = rnd() % {};", count + 3), look: String::new() };
+    let i = Parameter {
+        name: "i".into(),
+        declaration: "unsigned i".into(),
+        prepare: format!("unsigned i = rnd() % {};", count + 3),
+        look: String::new(),
+    };
     let parameters = vec![i];
-    let local = if inside { format!("static const {c} {t}[{count}] = {{{}}};", values.join(", ")) } else { String::new() };
+    let local =
+        if inside { format!("static const {c} {t}[{count}] = {{{}}};", values.join(", ")) } else { String::new() };
     if !inside {
         b.top(declared);
     }
@@ -80,7 +95,10 @@ fn table(b: &mut Builder) {
         0 => format!("if (i >= {bound}) return -1;\n  return {t}[i];"),
         1 => format!("long s = 0;\n  for (unsigned k = 0; k < {bound} && k < i; k++) s = s * 3 + {t}[k];\n  return s;"),
         2 => format!("return {t}[i % {count}] + {t}[{}];", spot("index", changed, &[(changed + 1) % count])),
-        _ => format!("for (unsigned k = 0; k < {count}; k++) if ({t}[k] == (({c})i {} {t}[i % {count}])) return k;\n  return -1;", spot("operator", "|", &["&", "^"])),
+        _ => format!(
+            "for (unsigned k = 0; k < {count}; k++) if ({t}[k] == (({c})i {} {t}[i % {count}])) return k;\n  return -1;",
+            spot("operator", "|", &["&", "^"])
+        ),
     };
     b.function(&f, format!("long {f}(unsigned i) {{\n  {local}\n  {body}\n}}"));
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[2])));
@@ -109,17 +127,39 @@ fn switch(b: &mut Builder) {
         cases.push_str(&format!("  case {label}:{body}\n"));
     }
     let most = first + if sparse { (count * count) as i64 } else { count as i64 };
-    let x = Parameter { name: "x".into(), declaration: "int x".into(), prepare: format!("int x = (long)(rnd() % {}) + {first} - 2; if (rnd() % 50 == 0) x = any();", most - first + 4), look: String::new() };
-    let z = Parameter { name: "z".into(), declaration: "unsigned z".into(), prepare: "unsigned z = rnd() % 3;".into(), look: String::new() };
+    let x = Parameter {
+        name: "x".into(),
+        declaration: "int x".into(),
+        prepare: format!("int x = (long)(rnd() % {}) + {first} - 2; if (rnd() % 50 == 0) x = any();", most - first + 4),
+        look: String::new(),
+    };
+    let z = Parameter {
+        name: "z".into(),
+        declaration: "unsigned z".into(),
+        prepare: "unsigned z = rnd() % 3;".into(),
+        look: String::new(),
+    };
     let parameters = vec![x, z];
     let (guard, on) = match b.random.below(4) {
-        0 => ("if (z) return -1;\n  if ((unsigned)x > 7) return -2;".to_string(), spot("*switched value", "x ^ 7", &["x", "7 - x + z", "x ^ 3"])),
+        0 => (
+            "if (z) return -1;\n  if ((unsigned)x > 7) return -2;".to_string(),
+            spot("*switched value", "x ^ 7", &["x", "7 - x + z", "x ^ 3"]),
+        ),
         1 => (String::new(), spot("*switched value", "x", &["x + 1", "x ^ 1"])),
         2 => (format!("if (x < {first}) return -3;"), spot("*switched value", "x + (int)z", &["x", "x + 1"])),
-        _ => ("if ((unsigned)x > 15) return -2;".into(), spot("*switched value", "(x & 7) + (int)z", &["x & 7", "(x & 15) + (int)z"])),
+        _ => (
+            "if ((unsigned)x > 15) return -2;".into(),
+            spot("*switched value", "(x & 7) + (int)z", &["x & 7", "(x & 15) + (int)z"]),
+        ),
     };
     let rest = spot("*branch", 5, &[6]);
-    b.function(&f, format!("int {f}({}) {{\n  {guard}\n  switch ({on}) {{\n{cases}  default: break;\n  }}\n  return {rest};\n}}", parameter_list(&parameters)));
+    b.function(
+        &f,
+        format!(
+            "int {f}({}) {{\n  {guard}\n  switch ({on}) {{\n{cases}  default: break;\n  }}\n  return {rest};\n}}",
+            parameter_list(&parameters)
+        ),
+    );
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[0])));
 }
 
@@ -132,16 +172,39 @@ fn pointers(b: &mut Builder) {
     let i = b.index("i", 4);
     let parameters = vec![i];
     if b.random.one_in(2) {
-        b.top(format!("int {say}(const char *);\nstatic const char *const {t}[4] = {{\"{}\", \"{}\", \"{}\", \"{}\"}};", words[0], words[1], spot("*text", &words[2], &wrong), words[3]));
+        b.top(format!(
+            "int {say}(const char *);\nstatic const char *const {t}[4] = {{\"{}\", \"{}\", \"{}\", \"{}\"}};",
+            words[0],
+            words[1],
+            spot("*text", &words[2], &wrong),
+            words[3]
+        ));
         b.harness(format!("int {say}(const char *t) {{ see_label(\"{say}\"); see_text(t); return (int)any(); }}"));
-        b.function(&f, format!("int {f}({}) {{\n  return {say}({t}[{}]);\n}}", parameter_list(&parameters), spot("index", "i", &["i ^ 1", "0"])));
+        b.function(
+            &f,
+            format!(
+                "int {f}({}) {{\n  return {say}({t}[{}]);\n}}",
+                parameter_list(&parameters),
+                spot("index", "i", &["i ^ 1", "0"])
+            ),
+        );
     } else {
         let (one, two) = (b.name("one"), b.name("two"));
-        b.top(format!("int {one}(int);\nint {two}(int);\nstatic int (*const {t}[2])(int) = {{{}}};", spot("*chosen function", format!("{one}, {two}"), &[format!("{two}, {one}"), format!("{one}, {one}")])));
+        b.top(format!(
+            "int {one}(int);\nint {two}(int);\nstatic int (*const {t}[2])(int) = {{{}}};",
+            spot("*chosen function", format!("{one}, {two}"), &[format!("{two}, {one}"), format!("{one}, {one}")])
+        ));
         for callee in [&one, &two] {
             b.callee(callee, &[Type::Scalar(INTEGERS[0])], Some(&Type::Scalar(INTEGERS[0])));
         }
-        b.function(&f, format!("int {f}({}) {{\n  return {t}[i & 1]({});\n}}", parameter_list(&parameters), spot("*argument", "(int)i", &["(int)i + 1", "1"])));
+        b.function(
+            &f,
+            format!(
+                "int {f}({}) {{\n  return {t}[i & 1]({});\n}}",
+                parameter_list(&parameters),
+                spot("*argument", "(int)i", &["(int)i + 1", "1"])
+            ),
+        );
     }
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[0])));
 }
@@ -151,16 +214,30 @@ fn beyond(b: &mut Builder) {
     b.shape("data as text");
     let f = b.name("f");
     let letters = 0x636261 + b.random.below(3) as i64;
-    let i = Parameter { name: "i".into(), declaration: "unsigned i".into(), prepare: "unsigned i = rnd() % 7;".into(), look: String::new() };
+    let i = Parameter {
+        name: "i".into(),
+        declaration: "unsigned i".into(),
+        prepare: "unsigned i = rnd() % 7;".into(),
+        look: String::new(),
+    };
     let parameters = vec![i];
     let (second, last) = (b.random.below(2) as i64, b.random.below(2) as i64 * 0x6463);
-    let as_switch = format!("switch (i) {{ case 0: return {letters}; case 1: return {second}; case 2: return 0; case 3: return {}; case 4: return {last}; default: return -1; }}", spot("*branch", 0, &[97, 1]));
-    let as_table = format!("static const int t[] = {{{letters}, {second}, 0, {}, {last}}}; return i < 5 ? t[i] : -1;", spot("*element", 0, &[97, 1]));
+    let as_switch = format!(
+        "switch (i) {{ case 0: return {letters}; case 1: return {second}; case 2: return 0; case 3: return {}; case 4: return {last}; default: return -1; }}",
+        spot("*branch", 0, &[97, 1])
+    );
+    let as_table = format!(
+        "static const int t[] = {{{letters}, {second}, 0, {}, {last}}}; return i < 5 ? t[i] : -1;",
+        spot("*element", 0, &[97, 1])
+    );
     let body = if b.random.one_in(2) { as_switch } else { as_table };
     b.function(&f, format!("int {f}(unsigned i) {{\n  {body}\n}}"));
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[0])));
     let k = b.name("k");
-    b.function(&k, format!("const char *{k}(void) {{\n  return \"{}\";\n}}", spot("*text", "abc", &["abd", "ab", "abcdefghijk"])));
+    b.function(
+        &k,
+        format!("const char *{k}(void) {{\n  return \"{}\";\n}}", spot("*text", "abc", &["abd", "ab", "abcdefghijk"])),
+    );
     b.harness(format!("const char *{k}(void);"));
     b.run(format!("see_text({k}());"));
 }

@@ -50,7 +50,11 @@ fn comparison(b: &mut Builder, variables: &[&str]) -> String {
     // Not the same with NaN.
     let negated = format!("(!({left} {} {right}))", opposite[at]);
     let other = format!("({left} {} {right})", operators[(at + 1) % 6]);
-    if b.random.one_in(2) { spot("*comparison", plain, &[negated, other]) } else { spot("*comparison", negated, &[plain, other]) }
+    if b.random.one_in(2) {
+        spot("*comparison", plain, &[negated, other])
+    } else {
+        spot("*comparison", negated, &[plain, other])
+    }
 }
 
 fn scalar(b: &mut Builder) -> Scalar {
@@ -67,7 +71,15 @@ fn expressions(b: &mut Builder) {
     let p = b.by_pointer("p", &of, 2);
     parameters.push(p);
     let (first, second) = (expression(b, &["x", "y", "z", "p[1]"], 2), expression(b, &["x", "y", "z", "t"], 2));
-    b.function(&f, format!("{0} {f}({1}) {{\n  {0} t = {first};\n  p[0] = {2};\n  return {second};\n}}", of.c(), parameter_list(&parameters), spot("operand", "t", &["x", "y"])));
+    b.function(
+        &f,
+        format!(
+            "{0} {f}({1}) {{\n  {0} t = {first};\n  p[0] = {2};\n  return {second};\n}}",
+            of.c(),
+            parameter_list(&parameters),
+            spot("operand", "t", &["x", "y"])
+        ),
+    );
     b.call(&f, &parameters, Some(&of));
 }
 
@@ -82,7 +94,15 @@ fn comparisons(b: &mut Builder) {
     b.top(format!("int {ext}({});", of.c()));
     b.callee(&ext, std::slice::from_ref(&of), Some(&int));
     let (one, two, three) = (comparison(b, &names), comparison(b, &names), comparison(b, &names));
-    b.function(&f, format!("int {f}({}) {{\n  if ({one}) return {ext}({});\n  return {two} {} {three};\n}}", parameter_list(&parameters), spot("*argument", "x", &["y", "-x", "x + 1"]), spot("operator", "+", &["-"])));
+    b.function(
+        &f,
+        format!(
+            "int {f}({}) {{\n  if ({one}) return {ext}({});\n  return {two} {} {three};\n}}",
+            parameter_list(&parameters),
+            spot("*argument", "x", &["y", "-x", "x + 1"]),
+            spot("operator", "+", &["-"])
+        ),
+    );
     b.call(&f, &parameters, Some(&int));
 }
 
@@ -100,9 +120,22 @@ fn conversions(b: &mut Builder) {
     let widen = spot("*conversion", cast, &casts);
     let body = match b.random.below(4) {
         0 => format!("return {widen}n * x;"),
-        1 => format!("if (!(x > -1000.0 && x < {})) return 7;\n  return {}x + ({c})n;", spot("*bound", "1000.0", &["100.0"]), spot("*conversion", "(int)", &["(long)(x + x) - (int)", "(signed char)(int)", ""])),
-        2 => format!("union {{ {c} f; {} u; }} u; u.f = x; u.u ^= {};\n  return u.f;", if c == "float" { "unsigned" } else { "unsigned long" }, spot("*bit", if c == "float" { "1u << 31" } else { "1ul << 63" }, &["0", "1"])),
-        _ => format!("return (({})n {} 3) / {};", spot("*conversion", "double", &["float"]), spot("operator", "+", &["-"]), spot("*constant", "3.0", &["3.0f * 1.5f", "5.0"])),
+        1 => format!(
+            "if (!(x > -1000.0 && x < {})) return 7;\n  return {}x + ({c})n;",
+            spot("*bound", "1000.0", &["100.0"]),
+            spot("*conversion", "(int)", &["(long)(x + x) - (int)", "(signed char)(int)", ""])
+        ),
+        2 => format!(
+            "union {{ {c} f; {} u; }} u; u.f = x; u.u ^= {};\n  return u.f;",
+            if c == "float" { "unsigned" } else { "unsigned long" },
+            spot("*bit", if c == "float" { "1u << 31" } else { "1ul << 63" }, &["0", "1"])
+        ),
+        _ => format!(
+            "return (({})n {} 3) / {};",
+            spot("*conversion", "double", &["float"]),
+            spot("operator", "+", &["-"]),
+            spot("*constant", "3.0", &["3.0f * 1.5f", "5.0"])
+        ),
     };
     b.function(&f, format!("{c} {f}({}) {{\n  {body}\n}}", parameter_list(&parameters)));
     b.call(&f, &parameters, Some(&of));
@@ -112,7 +145,8 @@ fn conversions(b: &mut Builder) {
 fn vectors(b: &mut Builder) {
     b.shape("vectors");
     let (f, v) = (b.name("f"), b.name("V"));
-    let (element, count) = [(FLOATS[0], 4), (FLOATS[1], 2), (INTEGERS[0], 4), (INTEGERS[7], 8), (INTEGERS[4], 16)][b.random.below(5)];
+    let (element, count) =
+        [(FLOATS[0], 4), (FLOATS[1], 2), (INTEGERS[0], 4), (INTEGERS[7], 8), (INTEGERS[4], 16)][b.random.below(5)];
     b.shared(&format!("typedef {} {v} __attribute__((vector_size(16)));", element.c));
     let of = Type::Vector(v.clone(), element, count);
     let (x, y) = (b.by_value("x", &of), b.by_pointer("y", &of, 2));
@@ -121,7 +155,13 @@ fn vectors(b: &mut Builder) {
     let operator = spot("*operator", "+", &["-", "*"]);
     b.function(
         &f,
-        format!("{v} {f}({}) {{\n  {v} t = x {operator} y[{}];\n  t[{}] = x[{at}];\n  y[1] = t {} x;\n  return t;\n}}", parameter_list(&parameters), spot("index", 0, &[1]), spot("*element", at, &[(at + 1) % count]), spot("operator", "-", &["+"])),
+        format!(
+            "{v} {f}({}) {{\n  {v} t = x {operator} y[{}];\n  t[{}] = x[{at}];\n  y[1] = t {} x;\n  return t;\n}}",
+            parameter_list(&parameters),
+            spot("index", 0, &[1]),
+            spot("*element", at, &[(at + 1) % count]),
+            spot("operator", "-", &["+"])
+        ),
     );
     b.call(&f, &parameters, Some(&of));
 }

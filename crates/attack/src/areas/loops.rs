@@ -18,7 +18,12 @@ pub fn generate(b: &mut Builder) {
 
 fn count(b: &mut Builder, most: usize) -> Parameter {
     let c = ["int", "long", "unsigned", "unsigned long"][b.random.below(4)];
-    Parameter { name: "n".into(), declaration: format!("{c} n"), prepare: format!("{c} n = rnd() % {};", most + 1), look: String::new() }
+    Parameter {
+        name: "n".into(),
+        declaration: format!("{c} n"),
+        prepare: format!("{c} n = rnd() % {};", most + 1),
+        look: String::new(),
+    }
 }
 
 /// The head of a loop over `0..n`.
@@ -27,8 +32,15 @@ fn head(b: &mut Builder) -> String {
     let bound = spot("*bound", "k < n", &["k <= n - 1 && k + 1 < n", "k + 1 < n", "k < n && k < 11"]);
     match b.random.below(3) {
         0 => format!("for (unsigned long k = {start}; {bound}; k++)"),
-        1 => format!("for (long k = {start}; {}; k += {})", spot("*bound", "k < (long)n", &["k < (long)n - 1"]), spot("*step", 1, &[2])),
-        _ => format!("for (int k = {start}; {}; ++k)", spot("*bound", "k < (int)n", &["k != (int)n && k < 10", "k + 1 < (int)n"])),
+        1 => format!(
+            "for (long k = {start}; {}; k += {})",
+            spot("*bound", "k < (long)n", &["k < (long)n - 1"]),
+            spot("*step", 1, &[2])
+        ),
+        _ => format!(
+            "for (int k = {start}; {}; ++k)",
+            spot("*bound", "k < (int)n", &["k != (int)n && k < 10", "k + 1 < (int)n"])
+        ),
     }
 }
 
@@ -49,7 +61,13 @@ fn sums(b: &mut Builder) {
         2 => format!("s = s * {} + p[k];", spot("*constant", 31, &[33, 30])),
         _ => format!("{{ {} }}", droppable(format!("s += {};", b.expression(&["p[k]", "x", "(int)k"], 2)))),
     };
-    b.function(&f, format!("long {f}({}) {{\n  long s = {start};\n  {head}\n    {body}\n  return s;\n}}", parameter_list(&parameters)));
+    b.function(
+        &f,
+        format!(
+            "long {f}({}) {{\n  long s = {start};\n  {head}\n    {body}\n  return s;\n}}",
+            parameter_list(&parameters)
+        ),
+    );
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[2])));
 }
 
@@ -83,9 +101,21 @@ fn searches(b: &mut Builder) {
     let letter = spot("*constant", "'b'", &["'a'", "'c'"]);
     let body = match b.random.below(4) {
         0 => format!("char *t = s;\n  while (*t{}) t++;\n  return t - s;", spot("*condition", "", &[" && *t != 'c'"])),
-        1 => format!("for (int k = 0; s[k]; k++) if (s[k] == {letter}) return {};\n  return -1;", spot("*result", "k", &["k + 1", "x"])),
-        2 => format!("long n = 0;\n  do {{ n += *s {} {letter}; }} while (*{});\n  return n;", spot("comparison", "==", &["!=", "<"]), spot("*step", "++s", &["s++"])),
-        _ => format!("long v = 0;\n  for (; *s {} 'a' && *s <= {}; s++) v = v * 3 + (*s - 'a');\n  return {};", spot("comparison", ">=", &[">"]), spot("*constant", "'c'", &["'b'"]), spot("*result", "v", &["v + x * 0 + 1", "-v"])),
+        1 => format!(
+            "for (int k = 0; s[k]; k++) if (s[k] == {letter}) return {};\n  return -1;",
+            spot("*result", "k", &["k + 1", "x"])
+        ),
+        2 => format!(
+            "long n = 0;\n  do {{ n += *s {} {letter}; }} while (*{});\n  return n;",
+            spot("comparison", "==", &["!=", "<"]),
+            spot("*step", "++s", &["s++"])
+        ),
+        _ => format!(
+            "long v = 0;\n  for (; *s {} 'a' && *s <= {}; s++) v = v * 3 + (*s - 'a');\n  return {};",
+            spot("comparison", ">=", &[">"]),
+            spot("*constant", "'c'", &["'b'"]),
+            spot("*result", "v", &["v + x * 0 + 1", "-v"])
+        ),
     };
     b.function(&f, format!("long {f}({}) {{\n  {body}\n}}", parameter_list(&parameters)));
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[2])));
@@ -99,13 +129,39 @@ fn numbers(b: &mut Builder) {
     let x = b.by_value("x", &Type::Scalar(INTEGERS[1]));
     let parameters = vec![n, x];
     let body = match b.random.below(5) {
-        0 => format!("for (unsigned k = {}; k {} n; k++) s += k;", spot("*start", 0, &[1, 2]), spot("*bound", "<", &["<="])),
-        1 => format!("while (x) {{ s {} x & 1; x >>= {}; }}", spot("*operator", "+=", &["^=", "|="]), spot("*step", 1, &[2])),
-        2 => format!("for (unsigned k = 0; k < n; k++) x = x * {} + {}; s = x;", spot("*constant", 1103515245, &[1103515247]), spot("*constant", 12345, &[12346])),
-        3 => format!("while (x >= {}) {{ x {} 10; s++; }}", spot("*bound", 10, &[9, 11]), spot("*operator", "/=", &["-="])).replace("x -= 10", "x = (x - 10) & 1023"),
-        _ => format!("unsigned long a = 0, c = 1; for (unsigned k = 0; k < n; k++) {{ unsigned long t = a + c; a = {}; c = t; }} s = a;", spot("*operand", "c", &["t", "a"])),
+        0 => format!(
+            "for (unsigned k = {}; k {} n; k++) s += k;",
+            spot("*start", 0, &[1, 2]),
+            spot("*bound", "<", &["<="])
+        ),
+        1 => format!(
+            "while (x) {{ s {} x & 1; x >>= {}; }}",
+            spot("*operator", "+=", &["^=", "|="]),
+            spot("*step", 1, &[2])
+        ),
+        2 => format!(
+            "for (unsigned k = 0; k < n; k++) x = x * {} + {}; s = x;",
+            spot("*constant", 1103515245, &[1103515247]),
+            spot("*constant", 12345, &[12346])
+        ),
+        3 => format!(
+            "while (x >= {}) {{ x {} 10; s++; }}",
+            spot("*bound", 10, &[9, 11]),
+            spot("*operator", "/=", &["-="])
+        )
+        .replace("x -= 10", "x = (x - 10) & 1023"),
+        _ => format!(
+            "unsigned long a = 0, c = 1; for (unsigned k = 0; k < n; k++) {{ unsigned long t = a + c; a = {}; c = t; }} s = a;",
+            spot("*operand", "c", &["t", "a"])
+        ),
     };
-    b.function(&f, format!("unsigned long {f}({}) {{\n  unsigned long s = 0;\n  {body}\n  return s;\n}}", parameter_list(&parameters)));
+    b.function(
+        &f,
+        format!(
+            "unsigned long {f}({}) {{\n  unsigned long s = 0;\n  {body}\n  return s;\n}}",
+            parameter_list(&parameters)
+        ),
+    );
     b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[3])));
 }
 
@@ -126,7 +182,10 @@ fn calls(b: &mut Builder) {
         1 => format!("{{ if (p[k] & 1) continue; {call} }}"),
         _ => format!("{{ {call} p[k] = {}; if (s < 0) break; }}", spot("*stored value", "s", &["0", "p[0]"])),
     };
-    b.function(&f, format!("int {f}({}) {{\n  int s = 0;\n  {head}\n    {body}\n  return s;\n}}", parameter_list(&parameters)));
+    b.function(
+        &f,
+        format!("int {f}({}) {{\n  int s = 0;\n  {head}\n    {body}\n  return s;\n}}", parameter_list(&parameters)),
+    );
     b.call(&f, &parameters, Some(&int));
 }
 
@@ -136,8 +195,18 @@ fn nested(b: &mut Builder) {
     let f = b.name("f");
     let of = b.integer();
     let p = b.by_pointer("p", &of, 12);
-    let n = Parameter { name: "n".into(), declaration: "int n".into(), prepare: "int n = rnd() % 4;".into(), look: String::new() };
-    let m = Parameter { name: "m".into(), declaration: "int m".into(), prepare: "int m = rnd() % 5;".into(), look: String::new() };
+    let n = Parameter {
+        name: "n".into(),
+        declaration: "int n".into(),
+        prepare: "int n = rnd() % 4;".into(),
+        look: String::new(),
+    };
+    let m = Parameter {
+        name: "m".into(),
+        declaration: "int m".into(),
+        prepare: "int m = rnd() % 5;".into(),
+        look: String::new(),
+    };
     let parameters = vec![p, n, m];
     let body = match b.random.below(3) {
         0 => format!("s += p[i * {} + j];", spot("*index", 4, &[3])).replace("j];", "(j & 3)];"),

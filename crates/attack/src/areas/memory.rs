@@ -6,7 +6,9 @@ use crate::types::{INTEGERS, Scalar, Type};
 
 /// One case.
 pub fn generate(b: &mut Builder) {
-    match b.random.below(9) {
+    match b.random.below(10) {
+        // Without debug information nothing says what is volatile.
+        9 if b.setting.described => volatile(b),
         0..=2 => accesses(b),
         3 => copies(b),
         4 | 5 => casts(b),
@@ -57,7 +59,10 @@ fn accesses(b: &mut Builder) {
     }
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     let result = b.expression(&known, 2);
-    b.function(&f, format!("long {f}({}) {{\n  {}\n  return {result};\n}}", parameter_list(&parameters), lines.join("\n  ")));
+    b.function(
+        &f,
+        format!("long {f}({}) {{\n  {}\n  return {result};\n}}", parameter_list(&parameters), lines.join("\n  ")),
+    );
     b.call(&f, &parameters, Some(&long()));
 }
 
@@ -94,16 +99,29 @@ fn casts(b: &mut Builder) {
     let mut pointer = v.clone();
     pointer.declaration = format!("struct {record} *p, long v");
     pointer.name = "p, v".into();
-    pointer.prepare = format!("{} for (u64 k_ = 0; k_ < sizeof {object}; k_++) ((char *){object})[k_] = rnd(); struct {record} *p = {object};", v.prepare);
+    pointer.prepare = format!(
+        "{} for (u64 k_ = 0; k_ < sizeof {object}; k_++) ((char *){object})[k_] = rnd(); struct {record} *p = {object};",
+        v.prepare
+    );
     pointer.look = format!("see_bytes({object}, sizeof {object});");
     let parameters = vec![pointer];
     let body = match b.random.below(6) {
-        0 => spot("*width", "*(long *)p = v;", &["p->c = v; p->i = v >> 32;", "*(int *)p = v;", "*(long *)p = v & ~0xff00l;"]),
+        0 => spot(
+            "*width",
+            "*(long *)p = v;",
+            &["p->c = v; p->i = v >> 32;", "*(int *)p = v;", "*(long *)p = v & ~0xff00l;"],
+        ),
         1 => spot("*width", "*((int *)p + 2) = v;", &["p->d = v;", "*((short *)p + 4) = v;"]),
-        2 => spot("*width", "__builtin_memcpy(p, &v, 8);", &["p->c = v; p->i = v >> 32;", "__builtin_memcpy(p, &v, 7);"]),
+        2 => {
+            spot("*width", "__builtin_memcpy(p, &v, 8);", &["p->c = v; p->i = v >> 32;", "__builtin_memcpy(p, &v, 7);"])
+        }
         3 => spot("*width", "((char *)p)[1] = v;", &["", "((char *)p)[2] = v;"]),
         4 => spot("*width", "*(unsigned char *)&p->d = 2 + (v & 7);", &["*(_Bool *)&p->d = 2 + (v & 7);", "p->d = 2;"]),
-        _ => spot("*width", "*(long *)(p + 1) = *(long *)p;", &["p[1].c = p->c; p[1].i = p->i;", "*(int *)(p + 1) = *(int *)p;"]),
+        _ => spot(
+            "*width",
+            "*(long *)(p + 1) = *(long *)p;",
+            &["p[1].c = p->c; p[1].i = p->i;", "*(int *)(p + 1) = *(int *)p;"],
+        ),
     };
     let read = match b.random.below(4) {
         0 => spot("*width", "*(unsigned char *)p", &["!!*(unsigned char *)p", "*(char *)p"]),
@@ -122,14 +140,19 @@ fn fields(b: &mut Builder) {
     let (w0, w1, w2) = (b.random.below(12) + 1, b.random.below(20) + 1, b.random.below(30) + 1);
     let sign = ["unsigned", "int"][b.random.below(2)];
     let packed = if b.random.one_in(3) { " __attribute__((packed))" } else { "" };
-    b.shared(&format!("struct {record} {{ {sign} a : {w0}; unsigned b : {w1}; {sign} c : {w2}; unsigned char d; }}{packed};"));
+    b.shared(&format!(
+        "struct {record} {{ {sign} a : {w0}; unsigned b : {w1}; {sign} c : {w2}; unsigned char d; }}{packed};"
+    ));
     let object = b.fresh("object");
     b.harness(format!("ARENA struct {record} {object};"));
     let v = b.by_value("v", &Type::Scalar(INTEGERS[0]));
     let mut pointer = v.clone();
     pointer.declaration = format!("struct {record} *p, int v");
     pointer.name = "p, v".into();
-    pointer.prepare = format!("{} for (u64 k_ = 0; k_ < sizeof {object}; k_++) ((char *)&{object})[k_] = rnd(); struct {record} *p = &{object};", v.prepare);
+    pointer.prepare = format!(
+        "{} for (u64 k_ = 0; k_ < sizeof {object}; k_++) ((char *)&{object})[k_] = rnd(); struct {record} *p = &{object};",
+        v.prepare
+    );
     pointer.look = format!("see_bytes(&{object}, sizeof {object});");
     let parameters = vec![pointer];
     let members = ["p->a", "p->b", "p->c", "p->d"];
@@ -158,7 +181,8 @@ fn globals(b: &mut Builder) {
     let mut pointer = v.clone();
     pointer.declaration = format!("{c} *p, {c} v");
     pointer.name = "p, v".into();
-    pointer.prepare = format!("{} {g}[0] = ({c})any(); {g}[1] = ({c})any(); {c} *p = rnd() & 1 ? {g} : {g}_else;", v.prepare);
+    pointer.prepare =
+        format!("{} {g}[0] = ({c})any(); {g}[1] = ({c})any(); {c} *p = rnd() & 1 ? {g} : {g}_else;", v.prepare);
     pointer.look = format!("see_bytes({g}, sizeof {g}); see_bytes({g}_else, sizeof {g}_else);");
     let parameters = vec![pointer];
     let n = b.random.below(60);
@@ -187,12 +211,21 @@ fn records(b: &mut Builder) {
     let p = b.by_pointer("p", &of, 2);
     let x = b.by_value("x", &Type::Scalar(INTEGERS[0]));
     let parameters = vec![p, x];
-    let leaves: Vec<(String, Scalar)> = of.leaves("p[0]").into_iter().chain(of.leaves("p[1]")).map(|l| (l.lvalue, l.scalar)).collect();
+    let leaves: Vec<(String, Scalar)> =
+        of.leaves("p[0]").into_iter().chain(of.leaves("p[1]")).map(|l| (l.lvalue, l.scalar)).collect();
     let number = |(_, s): &&(String, Scalar)| matches!(s.kind, crate::types::Kind::Integer | crate::types::Kind::Truth);
     let numbers: Vec<&str> = leaves.iter().filter(number).map(|(l, _)| l.as_str()).collect();
     let changes = of.changes("p[1]");
     if numbers.is_empty() {
-        b.function(&f, format!("{} {f}({}) {{\n  {}\n  p[1] = p[0];\n  return p[1];\n}}", of.c(), parameter_list(&parameters), extra("*added statement", &changes)));
+        b.function(
+            &f,
+            format!(
+                "{} {f}({}) {{\n  {}\n  p[1] = p[0];\n  return p[1];\n}}",
+                of.c(),
+                parameter_list(&parameters),
+                extra("*added statement", &changes)
+            ),
+        );
         return b.call(&f, &parameters, Some(&of));
     }
     let (to, from) = (*b.random.pick(&numbers), *b.random.pick(&numbers));
@@ -210,4 +243,76 @@ fn records(b: &mut Builder) {
         ),
     );
     b.call(&f, &parameters, Some(&of));
+}
+
+/// Volatile objects: each access counts, and finds something else.
+fn volatile(b: &mut Builder) {
+    b.shape("volatile");
+    let (f, g, record) = (b.name("f"), b.name("g"), b.name("Port"));
+    let of = b.integer();
+    let c = of.c();
+    let (place, other) = match b.random.below(4) {
+        0 => {
+            b.top(format!("extern volatile {c} {g}[2];"));
+            (format!("{g}[0]"), format!("{g}[1]"))
+        }
+        1 => {
+            b.top(format!("extern volatile {c} {g}; extern volatile {c} {g}_next;"));
+            (g.clone(), format!("{g}_next"))
+        }
+        2 => {
+            b.shared(&format!("struct {record} {{ {c} n; volatile {c} a; volatile {c} b; }};"));
+            b.top(format!("extern struct {record} {g};"));
+            (format!("{g}.a"), format!("{g}.b"))
+        }
+        _ => ("p[0]".into(), "p[1]".into()),
+    };
+    b.harness(match place.as_str() {
+        p if p == g => format!("DEVICE {c} {g}; DEVICE {c} {g}_next; DEVICE {c} {g}_pointed[2];"),
+        p if p.ends_with(".a") => format!("DEVICE struct {record} {g}; DEVICE {c} {g}_pointed[2];"),
+        _ => format!("DEVICE {c} {g}[2]; DEVICE {c} {g}_pointed[2];"),
+    });
+    let x = b.by_value("x", &of);
+    let mut pointer = x.clone();
+    pointer.declaration = format!("volatile {c} *p, {c} x");
+    pointer.name = "p, x".into();
+    pointer.prepare = format!(
+        "{} volatile {c} *p = {g}_pointed; __builtin_memset(&{g}, 1, sizeof {g}); __builtin_memset({g}_pointed, 2, sizeof {g}_pointed); device_on();",
+        x.prepare
+    );
+    pointer.look = "device_off();".into();
+    let parameters = vec![pointer];
+    let body = match b.random.below(5) {
+        0 => format!(
+            "return {};",
+            spot("*volatile access", format!("{place} - {place}"), &["0".into(), format!("({place}, 0)")])
+        ),
+        1 => format!(
+            "{}\n  return {};",
+            droppable(format!("{place};")),
+            spot("*volatile access", format!("{place} + x"), &["x".into(), format!("{other} + x")])
+        ),
+        2 => format!(
+            "{place} = x;\n  {}\n  return x;",
+            spot(
+                "*volatile access",
+                format!("{place} = x;"),
+                &[String::new(), format!("{other} = x;"), format!("{place} = x + 1;")]
+            )
+        ),
+        3 => format!(
+            "{c} t = {place};\n  {c} u = {};\n  return t * 2 + u;",
+            spot("*volatile access", &place, &["t".into(), other.clone()])
+        ),
+        _ => format!(
+            "{}\n  while ({place} & 1) x++;\n  return x;",
+            spot(
+                "*volatile access",
+                format!("{place} = 1; {other} = 2;"),
+                &[format!("{other} = 2; {place} = 1;"), format!("{place} = 1;")]
+            )
+        ),
+    };
+    b.function(&f, format!("long {f}({}) {{\n  {body}\n}}", parameter_list(&parameters)));
+    b.call(&f, &parameters, Some(&long()));
 }

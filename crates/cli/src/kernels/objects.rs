@@ -169,7 +169,7 @@ impl Job {
         let sides = [side(&self.original, first), side(&self.candidate, second)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
                 let verdict = replay::replay(&sides, witness);
                 Ok(super::replayed(outcome, verdict))
             }

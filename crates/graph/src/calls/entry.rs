@@ -79,6 +79,7 @@ impl Context<'_> {
         let function = self.functions[0];
         let (Some(contract), Some(signature)) = (self.own_contract(), function.signature.as_ref()) else { return all };
         self.assume(Assumption::Callers(function.name.clone()));
+        self.assumptions.extend(contract.assumptions.iter().cloned());
         for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
             let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
             let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean) else { continue };
@@ -164,8 +165,7 @@ impl Context<'_> {
             }
             // The register's own variable is 64 bits wide: a narrower argument is its low part.
             None => {
-                let register = if name.starts_with("xmm") { 128 } else { 64 };
-                let whole = self.arena.var(&name, Sort::Bv(register));
+                let whole = self.arena.var(&name, register.sort());
                 self.arena.truncate(whole, width)
             }
         }

@@ -9,7 +9,7 @@
 //! Comparisons are no copies: nobody makes a pointer of their outcome. Starting from "everything is
 //! forgotten", functions are visited until nothing changes.
 //!
-//! Trust: full. Printed as `callers(f)` or `definition(f)`.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)` or `definition(f)`.
 
 use super::{File, argument_registers, is_frame_address, named_callee};
 use crate::range_analysis::{ANYTHING, Escapes, Held, Step, Summary, frame_address, mentions_frame, summarise};

@@ -4,9 +4,8 @@
 //! something else. What a local function can be given is the union over its call sites, to a fixed point: if every
 //! caller of `f` passes on its own argument, and that is always 7, then `f` is always given 7.
 //!
-//! Trust: full. Printed as `callers(f)`.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)`.
 
-use super::results::slots_are_private;
 use super::{File, Fixed, fixed, is_frame_address, values_after};
 use crate::twice::call_that_returns_twice;
 use crate::{Call, Callee, Function, Next, Op, Register};
@@ -124,7 +123,7 @@ fn passed_at(
 /// Slots of unoptimised code that hold an argument register from the entry on, and nothing else ever.
 fn homes(arena: &Arena, function: &Function) -> FxHashMap<TermId, Register> {
     let mut homes: FxHashMap<TermId, Register> = FxHashMap::default();
-    if !function.is_unoptimised() || !slots_are_private(arena, function) {
+    if !function.is_unoptimised() {
         return homes;
     }
     let by_frame_pointer = |address: TermId| {

@@ -1,6 +1,6 @@
 //! Results of the original that do not depend on its input: constants, and arguments that are returned.
 //!
-//! Trust: full.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`).
 
 use super::{Fixed, FixedResult, block_values, fixed, has_cycle, is_frame_address};
 use crate::twice::call_that_returns_twice;
@@ -9,7 +9,7 @@ use crate::{
 };
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
-use term::{Arena, TermId, VarId};
+use term::{Arena, TermId};
 
 /// What the function returns on every path, if one value fits all.
 pub(super) fn fixed_result(arena: &mut Arena, function: &Function) -> Option<FixedResult> {
@@ -94,29 +94,7 @@ pub(super) fn computed_result(arena: &mut Arena, function: &Function) -> Option<
     found.map(|number| FixedResult::Value(Fixed::Number(number)))
 }
 
-/// Are slots accessed only at constant distances from `rbp` and `rsp`, and are addresses in the frame nothing else?
-pub(super) fn slots_are_private(arena: &Arena, function: &Function) -> bool {
-    let frame_register = |var: VarId| matches!(Register::of_var(var), Some(Register::General(4 | 5)));
-    let mentions = |term: TermId| arena.free_vars(term).into_iter().any(frame_register);
-    let plain = |address: TermId| !mentions(address) || is_frame_address(arena, address);
-    let ops = || function.points.iter().flat_map(|p| &p.ops).map(|(_, op)| op);
-    let private = ops().all(|op| match op {
-        Op::Set { var, value } if frame_register(*var) => plain(*value),
-        Op::Set { value, .. } => !mentions(*value),
-        Op::Load { address, .. } => plain(*address),
-        // `push rbp`
-        Op::Store { address, value } => plain(*address) && (!mentions(*value) || arena.as_var(*value).is_some()),
-        Op::Unknown { var } => !frame_register(*var),
-        Op::Fault { .. } => true,
-    });
-    private
-        && function.points.iter().all(|point| match &point.next {
-            Next::Edges(edges) => edges.iter().all(|edge| !mentions(edge.guard)),
-            _ => true,
-        })
-}
-
-/// The frame slot that the function returns at this point, and its bytes, if nobody else may know its address.
+/// The frame slot that the function returns at this point, and its bytes.
 fn returned_slot(arena: &Arena, function: &Function, point: PointId) -> Option<(TermId, u16)> {
     let rax = Register::General(0).index();
     let ops = &function.point(point).ops;
@@ -141,7 +119,7 @@ fn returned_slot(arena: &Arena, function: &Function, point: PointId) -> Option<(
     if !is_frame_address(arena, loaded) || !by_frame_pointer || !function.is_unoptimised() {
         return None;
     }
-    slots_are_private(arena, function).then_some((loaded, bytes))
+    Some((loaded, bytes))
 }
 
 /// The function returns a frame slot to which only one value is ever stored.

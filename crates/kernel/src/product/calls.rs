@@ -113,6 +113,11 @@ impl<'a> Checker<'_, 'a> {
             return Err(stuck.into());
         }
         let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
+        let chain = self.context.passes_static_chain(&at.states[0]).then(|| "a static chain in r10".to_string());
+        if let Some(what) = shape.refused.take().or(chain) {
+            let what = format!("call of {hint}: {what}");
+            return Err(Stuck::Unsupported { side: Side::Original, address: places[0], what }.into());
+        }
         if renamed.iter().flatten().any(|r| !r.keeps_result) {
             // Nobody looks at it: that is when a call may be renamed so.
             shape.results.clear();
@@ -301,7 +306,14 @@ impl<'a> Checker<'_, 'a> {
         for side in Side::BOTH {
             let i = side.index();
             let mut returned = results.clone();
-            if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0) {
+            if shape.result_unused && side == Side::Candidate {
+                // The candidate's callee may return anything.
+                for result in &mut returned {
+                    *result = self.context.fresh_undefined(&hint, self.context.arena.sort(*result));
+                }
+            }
+            let promised = !(shape.result_unused && side == Side::Candidate);
+            if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0).filter(|_| promised) {
                 returned[0] = known;
             }
             let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
@@ -349,7 +361,7 @@ impl<'a> Checker<'_, 'a> {
     /// One point for all edges that arrive, what is known there, and the worlds that a callee leaves, given that it
     /// leaves `after`: on an edge where a local object has not escaped, the callee did not touch it. Registers that are
     /// overwritten next, and a world that is, need not be merged.
-    pub(super) fn merge(
+    pub(crate) fn merge(
         &mut self,
         mut incoming: Vec<Point>,
         overwritten: impl Fn(&Register) -> bool,

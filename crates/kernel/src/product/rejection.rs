@@ -39,8 +39,13 @@ pub enum Rejection {
 pub enum Obligation {
     /// Only what the user allows is assumed.
     Allowed(Assumption),
-    /// An object begins with the same content in both.
-    InitialContent(String),
+    /// A name means the same object or function in both.
+    SameObject {
+        /// What must be the same of it.
+        property: &'static str,
+        /// The name.
+        name: String,
+    },
     /// Both sides are at events that go together.
     SameEvent([EventKind; 2]),
     /// Memory is the same.
@@ -185,7 +190,7 @@ impl fmt::Display for Obligation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Obligation::Allowed(assumption) => write!(f, "the proof needs {assumption}"),
-            Obligation::InitialContent(object) => write!(f, "the initial content of `{object}` is another"),
+            Obligation::SameObject { property, name } => write!(f, "the {property} of `{name}` is another"),
             Obligation::SameEvent([original, candidate]) => {
                 write!(f, "the original {original}, the candidate {candidate}")
             }

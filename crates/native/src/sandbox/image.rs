@@ -4,6 +4,7 @@
 //! not ask for, except what the stub then unmaps.
 
 use super::Sandbox;
+use super::tracee::TICK;
 use crate::function::Access;
 use crate::state::NativeError;
 
@@ -34,6 +35,11 @@ const MOST_SEGMENTS: usize = 1000;
 /// Most memory of all segments.
 pub(super) const MOST_BYTES: u64 = 256 << 20;
 
+/// From here on the system kernel may put things of its own, wherever it likes.
+const KERNEL_PART: u64 = 0x7800_0000_0000;
+/// The stub has room for so many steps.
+const MOST_GAPS: usize = 6;
+
 const HEADER_SIZE: u16 = 64;
 const PROGRAM_HEADER_SIZE: u16 = 56;
 
@@ -44,7 +50,7 @@ pub(super) fn program(segments: &[Segment]) -> Result<Program, NativeError> {
     if sorted.len() > MOST_SEGMENTS {
         return Err(NativeError::TooLarge);
     }
-    let stub = stub();
+    let stub = stub(&gaps(&sorted)?);
     let mut headers = elf_header(sorted.len() as u16 + 2);
     headers.extend(program_header(1, 5, HEADERS, STUB, stub.len() as u64));
     let (mut offset, mut end) = (HEADERS + PAGE, Sandbox::LOWEST);
@@ -102,7 +108,7 @@ fn program_header(kind: u32, flags: u32, offset: u64, address: u64, size: u64) -
     out
 }
 
-/// A number for `eax` and one for `edi`, then system call: 14 bytes with the other arguments set before.
+/// The system call of a number; its arguments are set.
 fn system_call(out: &mut Vec<u8>, number: u32) {
     out.push(0xb8); // mov eax, number
     out.extend(number.to_le_bytes());
@@ -121,28 +127,59 @@ const RDX: [u8; 2] = [0x48, 0xba];
 const R10: [u8; 2] = [0x49, 0xba];
 const R8: [u8; 2] = [0x49, 0xb8];
 
+/// What is left of the system kernel's part of the address space between the segments that lie in it.
+fn gaps(sorted: &[&Segment]) -> Result<Vec<(u64, u64)>, NativeError> {
+    /// The end of what a process may have.
+    const END: u64 = 0x7fff_ffff_f000;
+    let mut from = KERNEL_PART;
+    let mut out = Vec::new();
+    for segment in sorted {
+        let end = segment.address.saturating_add(segment.bytes.len() as u64).checked_next_multiple_of(PAGE);
+        let end = end.ok_or(NativeError::TooLarge)?.max(KERNEL_PART);
+        if segment.address > from {
+            out.push((from, segment.address));
+        }
+        from = from.max(end);
+    }
+    out.push((from, END));
+    out.retain(|(from, to)| from < to);
+    if out.len() > MOST_GAPS { Err(NativeError::TooLarge) } else { Ok(out) }
+}
+
+/// Must a step of the stub succeed?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Must,
+    May,
+}
+
 /// Gives up all rights; stops with `int3`, or with `ud2` if the system refused something.
 ///
 /// Trust: read it as if the user's files depended on it.
-fn stub() -> Vec<u8> {
-    /// Where the filter lies behind the code.
+fn stub(gaps: &[(u64, u64)]) -> Vec<u8> {
+    /// Where the filter lies behind the code, and the timer.
     const DATA: u64 = 0x400;
-    let steps: [(i64, [u64; 5], bool); 5] = [
-        (libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0], true),
+    const TIMER: u64 = 0x500;
+    let mut steps: Vec<(i64, [u64; 5], Need)> = vec![
+        (libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0], Need::Must),
         // No clock: `rdtsc` faults. Not every system can do that.
-        (libc::SYS_prctl, [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0], false),
-        (libc::SYS_close_range, [0, u64::from(u32::MAX), 0, 0, 0], true),
-        // The stack, the system kernel's own code and whatever else lies up there.
-        (libc::SYS_munmap, [Sandbox::HIGHEST, 0x7fff_ffff_f000 - Sandbox::HIGHEST, 0, 0, 0], true),
-        (libc::SYS_seccomp, [libc::SECCOMP_SET_MODE_FILTER as u64, 0, STUB + DATA, 0, 0], true),
+        (libc::SYS_prctl, [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0], Need::May),
+        (libc::SYS_close_range, [0, u64::from(u32::MAX), 0, 0, 0], Need::Must),
     ];
+    // The stack, the system kernel's own code and whatever else lies up there.
+    steps.extend(gaps.iter().map(|(from, to)| (libc::SYS_munmap, [*from, to - from, 0, 0, 0], Need::Must)));
+    steps.extend([
+        // A signal, which stops the process for us, whenever it has used so much processor time.
+        (libc::SYS_setitimer, [libc::ITIMER_PROF as u64, STUB + TIMER, 0, 0, 0], Need::Must),
+        (libc::SYS_seccomp, [libc::SECCOMP_SET_MODE_FILTER as u64, 0, STUB + DATA, 0, 0], Need::Must),
+    ]);
     let mut out = Vec::new();
-    for (number, arguments, needed) in steps {
+    for (number, arguments, need) in steps {
         for (register, value) in [RDI, RSI, RDX, R10, R8].into_iter().zip(arguments) {
             set(&mut out, register, value);
         }
         system_call(&mut out, number as u32);
-        if needed {
+        if need == Need::Must {
             out.extend([0x85, 0xc0, 0x74, 0x02, 0x0f, 0x0b]); // test eax, eax; jz over; ud2
         }
     }
@@ -155,5 +192,9 @@ fn stub() -> Vec<u8> {
     // struct sock_filter: return "kill the process", whatever the system call is.
     out.extend([libc::BPF_RET as u8 | libc::BPF_K as u8, 0, 0, 0]);
     out.extend(libc::SECCOMP_RET_KILL_PROCESS.to_le_bytes());
+    out.resize(TIMER as usize, 0xcc);
+    // struct itimerval: interval and first time, in seconds and microseconds.
+    let microseconds = TICK.as_micros() as u64;
+    out.extend([0, microseconds, 0, microseconds].into_iter().flat_map(u64::to_le_bytes));
     out
 }

@@ -73,8 +73,9 @@ impl Sandbox {
 
     /// No segment begins below this address: the stub is there.
     pub const LOWEST: u64 = 0x20_0000;
-    /// No segment ends above this address: the system kernel puts its own things there first.
-    pub const HIGHEST: u64 = 0x7800_0000_0000;
+    /// No segment ends above this address: the system kernel puts its own things there first. Far below it, it may do so, too, where it
+    /// chooses addresses at random; then a sandbox with a segment at such a place does not start.
+    pub const HIGHEST: u64 = 0x7ffe_0000_0000;
 
     /// Overwrites memory in one of the writable segments.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NativeError> {

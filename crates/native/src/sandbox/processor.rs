@@ -120,7 +120,9 @@ pub(super) fn decode(r: &libc::user_regs_struct, extended: &Extended) -> Process
 }
 
 /// The same in the other direction; everything else gets its default, so that no run sees what another left.
-pub(super) fn encode(processor: &Processor, r: &mut libc::user_regs_struct, extended: &mut Extended) {
+pub(super) fn encode(processor: &Processor, extended: &mut Extended) -> libc::user_regs_struct {
+    // SAFETY: plain numbers, for which zero is a value.
+    let mut r: libc::user_regs_struct = unsafe { std::mem::zeroed() };
     let g = &processor.general;
     (r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi) = (g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7]);
     (r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15) = (g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
@@ -154,4 +156,5 @@ pub(super) fn encode(processor: &Processor, r: &mut libc::user_regs_struct, exte
     }
     let present = if upper { 7 } else { 3 };
     extended.set_word(PRESENT, present);
+    r
 }

@@ -3,9 +3,9 @@
 //! All requests must come from the thread that started it, so the type cannot be sent to another.
 
 use super::Limits;
-use super::processor::{self, Processor};
+use super::processor::{self, Extended, Processor};
 use crate::state::{NativeError, Signal};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ pub(super) struct Tracee {
     process: libc::pid_t,
     /// Has its end been seen? Then its number may be another process's.
     gone: Cell<bool>,
+    /// The vector registers as the system kernel has them, for their size.
+    extended: RefCell<Option<Extended>>,
     /// Requests are bound to this thread.
     thread: PhantomData<*const ()>,
 }
@@ -26,14 +28,13 @@ pub(super) enum Event {
     OutOfTime,
 }
 
-/// How often we look before we sleep between looks.
-const EAGER: u32 = 200;
-const NAP: Duration = Duration::from_micros(100);
+/// Processor time between two signals of the timer that the stub sets.
+pub(super) const TICK: Duration = Duration::from_millis(10);
 
 impl Tracee {
     /// Takes over a process that has asked for it and is about to execute its program.
     pub fn new(process: libc::pid_t) -> Result<Tracee, NativeError> {
-        let tracee = Tracee { process, gone: Cell::new(false), thread: PhantomData };
+        let tracee = Tracee { process, gone: Cell::new(false), extended: RefCell::default(), thread: PhantomData };
         match tracee.wait(Limits { processor: Duration::from_secs(1), clock: Duration::from_secs(10) })? {
             Event::Stopped(Signal::Trap, _) => {}
             _ => return Err(NativeError::Unavailable("the system does not let a process be traced")),
@@ -55,46 +56,37 @@ impl Tracee {
         self.wait(limits)
     }
 
+    /// Waits until it stands. It stands at every tick of its timer, too, which counts its own processor time: so we wake up, however
+    /// long it runs, and need not look in between.
     fn wait(&self, limits: Limits) -> Result<Event, NativeError> {
         let begin = Instant::now();
-        let spent = self.processor_time();
-        let (mut looks, mut stopping) = (0u32, false);
+        let mut ticks = 0;
         loop {
             let mut status = 0;
             // SAFETY: `status` is a place for one number.
-            let changed = unsafe { libc::waitpid(self.process, &mut status, libc::WNOHANG | libc::__WALL) };
-            if changed == self.process {
-                if !libc::WIFSTOPPED(status) {
-                    self.gone.set(true);
-                    return Err(NativeError::Killed);
-                }
-                match libc::WSTOPSIG(status) {
-                    libc::SIGSTOP if stopping => return Ok(Event::OutOfTime),
-                    number => match Signal::of_number(number as u64) {
-                        Some(signal) => return Ok(Event::Stopped(signal, self.fault_address())),
-                        // A signal from elsewhere: not for the code.
-                        None => self.go_on()?,
-                    },
-                }
-            } else if changed < 0 {
+            let changed = unsafe { libc::waitpid(self.process, &mut status, libc::__WALL) };
+            if changed < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
+                continue;
+            }
+            if changed != self.process || !libc::WIFSTOPPED(status) {
                 self.gone.set(true);
                 return Err(NativeError::Killed);
             }
-            looks += 1;
-            if looks < EAGER {
-                std::thread::yield_now();
-                continue;
+            match (libc::WSTOPSIG(status), Signal::of_number(libc::WSTOPSIG(status) as u64)) {
+                (_, Some(signal)) => return Ok(Event::Stopped(signal, self.fault_address())),
+                (libc::SIGPROF, _) => {
+                    ticks += 1;
+                    if TICK * ticks > limits.processor {
+                        return Ok(Event::OutOfTime);
+                    }
+                    if begin.elapsed() > limits.clock {
+                        return Err(NativeError::Busy);
+                    }
+                    self.go_on()?;
+                }
+                // A signal from elsewhere: not for the code.
+                (_, None) => self.go_on()?,
             }
-            let used = self.processor_time().zip(spent).map(|(now, then)| now.saturating_sub(then));
-            if begin.elapsed() > limits.clock {
-                return Err(NativeError::Busy);
-            }
-            if !stopping && used.is_none_or(|used| used > limits.processor) {
-                // SAFETY: a signal to our own child, which has not been waited for and so cannot be another process.
-                unsafe { libc::kill(self.process, libc::SIGSTOP) };
-                stopping = true;
-            }
-            std::thread::sleep(NAP);
         }
     }
 
@@ -103,17 +95,6 @@ impl Tracee {
         match unsafe { libc::ptrace(libc::PTRACE_CONT, self.process, 0, 0) } {
             0 => Ok(()),
             _ => Err(NativeError::last("let a process run")),
-        }
-    }
-
-    /// Processor time that the process has used so far.
-    fn processor_time(&self) -> Option<Duration> {
-        // SAFETY: both calls fill in the plain values that they are given.
-        unsafe {
-            let (mut clock, mut time): (libc::clockid_t, libc::timespec) = (0, std::mem::zeroed());
-            let known =
-                libc::clock_getcpuclockid(self.process, &mut clock) == 0 && libc::clock_gettime(clock, &mut time) == 0;
-            known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
         }
     }
 
@@ -141,9 +122,13 @@ impl Tracee {
     }
 
     pub fn set_processor(&self, to: &Processor) -> Result<(), NativeError> {
-        let (mut registers, mut extended) = processor::get(self.process)?;
-        processor::encode(to, &mut registers, &mut extended);
-        processor::set(self.process, &registers, &mut extended)
+        let mut known = self.extended.borrow_mut();
+        let extended = match &mut *known {
+            Some(extended) => extended,
+            None => known.insert(processor::get(self.process)?.1),
+        };
+        let registers = processor::encode(to, extended);
+        processor::set(self.process, &registers, extended)
     }
 
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), NativeError> {

@@ -49,9 +49,11 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
             {
                 return Answer::Refuted(Box::new(error));
             }
-            Answer::Unknown(match gap {
-                Some((line, what)) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
-                None => reason(original, candidate, names, &failure),
+            let violation = original.violation.as_ref().or(candidate.violation.as_ref());
+            Answer::Unknown(match (gap, violation) {
+                (Some((line, what)), _) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
+                (_, Some((line, what))) => rejection(&kernel::regalloc::Rejected::Violation(*line, what.clone())),
+                _ => reason(original, candidate, names, &failure),
             })
         }
     }

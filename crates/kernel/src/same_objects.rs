@@ -1,0 +1,58 @@
+//! What both programs mean by one name.
+//!
+//! The address of an object is one variable for both programs, by its name and, where it never changes, its content. That
+//! is right only if the name means the same object in both: a `static` is another object than one of another file, and a
+//! weak one, which another file's definition may replace, is another than one that stays. Where both files
+//! define it, it must be as large and begin with the same bytes. (What it holds when a function is called is the same by
+//! assumption; but nobody who changed a table wants to hear that its readers are the same.) The same goes for
+//! functions that are called by name.
+//!
+//! Trust: full.
+
+use crate::{Failure, Obligation, Rejection};
+use graph::{Function, Object, ObjectKind};
+
+/// Objects and callees that both functions mention are the same.
+pub(crate) fn check_objects(original: &Function, candidate: &Function) -> Result<(), Rejection> {
+    for (var, object) in &original.objects {
+        let other = candidate.objects.get(var);
+        if let Some(what) = other.and_then(|other| difference(object, other)) {
+            return Err(rejection(what, &object.name));
+        }
+    }
+    let calls = |function: &Function, name: &str| function.named_callees().any(|callee| callee == name);
+    for name in original.named_callees().filter(|name| calls(candidate, name)) {
+        let local = [original, candidate].map(|f| f.surroundings.local_callees.contains(name));
+        if local[0] != local[1] {
+            return Err(rejection("linkage", name));
+        }
+    }
+    Ok(())
+}
+
+fn rejection(property: &'static str, name: &str) -> Rejection {
+    let what = Obligation::SameObject { property, name: name.to_string() };
+    Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown }
+}
+
+/// What tells an object of the original from the one of the same name in the candidate.
+fn difference(a: &Object, b: &Object) -> Option<&'static str> {
+    if a.linkage != b.linkage {
+        return Some("linkage");
+    }
+    let data = |o: &Object| matches!(o.kind, ObjectKind::Named { defined: true, function: false, .. });
+    if !(data(a) && data(b)) {
+        return None;
+    }
+    if a.size != b.size {
+        return Some("size");
+    }
+    if a.shared != b.shared {
+        return Some("overlap with other objects");
+    }
+    if a.read_only != b.read_only && !(a.constant_static || b.constant_static) {
+        return Some("section");
+    }
+    let known = a.start_identity.is_some() && b.start_identity.is_some();
+    (known && a.start_identity != b.start_identity).then_some("initial content")
+}
