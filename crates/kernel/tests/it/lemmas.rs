@@ -3,7 +3,7 @@
 use graph::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use graph::{Contracts, Function, Register, Side, ValueRange};
 use kernel::lemma::{OriginalFile, prove};
-use lift_elf::Image;
+use pair::File;
 use solver::{Solver, SolverOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -46,11 +46,10 @@ fn left_of(c: &str, complete: bool, contracts: Contracts) -> Contracts {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let object = folder.path().join("original.o");
     Compiler::all()[0].compile(c, &["-O0"], &object).unwrap_or_else(|e| panic!("{e}"));
-    let image = Image::read(&object).expect("an object file");
-    let mut arena = Arena::new();
-    Register::declare(&mut arena);
-    let lift = |i: usize, arena: &mut Arena| image.lift(i, Side::Original, arena).expect("a function");
-    let mut functions: Vec<Function> = (0..image.functions().len()).map(|i| lift(i, &mut arena)).collect();
+    let file = File::read(&object).expect("an object file");
+    let mut arena = pair::new_arena();
+    let lift = |i: usize, arena: &mut Arena| file.lift(i, Side::Original, arena).expect("a function");
+    let mut functions: Vec<Function> = (0..file.names().len()).map(|i| lift(i, &mut arena)).collect();
     let replaceable = BTreeSet::new();
     let file = OriginalFile { arena: &mut arena, functions: &mut functions, complete, replaceable: &replaceable };
     let mut solver = Solver::new(SolverOptions::default());
