@@ -277,6 +277,9 @@ pub fn meaning(opcode: &str) -> Meaning {
         "LEA64r" => return Meaning::Address(64),
         "LEA64_32r" | "LEA32r" => return Meaning::Address(32),
         "LEA16r" => return Meaning::Address(16),
+        // The whole register, as it is.
+        "LD_Fp80m" => return Meaning::Load,
+        "ST_FpP80m" => return Meaning::Store(80),
         "UD2" | "TRAP" | "UBSAN_UD1" => return Meaning::Return,
         _ => {}
     }

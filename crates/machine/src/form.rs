@@ -257,11 +257,13 @@ pub enum Condition {
     Event,
 }
 
-/// Which physical units survive a call: an index into [`Target::masks`], or nothing does.
+/// Which physical units survive a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mask {
     /// The units of a named mask.
     Known(u16),
+    /// The units of one of [`Function::masks`].
+    Own(u16),
     /// Not known to preserve anything.
     Unknown,
 }
@@ -355,6 +357,8 @@ pub struct Function {
     pub objects: Vec<Object>,
     /// Jump tables: indices of blocks.
     pub tables: Vec<Vec<u32>>,
+    /// Units that calls of this function preserve, where the mask has no name.
+    pub masks: Vec<Vec<u32>>,
     /// Units that this function reserves besides [`Unit::reserved`].
     pub reserved: Vec<u32>,
     /// Instructions of all blocks.

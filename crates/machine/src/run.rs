@@ -105,10 +105,13 @@ impl State {
 
     fn clobber(&mut self, values: &mut Values, function: &Function, mask: Mask) {
         let mut kept = [0u64; 4];
-        if let Mask::Known(index) = mask {
-            for unit in function.target.masks.get(usize::from(index)).into_iter().flatten() {
-                kept[(*unit as usize / 64) % 4] |= 1 << (unit % 64);
-            }
+        let units = match mask {
+            Mask::Known(index) => function.target.masks.get(usize::from(index)),
+            Mask::Own(index) => function.masks.get(usize::from(index)),
+            Mask::Unknown => None,
+        };
+        for unit in units.into_iter().flatten() {
+            kept[(*unit as usize / 64) % 4] |= 1 << (unit % 64);
         }
         for (unit, held) in self.physical.iter_mut().enumerate() {
             if !has(&kept, unit as u32) {
