@@ -170,6 +170,8 @@ pub struct Fault {
     pub barriers: usize,
     /// Number of ways out before.
     pub exits: usize,
+    /// Must the candidate do it too? What only reads memory may be left out.
+    pub required: bool,
 }
 
 impl Fault {
@@ -426,14 +428,15 @@ impl Executor<'_> {
         let id = self.values.apply(name, commute, &args);
         self.run.producers.push((id, self.instruction));
         if effect != Effect::Pure {
-            self.may_fault(id);
+            self.may_fault(id, effect == Effect::Faults);
         }
         id
     }
 
-    fn may_fault(&mut self, value: Id) {
+    fn may_fault(&mut self, value: Id, required: bool) {
         let (events, exits) = (self.run.events.len(), self.run.leaving.len());
-        self.run.faultable.push(Fault { value, instruction: self.instruction, events, barriers: self.barriers, exits });
+        let (instruction, barriers) = (self.instruction, self.barriers);
+        self.run.faultable.push(Fault { value, instruction, events, barriers, exits, required });
     }
 
     fn event(&mut self, kind: EventKind, args: Ids) -> Id {
@@ -460,14 +463,14 @@ impl Executor<'_> {
             MemoryKind::Invariant => {
                 let id = self.values.load(bits, IMMUTABLE, address, segment);
                 self.run.producers.push((id, self.instruction));
-                self.may_fault(id);
+                self.may_fault(id, false);
                 id
             }
             MemoryKind::Plain => {
                 let version = self.version();
                 let id = self.values.load(bits, version, address, segment);
                 self.run.producers.push((id, self.instruction));
-                self.may_fault(id);
+                self.may_fault(id, false);
                 id
             }
         }

@@ -96,6 +96,7 @@ impl Lifter<'_> {
                 if faults { Effect::Faults } else { Effect::Pure },
                 match commutes {
                     Order::Fixed => Commute::Unknown,
+                    Order::Rewritten => Commute::Rewritten,
                     Order::Free => Commute::FirstTwo,
                     Order::FreeButNan => Commute::FloatingPoint,
                 },

@@ -108,8 +108,13 @@ fn described(opcode: &str, row: &Row) -> Meaning {
             Meaning::Event
         }
         Meaning::Pure { faults, .. } if !row.commutes && !row.loads => Meaning::Pure { faults, commutes: Order::Fixed },
-        Meaning::Event if row.computes_only() && row.operands.first().is_some_and(|spec| spec.defined) => {
-            Meaning::Pure { faults: false, commutes: Order::Fixed }
+        // What has no operands at all may look at hidden state.
+        Meaning::Event
+            if row.computes_only()
+                && row.operands.first().is_some_and(|spec| spec.defined)
+                && row.operands.iter().any(|spec| !spec.defined) =>
+        {
+            Meaning::Pure { faults: false, commutes: if row.commutes { Order::Rewritten } else { Order::Fixed } }
         }
         other => other,
     }
@@ -314,7 +319,9 @@ impl<'a> Lifter<'a> {
         match &known.meaning {
             Meaning::Nothing => {
                 if line.opcode == "EH_LABEL" {
+                    // The table of exceptions knows calls and landing pads by their labels.
                     self.current.guarded = !self.current.guarded;
+                    self.generic(known, line, operands, &Meaning::Event);
                 }
             }
             Meaning::Kill => self.kill(operands),
