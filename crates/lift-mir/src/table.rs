@@ -148,14 +148,8 @@ impl Row {
 
     /// Number of the address's first operand among the explicit uses.
     pub fn memory_at(&self) -> Option<usize> {
-        let mut at = 0;
-        for spec in self.operands.iter().filter(|spec| !spec.defined) {
-            if matches!(spec.kind, Kind::Memory { .. }) {
-                return Some(at);
-            }
-            at += 1;
-        }
-        None
+        let mut uses = self.operands.iter().filter(|spec| !spec.defined);
+        uses.position(|spec| matches!(spec.kind, Kind::Memory { .. }))
     }
 
     /// Does it nothing but compute its definitions from its operands?
