@@ -27,7 +27,6 @@ mod constant_data;
 mod memory;
 mod declared;
 mod block_copies;
-mod padding;
 mod apart;
 mod known;
 mod widen;
