@@ -66,6 +66,12 @@ pub struct CheckArguments {
     /// Seed of the concrete states
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Run both objects in a sandbox beside a proof, where they can be linked (docs/security.md); so it is by default
+    #[arg(long, overrides_with = "no_run")]
+    pub run: bool,
+    /// Execute nothing of either file, not even to replay a witness; proofs of C kernels then assume `not-run`
+    #[arg(long)]
+    pub no_run: bool,
     /// Also try the start states in this JSON file (docs/tests-format.md)
     #[arg(long, value_name = "FILE")]
     pub tests: Option<PathBuf>,

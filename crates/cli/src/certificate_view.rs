@@ -2,14 +2,15 @@
 
 use crate::arguments::{Drawing, ShowArguments};
 use crate::deliver;
-use crate::input::{Program, new_arena};
+use crate::input::{read, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::verify::read_text;
-use graph::Side;
+use graph::Undefined;
 use kernel::Certificate;
 use kernel::regalloc::AllocationCertificate;
 use kernel::updates::UpdateCertificate;
+use pair::{FileContracts, Files};
 use report::{CertificateView, render_allocation_claim, render_update_claim};
 use serde_json::Value;
 use std::num::NonZeroUsize;
@@ -58,21 +59,21 @@ fn product(certificate: Certificate, files: Option<[PathBuf; 2]>, format: Drawin
     let Some(files) = files else {
         return CertificateView::new(&certificate, None).map(|view| draw(&view, format));
     };
-    let names = [certificate.original.clone(), certificate.candidate.clone()];
-    let mut programs = Vec::new();
-    for (file, name) in files.iter().zip(&names) {
-        let program = Program::read(file).map_err(|Failure(what)| what)?;
-        let index = program.find(name);
-        let missing = || format!("{} has no function `{}`", file.display(), name.escape_debug());
-        programs.push((index.ok_or_else(missing)?, program));
-    }
+    let find = |path: &PathBuf, name: &str| {
+        let file = read(path).map_err(|Failure(what)| what)?;
+        let missing = || format!("{} has no function `{}`", path.display(), name.escape_debug());
+        let index = file.find(name).ok_or_else(missing)?;
+        Ok::<_, String>((index, file))
+    };
+    let [original, candidate] = &files;
+    let (ours, original) = find(original, &certificate.original)?;
+    let (theirs, candidate) = find(candidate, &certificate.candidate)?;
+    let files = Files::new(original, candidate, Undefined::default());
     let work = move |_| {
-        let mut arena = new_arena();
-        let mut lifted = Vec::new();
-        for (side, (index, program)) in Side::BOTH.into_iter().zip(&programs) {
-            lifted.push(program.lift(*index, side, &mut arena).map_err(|reason| reason.to_string())?);
-        }
-        let view = CertificateView::new(&certificate, Some([&lifted[0], &lifted[1]]))?;
+        // What is claimed does not depend on what is known of other functions.
+        let prepared = files.prepare([ours, theirs], &FileContracts::default());
+        let pair = prepared.map_err(|error| unsupported(error).to_string())?.pair;
+        let view = CertificateView::new(&certificate, Some(pair.functions()))?;
         Ok(draw(&view, format))
     };
     match pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished) {

@@ -1,15 +1,15 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
 use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
-use crate::input::{Program, contracts, lift_pair, new_arena};
-use crate::pairing::{Pair, Pairing, pair_functions};
+use crate::input::{read, unsupported};
+use crate::pairing::{Matched, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, kernels, machine_ir, start_states};
-use graph::{Contracts, Undefined};
+use crate::{certificates, complain, deliver, kernels, machine_ir, native, start_states};
+use pair::{File, FileContracts, Files, Prepared};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
-use search::{Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
+use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -34,9 +34,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         return kernels::check(arguments);
     }
     let start = Instant::now();
-    let original = Arc::new(Program::read(&arguments.original)?);
-    let candidate = Arc::new(Program::read(&arguments.candidate)?);
-    let data_only = [&original, &candidate].into_iter().all(|program| !program.has_code());
+    let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
+    let files = Arc::new(files);
+    let (original, candidate) = (files.original(), files.candidate());
+    let data_only = [original, candidate].into_iter().all(|file| !file.has_code());
     let Pairing { pairs, extras } = if data_only && arguments.functions.is_empty() {
         complain("note: neither file has code");
         Pairing { pairs: Vec::new(), extras: Vec::new() }
@@ -60,14 +61,14 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
-    let results = compare_all(&original, &candidate, &pairs, arguments, tests);
+    let results = compare_all(&files, &pairs, arguments, tests);
     let mut functions: Vec<FunctionReport> = pairs
         .into_iter()
         .zip(results)
         .map(|(pair, Timed { finished, time })| {
             let other = pair.candidate.map(|c| candidate.name(c));
             FunctionReport {
-                candidate_name: candidate_name(&pair, &candidate, other),
+                candidate_name: candidate_name(&pair, candidate, other),
                 name: pair.name,
                 outcome: outcome(finished, time),
                 time,
@@ -113,6 +114,7 @@ fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
         strategy: Strategy::from_name(&arguments.strategy).unwrap_or_default(),
         dump_queries: arguments.dump_queries.clone(),
         tests,
+        native: if arguments.no_run { Native::Forbidden } else { Native::Allowed },
     }
 }
 
@@ -126,9 +128,8 @@ fn is_program(command: &str) -> bool {
 }
 
 fn compare_all(
-    original: &Arc<Program>,
-    candidate: &Arc<Program>,
-    pairs: &[Pair],
+    files: &Arc<Files>,
+    pairs: &[Matched],
     arguments: &CheckArguments,
     tests: Vec<StartState>,
 ) -> Vec<Timed<Outcome>> {
@@ -138,11 +139,16 @@ fn compare_all(
     let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
     let session = Session::new(options(arguments, tests));
     let work = {
-        let (original, candidate, pairs) = (Arc::clone(original), Arc::clone(candidate), pairs.to_vec());
-        let undefined = undefined(arguments.no_ub);
-        let contracts = Arc::new(local_contracts(&original, &candidate, undefined, arguments.timeout));
+        let (files, pairs) = (Arc::clone(files), pairs.to_vec());
+        let contracts = local_contracts(&files, arguments.timeout);
+        let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
         move |index: usize| {
-            compare(&session, [&original, &candidate], &contracts, &pairs[index], undefined).unwrap_or_else(unknown)
+            let pair = &pairs[index];
+            let mut outcome = compare(&session, &files, &contracts, pair).unwrap_or_else(unknown);
+            if let (Some(objects), Some(theirs)) = (&objects, pair.candidate) {
+                objects.try_proof(&files, [pair.original, theirs], &mut outcome);
+            }
+            outcome
         }
     };
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
@@ -153,18 +159,13 @@ const LEAST_FOR_CONTRACTS: Duration = Duration::from_secs(20);
 
 /// The contracts, computed like a job: lifting all functions may need a large stack. Without them nothing is
 /// wrong, only less is provable.
-fn local_contracts(
-    original: &Arc<Program>,
-    candidate: &Arc<Program>,
-    undefined: Undefined,
-    limit: Duration,
-) -> Contracts {
-    let (original, candidate) = (Arc::clone(original), Arc::clone(candidate));
+fn local_contracts(files: &Arc<Files>, limit: Duration) -> FileContracts {
+    let files = Arc::clone(files);
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: limit.max(LEAST_FOR_CONTRACTS) };
-    let mut results = pool::run_in_order(1, settings, move |_| contracts(&original, &candidate, undefined), |_| {});
+    let mut results = pool::run_in_order(1, settings, move |_| files.contracts(), |_| {});
     match results.pop().map(|timed| timed.finished) {
         Some(Finished::Done(contracts)) => contracts,
-        _ => Contracts::new(),
+        _ => FileContracts::default(),
     }
 }
 
@@ -174,27 +175,19 @@ pub fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
 }
 
-fn compare(
-    session: &Session,
-    [original, candidate]: [&Program; 2],
-    contracts: &Arc<Contracts>,
-    pair: &Pair,
-    undefined: Undefined,
-) -> Result<Outcome, Reason> {
-    let Some(counterpart) = pair.candidate else {
+fn compare(session: &Session, files: &Files, contracts: &FileContracts, matched: &Matched) -> Result<Outcome, Reason> {
+    let Some(counterpart) = matched.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
-    let mut arena = new_arena();
-    let [mut ours, theirs] = lift_pair([original, candidate], [pair.original, counterpart], &mut arena)?;
-    ours.contracts = Arc::clone(contracts);
-    ours.undefined = undefined;
-    ours.adopt_declarations(&theirs);
+    let prepared = files.prepare([matched.original, counterpart], contracts).map_err(unsupported)?;
+    let Prepared { mut arena, pair } = prepared;
+    let ours = pair.original();
     for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
-        for name in test.unknown_names(&ours) {
+        for name in test.unknown_names(ours) {
             complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
         }
     }
-    Ok(session.check_pair(&mut arena, &ours, &theirs))
+    Ok(session.check_pair(&mut arena, &pair))
 }
 
 pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
@@ -208,11 +201,17 @@ pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
 }
 
 pub fn unknown(reason: Reason) -> Outcome {
-    Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics: Statistics::default(), certificate: None }
+    Outcome {
+        verdict: Verdict::Unknown(reason),
+        strategy: None,
+        statistics: Statistics::default(),
+        certificate: None,
+        native: Default::default(),
+    }
 }
 
 /// The candidate's name for the function, if it is another. An alias of the same function is not another.
-fn candidate_name(pair: &Pair, candidate: &Program, other: Option<&str>) -> Option<String> {
+fn candidate_name(pair: &Matched, candidate: &File, other: Option<&str>) -> Option<String> {
     let other = other?;
     let same = candidate.find(&pair.name) == pair.candidate;
     (!same).then(|| other.to_string())

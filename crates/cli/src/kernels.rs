@@ -5,16 +5,21 @@ use crate::check::colour;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{certificates, deliver};
-use lift_c::{Error, Settings, Source};
+use agreement::Agreement;
+use graph::Assumption;
+use lift_c::{Error, Preprocessed, Settings, Source, preprocessed};
 use report::kernels::{KernelFunction, KernelReport};
 use search::updates::{KernelOptions, KernelOutcome, KernelVerdict, check_kernels};
-use search::{Reason, ReasonKind};
+use search::{Reason, ReasonKind, WitnessKind};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use updates::Floating;
 
+mod agreement;
+mod driver;
+mod native;
 mod objects;
 mod replay;
 mod show;
@@ -40,6 +45,8 @@ struct Job {
     parameters: Vec<(String, i64)>,
     sweep: Option<Sweep>,
     options: KernelOptions,
+    /// May the kernels be compiled and run: every `equivalent`, and witnesses?
+    run: bool,
 }
 
 /// Compares the kernels of two C files, or of a C file and object code.
@@ -68,6 +75,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
             seed: arguments.seed,
             timeout: arguments.timeout,
         },
+        run: !arguments.no_run,
     };
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: patience(&job) };
     let job = Arc::new(job);
@@ -102,10 +110,13 @@ pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
     Ok(Status::of(report.summary()))
 }
 
+/// Time for running what was proved.
+const RUN_PATIENCE: Duration = Duration::from_secs(5);
+
 fn patience(job: &Job) -> Duration {
     let sizes = job.sweep.as_ref().map_or(1, Sweep::len) as u32;
     let limit = job.options.timeout.saturating_mul(sizes.max(1));
-    limit + (limit / 12).max(Duration::from_millis(350))
+    limit + (limit / 12).max(Duration::from_millis(350)) + RUN_PATIENCE
 }
 
 fn parameters(given: &[(String, i64)]) -> Result<Vec<(String, i64)>, Failure> {
@@ -138,8 +149,10 @@ impl Job {
         let pairs = if self.files().with_object() {
             self.object_pairs(&values)?
         } else {
-            let (original, candidate) = self.sources(&values)?;
-            self.pairs(&original, &candidate)?
+            match self.sources(&values)? {
+                Ok((original, candidate)) => self.pairs(&original, &candidate)?,
+                Err(reason) => return Ok(vec![self.failed(reason)]),
+            }
         };
         let mut functions = Vec::new();
         for names in &pairs {
@@ -151,10 +164,30 @@ impl Job {
         Ok(functions)
     }
 
-    fn sources(&self, values: &[(String, i64)]) -> Result<(Source, Source), Failure> {
+    /// Both files; the inner error is an answer.
+    fn sources(&self, values: &[(String, i64)]) -> Result<Result<(Source, Source), Reason>, Failure> {
         let settings = Settings { parameters: values.to_vec(), ..self.settings.clone() };
-        let read = |path: &Path| Source::read(path, &settings).map_err(|error| Failure(error.to_string()));
-        Ok((read(&self.original)?, read(&self.candidate)?))
+        let (first, second) = std::thread::scope(|scope| {
+            // Each file waits for the compiler's preprocessor.
+            let other = scope.spawn(|| preprocessed(&self.candidate, &settings));
+            (preprocessed(&self.original, &settings), other.join())
+        });
+        let second = second.unwrap_or_else(|_| {
+            Err(Error::Malformed {
+                file: self.candidate.display().to_string(),
+                line: 0,
+                what: "cannot be read".to_string(),
+            })
+        });
+        let parse = |path: &Path, unit: Result<Preprocessed, Error>| unit.and_then(|unit| Source::parsed(path, unit));
+        match (parse(&self.original, first), parse(&self.candidate, second)) {
+            (Ok(original), Ok(candidate)) => Ok(Ok((original, candidate))),
+            (Err(error @ Error::Unsupported { .. }), Ok(_) | Err(Error::Unsupported { .. }))
+            | (Ok(_), Err(error @ Error::Unsupported { .. })) => {
+                Ok(Err(Reason::new(ReasonKind::Unsupported, error.to_string())))
+            }
+            (Err(error), _) | (_, Err(error)) => Err(Failure(error.to_string())),
+        }
     }
 
     fn pairs(&self, original: &Source, candidate: &Source) -> Result<Vec<Names>, Failure> {
@@ -194,7 +227,10 @@ impl Job {
         if self.files().with_object() {
             return self.object_outcome(names, values);
         }
-        let (original, candidate) = self.sources(values)?;
+        let (original, candidate) = match self.sources(values)? {
+            Ok(sources) => sources,
+            Err(reason) => return Ok(unknown(reason)),
+        };
         if !candidate.has_function(&names.candidate) {
             let what = format!("the candidate has no function `{}`", names.candidate);
             return Ok(unknown(Reason::new(ReasonKind::MissingFunction, what)));
@@ -221,16 +257,44 @@ impl Job {
         kernel::updates::Pairing::of(&ours, &theirs)
             .map_err(|what| Failure(format!("{} and {}: {what}", original.path(), candidate.path())))?;
         let mut outcome = check_kernels(&ours, &theirs, self.options);
-        let side = |source, program, name| replay::Side { source, program, name, object: None };
+        let side = |source, program, name| native::Side { source, program, name, object: None };
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == "input" => {
-                let verdict = replay::replay(sides, witness);
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run => {
+                let verdict = replay::replay(&sides, witness);
                 Ok(replayed(outcome, verdict))
             }
+            KernelVerdict::Equivalent(_) => Ok(self.run_natively(&sides, outcome)),
             _ => Ok(outcome),
         }
+    }
+
+    /// The outcome after both kernels were run as the compiler makes them.
+    fn run_natively(&self, sides: &[native::Side<'_>; 2], mut outcome: KernelOutcome) -> KernelOutcome {
+        // A variable of the file's own is what other functions leave in it, and those are not compared.
+        let variable = |o: &updates::Object| o.is_static().then(|| o.name.clone());
+        for name in sides.iter().flat_map(|side| side.program.objects.iter().filter_map(variable)) {
+            let [first, second] = sides.each_ref().map(|side| side.source.others_with(side.name, &name));
+            if first != second {
+                let what = format!("`{name}`, which other functions touch that are not the same in both files");
+                return unknown(Reason::new(ReasonKind::Unsupported, what));
+            }
+        }
+        let agreement = if self.run { agreement::check(sides, self.options) } else { Agreement::NoCompiler };
+        let (kind, what) = match agreement {
+            Agreement::Agree => return outcome,
+            Agreement::NoCompiler => {
+                outcome.assumptions.push(Assumption::NotRun);
+                return outcome;
+            }
+            Agreement::Disagree(what) => (ReasonKind::Internal, what),
+            Agreement::NotRun(what) => (ReasonKind::Unsupported, what),
+            Agreement::NoInput => {
+                (ReasonKind::UndefinedOriginal, "no input was found on which the original is defined".to_string())
+            }
+        };
+        unknown(Reason::new(kind, what))
     }
 
     /// The report if no comparison took place.
@@ -276,7 +340,9 @@ fn save(directory: &Path, job: &Job, function: &mut KernelFunction) -> Result<()
             Err(_) => return Err(Failure("the files changed".to_string())),
         }
     } else {
-        let (original, candidate) = job.sources(&job.parameters)?;
+        let Ok((original, candidate)) = job.sources(&job.parameters)? else {
+            return Err(Failure("the files changed".to_string()));
+        };
         ([original.hash().to_string(), candidate.hash().to_string()], None)
     };
     let certificate = kernel::updates::UpdateCertificate {

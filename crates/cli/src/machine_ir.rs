@@ -3,7 +3,7 @@
 use crate::arguments::{CheckArguments, VerifyArguments};
 use crate::certificates::file_name;
 use crate::check::{describe_extras, outcome, patience, present, unknown};
-use crate::pairing::{Names as FunctionNames, Pair, Pairing, pair_functions};
+use crate::pairing::{Matched, Names as FunctionNames, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
@@ -107,7 +107,7 @@ pub struct Compared {
     pub cpu: Duration,
 }
 
-fn compare_all(modules: &Arc<Modules>, pairs: &[Pair], arguments: &CheckArguments) -> Vec<Timed<Compared>> {
+fn compare_all(modules: &Arc<Modules>, pairs: &[Matched], arguments: &CheckArguments) -> Vec<Timed<Compared>> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
     let progress = Progress::new(pairs.len());
@@ -140,8 +140,8 @@ fn compare_all(modules: &Arc<Modules>, pairs: &[Pair], arguments: &CheckArgument
 const LARGEST_GROUP: usize = 8000;
 
 /// Most functions take less time than a thread to run them: neighbours share one.
-fn groups(modules: &Modules, pairs: &[Pair]) -> Vec<Range<usize>> {
-    let size = |pair: &Pair| {
+fn groups(modules: &Modules, pairs: &[Matched]) -> Vec<Range<usize>> {
+    let size = |pair: &Matched| {
         let theirs = pair.candidate.map_or(0, |c| modules.candidate.functions[c].instructions.len());
         modules.original.functions[pair.original].instructions.len() + theirs
     };
@@ -162,7 +162,7 @@ fn groups(modules: &Modules, pairs: &[Pair]) -> Vec<Range<usize>> {
 }
 
 /// One function of a group. A panic is this function's own.
-fn timed(modules: &Modules, pair: &Pair, certify: Certify) -> Timed<Compared> {
+fn timed(modules: &Modules, pair: &Matched, certify: Certify) -> Timed<Compared> {
     let start = Instant::now();
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| compare(modules, pair, certify)));
     let finished = match result {
@@ -180,13 +180,13 @@ pub enum Certify {
 }
 
 /// Compares one pair of functions.
-pub fn compare(modules: &Modules, pair: &Pair, certify: Certify) -> Compared {
+pub fn compare(modules: &Modules, pair: &Matched, certify: Certify) -> Compared {
     let start = processor_time::used();
     let (outcome, certificate) = decide(modules, pair, certify);
     Compared { outcome, certificate, cpu: processor_time::used() - start }
 }
 
-fn decide(modules: &Modules, pair: &Pair, certify: Certify) -> (Outcome, Option<String>) {
+fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Option<String>) {
     let Some(candidate) = pair.candidate else {
         let reason = Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name");
         return (unknown(reason), None);
@@ -206,7 +206,10 @@ fn decide(modules: &Modules, pair: &Pair, certify: Certify) -> (Outcome, Option<
         Answer::Refuted(error) => Verdict::Different(Box::new(regalloc::witness(&error))),
         Answer::Unknown(reason) => Verdict::Unknown(reason),
     };
-    (Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None }, certificate)
+    (
+        Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None, native: Default::default() },
+        certificate,
+    )
 }
 
 /// Checks a saved certificate against two files.

@@ -10,6 +10,7 @@ mod certificates;
 mod check;
 mod input;
 mod machine_ir;
+mod native;
 mod kernels;
 mod pairing;
 mod pool;

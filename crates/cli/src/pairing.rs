@@ -13,7 +13,7 @@ pub type Names<'a> = Vec<&'a str>;
 
 /// A function of the original and its counterpart, as indices into the two lists of names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pair {
+pub struct Matched {
     /// Name in reports.
     pub name: String,
     pub original: usize,
@@ -24,7 +24,7 @@ pub struct Pair {
 /// The pairs to compare, in the order of the original, and what is left over.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Pairing {
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<Matched>,
     /// Functions that only the candidate has; empty when the user chose the functions.
     pub extras: Vec<usize>,
 }
@@ -46,7 +46,7 @@ pub fn pair_functions(
         return Ok(Pairing { pairs, extras });
     }
     let originals = by_name(original);
-    let mut pairs: Vec<Pair> = Vec::new();
+    let mut pairs: Vec<Matched> = Vec::new();
     for Selection { name, other } in selections {
         let index = *originals.get(name.as_str()).ok_or_else(|| {
             Failure(format!("--function {name}: the original has no function of that name{}", similar(name, original)))
@@ -61,20 +61,20 @@ pub fn pair_functions(
             })?),
             None => counterparts.get(name.as_str()).copied(),
         };
-        pairs.push(Pair { name: name.clone(), original: index, candidate: counterpart });
+        pairs.push(Matched { name: name.clone(), original: index, candidate: counterpart });
     }
     pairs.sort_by_key(|pair| pair.original);
     Ok(Pairing { pairs, extras: Vec::new() })
 }
 
-fn all_pairs(original: &[Names<'_>], counterparts: &HashMap<&str, usize>) -> Vec<Pair> {
+fn all_pairs(original: &[Names<'_>], counterparts: &HashMap<&str, usize>) -> Vec<Matched> {
     let mut pairs = Vec::new();
     for (index, names) in original.iter().enumerate() {
         let mut seen = BTreeSet::new();
         for name in names {
             let counterpart = counterparts.get(name).copied();
             if seen.insert(counterpart) {
-                pairs.push(Pair { name: name.to_string(), original: index, candidate: counterpart });
+                pairs.push(Matched { name: name.to_string(), original: index, candidate: counterpart });
             }
         }
     }

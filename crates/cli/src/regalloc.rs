@@ -6,7 +6,7 @@
 
 use crate::arguments::{Format, RegallocArguments, Span};
 use crate::machine_ir::{Certify, Compared, Modules, compare, read};
-use crate::pairing::Pair;
+use crate::pairing::Matched;
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
 use lift_mir::Module;
@@ -168,7 +168,7 @@ fn row(allocator: &str, modules: &Modules) -> AllocatorRow {
     let mut row = AllocatorRow::new(allocator);
     for (original, function) in modules.original.functions.iter().enumerate() {
         let candidate = modules.candidate.functions.iter().position(|f| f.name == function.name);
-        let pair = Pair { name: function.name.clone(), original, candidate };
+        let pair = Matched { name: function.name.clone(), original, candidate };
         let Compared { outcome, cpu, .. } = compare(modules, &pair, Certify::No);
         row.time += cpu;
         row.slowest = row.slowest.max(cpu);

@@ -1,11 +1,12 @@
 //! `lockstep show`: what lockstep understood of a file, or what a certificate claims.
 
 use crate::arguments::{Drawing, ShowArguments};
-use crate::input::{Program, new_arena};
+use crate::input::{read, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{certificate_view, deliver, kernels};
 use graph::Side;
+use pair::{File, new_arena};
 use report::render_function;
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -26,7 +27,7 @@ pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
         return kernels::show(arguments, path);
     }
     let file = path.display();
-    let program = Program::read(path)?;
+    let program = read(path)?;
     let chosen = match &arguments.function {
         Some(name) => {
             let missing = || Failure(format!("{file}: no function of the name `{name}`"));
@@ -50,11 +51,11 @@ pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
     Ok(Status::Good)
 }
 
-fn render(program: &Program, function: usize) -> String {
+fn render(program: &File, function: usize) -> String {
     // A fresh arena each, so that a function looks the same whatever is shown with it.
     let mut arena = new_arena();
     match program.lift(function, Side::Original, &mut arena) {
         Ok(lifted) => format!("{}\n", render_function(&arena, &lifted)),
-        Err(reason) => format!("{}: {}\n\n", program.name(function).escape_debug(), reason),
+        Err(error) => format!("{}: {}\n\n", program.name(function).escape_debug(), unsupported(error)),
     }
 }

@@ -2,17 +2,16 @@
 
 use crate::arguments::{VerifyArguments, undefined};
 use crate::check::NO_UB_ELSEWHERE;
-use crate::input::{Program, contracts, lift_pair, new_arena};
+use crate::input::{self, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver, kernels, machine_ir};
-use graph::{Function, Stuck};
 use kernel::{Certificate, CheckedProof, Rejection};
+use pair::{File, Files, Prepared};
 use solver::{Solver, SolverOptions};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use term::Arena;
 
 /// Longest time for one certificate.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -36,24 +35,18 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
         return kernels::verify(arguments);
     }
     let certificate = read(&arguments.certificate)?;
-    let original = Program::read(&arguments.original)?;
-    let candidate = Program::read(&arguments.candidate)?;
-    let find = |program: &Program, path: &Path, name: &str| {
+    let (original, candidate) = (input::read(&arguments.original)?, input::read(&arguments.candidate)?);
+    let files = Files::new(original, candidate, undefined(arguments.no_ub));
+    let find = |file: &File, path: &Path, name: &str| {
         let missing = || Failure(format!("{}: no function `{name}`, which the certificate is about", path.display()));
-        program.find(name).ok_or_else(missing)
+        file.find(name).ok_or_else(missing)
     };
-    let ours = find(&original, &arguments.original, &certificate.original)?;
-    let theirs = find(&candidate, &arguments.candidate, &certificate.candidate)?;
+    let ours = find(files.original(), &arguments.original, &certificate.original)?;
+    let theirs = find(files.candidate(), &arguments.candidate, &certificate.candidate)?;
     let name = certificate.original.clone();
-    let undefined = undefined(arguments.no_ub);
     let work = move |_| {
-        let mut arena = new_arena();
-        let lifted = lift_pair([&original, &candidate], [ours, theirs], &mut arena);
-        let [mut ours, theirs] = lifted.map_err(|reason| Failure(reason.to_string()))?;
-        ours.contracts = contracts(&original, &candidate, undefined).into();
-        ours.undefined = undefined;
-        ours.adopt_declarations(&theirs);
-        Ok(check(&mut arena, &ours, &theirs, &certificate))
+        let prepared = files.prepare([ours, theirs], &files.contracts());
+        Ok(check(prepared.map_err(|error| Failure(unsupported(error).to_string()))?, &certificate))
     };
     let result = pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished);
     match result {
@@ -68,7 +61,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
             Err(Failure(format!("{}: {what}", arguments.certificate.display())))
         }
         Some(Finished::Done(Ok(Err(rejection)))) => {
-            deliver(&format!("  {name}   rejected   {}\n", describe(&rejection)));
+            deliver(&format!("  {name}   rejected   {rejection}\n"));
             Ok(Status::Unknown)
         }
         Some(Finished::Done(Err(failure))) => Err(failure),
@@ -98,38 +91,8 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))
 }
 
-fn check(
-    arena: &mut Arena,
-    original: &Function,
-    candidate: &Function,
-    certificate: &Certificate,
-) -> Result<CheckedProof, Rejection> {
+fn check(Prepared { mut arena, pair }: Prepared, certificate: &Certificate) -> Result<CheckedProof, Rejection> {
     let deadline = Instant::now() + LIMIT;
     let mut solver = Solver::new(SolverOptions { deadline, ..SolverOptions::default() });
-    kernel::check(arena, original, candidate, certificate, &mut solver, Some(deadline))
-}
-
-fn describe(rejection: &Rejection) -> String {
-    match rejection {
-        Rejection::Malformed(what) => what.clone(),
-        Rejection::Stuck(Stuck::Unsupported { side, address, what }) => {
-            format!("{what} at +{address:#x} of the {}", side.name())
-        }
-        Rejection::Stuck(Stuck::Loop { side, address }) => {
-            format!("loop without an invariant at +{address:#x} of the {}", side.name())
-        }
-        Rejection::Stuck(Stuck::Unbound { side, address, .. }) => {
-            format!("no local object is claimed for the frame address at +{address:#x} of the {}", side.name())
-        }
-        Rejection::Stuck(Stuck::OutOfBudget) => "out of time or memory".to_string(),
-        Rejection::Claims(failed) => format!("{} claims about loops do not hold", failed.len()),
-        Rejection::Unbound { .. } => "no local object is claimed for a frame address of both sides".to_string(),
-        Rejection::Obligation { what, places: [ours, theirs], failure } => {
-            let why = match failure {
-                kernel::Failure::Refuted(_) => "refuted",
-                kernel::Failure::Unknown(why) => why,
-            };
-            format!("{what} at +{ours:#x} of the original, +{theirs:#x} of the candidate: {why}")
-        }
-    }
+    kernel::check(&mut arena, &pair, certificate, &mut solver, Some(deadline))
 }

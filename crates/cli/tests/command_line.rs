@@ -359,3 +359,21 @@ fn certificates_of_other_kinds_are_shown_in_words() {
         bench.run(&format!("show --certificate {words}")).fails_cleanly(words);
     }
 }
+
+#[test]
+fn proofs_are_run_unless_that_is_forbidden() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ORIGINAL);
+    bench.assembly("b.s", CANDIDATE);
+    bench.assembly("c.s", WRONG);
+    let run = bench.run("check a.s b.s --function f --format json").json();
+    assert!(function(&run, "f")["run"]["inputs"].as_u64().is_some_and(|inputs| inputs > 5), "{run}");
+    let quiet = bench.run("check a.s b.s --function f --format json --no-run").json();
+    assert_eq!(function(&quiet, "f")["verdict"], "equivalent");
+    assert!(function(&quiet, "f").get("run").is_none(), "{quiet}");
+    // The witness is replayed on the CPU, or not.
+    for (flag, replayed) in [("--run", vec!["interpreter", "cpu"]), ("--no-run", vec!["interpreter"])] {
+        let report = bench.run(&format!("check a.s c.s --function f --format json {flag}")).json();
+        assert_eq!(function(&report, "f")["witness"]["replayed"], serde_json::json!(replayed), "{flag}");
+    }
+}

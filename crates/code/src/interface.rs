@@ -59,7 +59,7 @@ impl<D: Domain> Machine<'_, '_, D> {
         let mut total = 0u64;
         for (number, object) in interface.objects.iter().enumerate() {
             let Some(key) = input_key(&object.origin).filter(|_| object.is_output()) else { continue };
-            if matches!(&object.origin, Origin::Global(name) if name.starts_with("static ")) {
+            if object.is_static() {
                 return Err(self.unsupported(format!("the static variable `{}`", object.name)));
             }
             let Some(ty) = cell_type(object) else {

@@ -1,12 +1,16 @@
-//! Calls: where arguments and results live; `set_up` finds arguments that no declaration names, `entry` has the call
-//! that a function was entered by, `silent` those that are no events.
+//! Calls: where arguments and results live; `evidence` and `slots` see what code sets up, `set_up` finds arguments that no
+//! declaration names, `entry` has the call that a function was entered by, `silent` those that are no events.
 
 mod entry;
 mod comparison;
+mod evidence;
 mod set_up;
 mod silent;
+mod slots;
 
-use self::set_up::Reader;
+pub(crate) use self::evidence::Evidence;
+pub(crate) use self::slots::Slots;
+
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
 use crate::promotion::Loaded;
@@ -39,6 +43,10 @@ pub struct Shape {
     pub forgets: BTreeSet<Register>,
     /// Does the callee leave the world alone?
     pub preserves: bool,
+    /// Need the candidate's callee return nothing, as no caller looks at it?
+    pub result_unused: bool,
+    /// Why the call cannot be compared, in words.
+    pub refused: Option<String>,
     /// By side: does the call return where the string at its first argument ends, in place of what the callee returns?
     pub returns_end: [bool; 2],
 }
@@ -65,6 +73,17 @@ impl Shape {
     }
 }
 
+/// Who says how a function is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    /// A declaration or definition in the original's file.
+    Original,
+    /// A declaration in the candidate's file, or the type of the pointer that is called: the code at the call has the last word.
+    Other,
+    /// The library table.
+    Library,
+}
+
 /// Bits of numbers in a range that can be other than zero; at least one.
 fn significant_bits(range: &ValueRange) -> u16 {
     (64 - range.unsigned().1.leading_zeros() as u16).max(1)
@@ -74,7 +93,8 @@ impl<'a> Context<'a> {
     /// Is a call of this function no event?
     pub fn is_silent(&self, name: &str) -> bool {
         if let Some(contract) = self.local_contract(name) {
-            return contract.effect <= LocalEffect::Reads && self.signature(name).is_some();
+            let signature = self.signature(name).map(|(signature, _)| signature);
+            return contract.effect <= LocalEffect::Reads && signature.is_some_and(|s| !s.variadic);
         }
         self.contract(name).is_some_and(|c| {
             matches!(
@@ -101,9 +121,16 @@ impl<'a> Context<'a> {
         self.functions.iter().any(|f| f.points.iter().any(calls))
     }
 
-    /// The library contract of a function that neither program defines.
+    /// The library contract of a function, if it is about this one.
     pub fn contract(&self, name: &str) -> Option<&'static library::Contract> {
-        if self.functions.iter().any(|f| f.defined.contains(name)) { None } else { library::contract(name) }
+        library::applicable(self.functions, name)
+    }
+
+    /// Why a call of this function cannot be treated at all: a function of this name in the library returns twice, or in the
+    /// x87 stack. Whoever declares it otherwise may still mean that one.
+    pub fn refused_callee(&self, name: &str) -> Option<&'static str> {
+        let own = self.functions.iter().any(|f| f.defined.contains(name));
+        library::contract(name).filter(|_| !own).and_then(|c| c.unsupported)
     }
 
     /// The name called, if it is known.
@@ -127,22 +154,51 @@ impl<'a> Context<'a> {
         address.strip_prefix('&').filter(|name| passed && !name.starts_with('"')).map(str::to_string)
     }
 
-    fn signature(&self, name: &str) -> Option<Signature> {
-        let of = |side: Side| self.functions[side.index()].callees.get(name).filter(|s| s.unsupported.is_none());
-        // The candidate's debug information repeats the source's declarations; its code is never asked.
-        let debug = of(Side::Original).or_else(|| of(Side::Candidate)).cloned();
-        debug.or_else(|| self.contract(name).map(library::Contract::signature))
+    /// How a function is declared, and by whom. The candidate's debug information repeats the source's declarations; its code
+    /// is never asked.
+    fn signature(&self, name: &str) -> Option<(Signature, Source)> {
+        let [original, candidate] = self.functions;
+        let own = original.callees.get(name).filter(|_| !original.adopted.contains(name));
+        let debug = match own {
+            Some(own) => Some((own, Source::Original)),
+            None => {
+                let source = if self.contract(name).is_some() { Source::Library } else { Source::Other };
+                original.callees.get(name).or_else(|| candidate.callees.get(name)).map(|s| (s, source))
+            }
+        };
+        match debug {
+            Some((signature, source)) => Some((signature.clone(), source)).filter(|(s, _)| s.unsupported.is_none()),
+            None => self.contract(name).map(|row| (row.signature(), Source::Library)),
+        }
     }
 
     /// Is a function declared to take any number of arguments?
     pub fn is_variadic(&self, name: &str) -> bool {
-        self.signature(name).is_some_and(|s| s.variadic)
+        self.signature(name).is_some_and(|(signature, _)| signature.variadic)
+    }
+
+    /// Why a declaration that somebody has made cannot be used: then nothing else is known either.
+    fn unplaced(&self, name: Option<&str>, call: Option<PointId>) -> Option<String> {
+        let declared = match name {
+            Some(name) => self.functions.iter().find_map(|f| f.callees.get(name)),
+            None => call.and_then(|point| self.functions[0].pointer_calls.get(&point)),
+        };
+        declared.and_then(|s| s.unsupported.clone()).filter(|what| what != Signature::CHANGED)
+    }
+
+    /// Does the original's code end behind this call?
+    fn ends_behind(&self, call: Option<PointId>) -> bool {
+        let next = call.map(|point| &self.functions[0].point(point).next);
+        matches!(next, Some(crate::Next::Call(call)) if call.returns.is_none() && !call.tail)
     }
 
     /// How the original's call passes its values: from debug information of either program, from the library
     /// table, else everything that the original has set up.
     pub fn shape(&mut self, name: Option<&str>, call: Option<PointId>, state: &State) -> Shape {
         let contract = name.and_then(|n| self.contract(n));
+        if contract.is_some() {
+            self.assume(Assumption::Library(name.unwrap_or_default().to_string()));
+        }
         let known_noreturn = contract.is_some_and(|c| c.noreturn);
         let local = name.and_then(|n| self.functions[0].contracts.get(n));
         let allocates =
@@ -151,19 +207,22 @@ impl<'a> Context<'a> {
         let promoted = local.map_or(BTreeMap::new(), |c| c.promoted.clone());
         let first = || FixedResult::Argument(Register::ARGUMENTS[0]);
         let returned = contract.filter(|c| c.returns_first_argument()).map(|_| first());
+        let result_unused = local.is_some_and(|c| c.result_unused);
+        let fixed_bytes = local.map_or(8, |c| c.result_bytes);
         let fixed = local.and_then(|c| c.result.clone()).or(returned);
         let manages_heap = match local {
             Some(local) => local.effect == LocalEffect::Heap,
             None => contract.is_some_and(|c| library::manages_heap(c.name)),
         };
-        let quiet = manages_heap && !self.uses_errno && self.may_assume("private-heap");
+        let quiet = manages_heap && !self.uses_errno && self.may_assume_defined();
         if quiet {
-            self.assume(Assumption::global("private-heap"));
+            self.assume(Assumption::PrivateHeap);
         }
         let preserves = quiet || local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
-            let assumption = if contract.private { "callers" } else { "definition" };
-            self.assume(Assumption::about(assumption, name.unwrap_or_default()));
+            self.assumptions.extend(contract.assumptions.iter().cloned());
+            let name = name.unwrap_or_default().to_string();
+            self.assume(if contract.private { Assumption::Callers(name) } else { Assumption::Definition(name) });
         }
         let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
         let result_range = local.and_then(|c| c.result_range);
@@ -174,38 +233,43 @@ impl<'a> Context<'a> {
             None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
         };
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
-        let typed = typed().filter(|s| s.unsupported.is_none());
-        match name.and_then(|n| self.signature(n)).or(typed) {
-            Some(signature) => {
-                let mut arguments = signature.arguments.clone();
-                if signature.variadic {
-                    arguments = match contract.and_then(|c| self.asked_for(c, state)) {
-                        Some(exact) => exact,
-                        None => {
-                            let further = self.set_up(call, state, Reader::Variadic);
-                            let named = |v: &Value| signature.arguments.iter().any(|a| a.place == v.place);
-                            arguments.extend(further.into_iter().filter(|v| !named(v)));
-                            arguments
-                        }
-                    };
+        let typed = || typed().filter(|s| s.unsupported.is_none()).map(|s| (s, Source::Other));
+        let declared = name.and_then(|n| self.signature(n)).or_else(typed);
+        let mut shape = Shape {
+            allocates,
+            moved,
+            promoted,
+            result_range,
+            forgets,
+            preserves,
+            result_unused,
+            refused: self.unplaced(name, call),
+            ..Shape::default()
+        };
+        match declared {
+            Some((signature, source)) => {
+                let narrow = signature.results.first().is_some_and(|value| value.bytes <= fixed_bytes);
+                shape.fixed = fixed.filter(|_| narrow);
+                // What the candidate says about returning, the original's code must show.
+                let believed = source != Source::Other || self.ends_behind(call);
+                shape.noreturn = signature.noreturn && believed || known_noreturn;
+                shape.variadic = signature.variadic;
+                // A call under another name, and one that is no event, has its values elsewhere or by a definition.
+                let as_written = call.is_some() && state.renamed.is_none();
+                let seen =
+                    |context: &mut Self, value| if as_written { context.as_set_up(state, value) } else { *value };
+                shape.arguments = signature.arguments.iter().map(|value| seen(self, value)).collect();
+                let asked = contract.filter(|_| signature.variadic).and_then(|c| self.asked_for(c, state));
+                match (asked, call) {
+                    (Some(exact), _) => shape.arguments = exact,
+                    (None, Some(call)) if signature.variadic || source == Source::Other && as_written => {
+                        self.add_set_up(call, state, &mut shape);
+                    }
+                    (None, _) => {}
                 }
-                Shape {
-                    arguments,
-                    results: signature.results,
-                    variadic: signature.variadic,
-                    noreturn: signature.noreturn || known_noreturn,
-                    allocates,
-                    moved,
-                    promoted,
-                    fixed,
-                    result_range,
-                    forgets,
-                    preserves,
-                    returns_end: [false; 2],
-                }
+                shape.results = signature.results;
             }
             None => {
-                let arguments = self.set_up(call, state, Reader::Unknown);
                 let result =
                     |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
                 let any = || {
@@ -217,22 +281,23 @@ impl<'a> Context<'a> {
                     ]
                 };
                 let declared = name.and_then(|n| self.functions[0].callees.get(n));
-                let results = declared.and_then(Signature::changed_results).map_or_else(any, <[Value]>::to_vec);
-                Shape {
-                    arguments,
-                    results,
-                    variadic: true,
-                    noreturn: known_noreturn,
-                    allocates,
-                    moved,
-                    promoted,
-                    fixed,
-                    result_range,
-                    forgets,
-                    preserves,
-                    returns_end: [false; 2],
+                shape.fixed = fixed.filter(|_| fixed_bytes >= 8);
+                shape.results = declared.and_then(Signature::changed_results).map_or_else(any, <[Value]>::to_vec);
+                (shape.variadic, shape.noreturn) = (true, known_noreturn);
+                match call {
+                    Some(call) => self.add_set_up(call, state, &mut shape),
+                    None => shape.refused = Some("a call of a function without a declaration".to_string()),
                 }
             }
+        }
+        shape
+    }
+
+    /// Adds everything that the original may have meant to pass beside what is declared.
+    fn add_set_up(&mut self, call: PointId, state: &State, shape: &mut Shape) {
+        match self.set_up(call, state, &shape.arguments) {
+            Some(further) => shape.arguments.extend(further),
+            None => shape.refused = Some("stack arguments that cannot be told from the frame".to_string()),
         }
     }
 
@@ -241,9 +306,7 @@ impl<'a> Context<'a> {
         let mut out = Vec::with_capacity(shape.arguments.len());
         for argument in &shape.arguments {
             let Some(argument) = shape.on_side(argument, side) else { continue };
-            // Compilers rely on a `_Bool` argument being extended to 32 bits.
-            let bytes = if argument.boolean { argument.bytes.max(4) } else { argument.bytes };
-            let value = self.value_at(state, &Value { bytes, ..argument }, side, place)?;
+            let value = self.value_at(state, &argument.as_passed(), side, place)?;
             let value = self.canonical_value(value);
             out.push(self.outward(side, place, value, true)?);
         }
@@ -387,7 +450,8 @@ impl<'a> Context<'a> {
         self.arena.as_bool(holds).is_none().then_some(holds)
     }
 
-    fn in_range(&mut self, value: TermId, range: &ValueRange) -> TermId {
+    /// Is a value in a range of its width?
+    pub fn in_range(&mut self, value: TermId, range: &ValueRange) -> TermId {
         let low = self.arena.bv(range.width, range.low);
         let distance = self.arena.sub(value, low);
         let span = self.arena.bv(range.width, range.span);
@@ -395,7 +459,7 @@ impl<'a> Context<'a> {
     }
 
     /// A value that does not depend on an arena, as a term.
-    fn fixed_term(&mut self, value: &Fixed) -> TermId {
+    pub fn fixed_term(&mut self, value: &Fixed) -> TermId {
         match value {
             Fixed::Number(number) => self.arena.bv(64, *number),
             Fixed::Address(name, offset) => {

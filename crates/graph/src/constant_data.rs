@@ -20,17 +20,17 @@ impl Context<'_> {
     pub(crate) fn read_constant(&mut self, address: TermId, bytes: u16) -> Option<TermId> {
         let region = self.region(address, bytes)?;
         let object = self.object(region.var)?;
-        if object.content.is_none() && object.constancy == Constancy::Declared && self.may_assume("constant-object") {
-            self.assume(Assumption::about("constant-object", object.name.clone()));
+        if object.content.is_none() && object.constancy == Constancy::Declared && self.may_assume_defined() {
+            self.assume(Assumption::ConstantObject(object.name.clone()));
             let rom = self.arena.var("read-only", Sort::Memory);
             return Some(self.arena.load(rom, address, bytes));
         }
         let content: &Content = object.content.as_ref()?;
         if object.constant_static {
-            if !self.may_assume("constant-static") {
+            if !self.may_assume_defined() {
                 return None;
             }
-            self.assume(Assumption::about("constant-static", object.name.clone()));
+            self.assume(Assumption::ConstantStatic(object.name.clone()));
         }
         if let Some(offset) = region.offset
             && let Some(value) = self.content_at(content, offset, bytes)

@@ -4,7 +4,7 @@
 mod escape;
 
 use crate::apart::{ReadMemo, Viewpoint};
-use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side};
+use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side, Undefined};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -128,8 +128,10 @@ pub struct Context<'a> {
     pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
-    /// Argument registers that the original has read since it wrote them, on every way to each point; made when first needed.
-    pub(crate) read_again: Option<Vec<BTreeSet<Register>>>,
+    /// What the original's code shows of the values that it sets up for calls; made when first needed.
+    pub(crate) evidence: Option<std::rc::Rc<crate::calls::Evidence>>,
+    /// Stack slots that the original reads behind its calls.
+    pub(crate) slots: Option<std::rc::Rc<crate::calls::Slots>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
@@ -192,7 +194,8 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
-            read_again: None,
+            evidence: None,
+            slots: None,
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
@@ -204,9 +207,10 @@ impl<'a> Context<'a> {
         self.assumptions.insert(assumption);
     }
 
-    /// May a proof assume something of this name? Where not, it must do without.
-    pub fn may_assume(&self, name: &str) -> bool {
-        self.functions[0].undefined.grants(name)
+    /// May a proof assume what only undefined behaviour of the source could violate? Where not, it must do without: the
+    /// kernel refuses a proof that noted such an assumption.
+    pub fn may_assume_defined(&self) -> bool {
+        self.functions[0].undefined == Undefined::Excused
     }
 
     /// Is the budget used up?
@@ -278,6 +282,11 @@ impl<'a> Context<'a> {
     /// Is this a value that nobody defined (what a register holds after a call that clobbers it)?
     pub fn is_undefined(&self, term: TermId) -> bool {
         self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
+    }
+
+    /// Is this what an allocating function has returned?
+    pub fn is_allocation(&self, var: VarId) -> bool {
+        self.allocations.contains_key(&var)
     }
 
     /// The object behind an address variable, of either program.
@@ -679,7 +688,7 @@ impl<'a> Context<'a> {
         if self.claimed_addresses.contains(&address) && !self.original_addresses.contains(&address) {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: false, claimed: true });
         }
-        if self.original_addresses.contains(&address) && self.may_assume("in-bounds") {
+        if self.original_addresses.contains(&address) && self.may_assume_defined() {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: true, claimed: false });
         }
         None
@@ -728,7 +737,7 @@ impl<'a> Context<'a> {
         let mut known: FxHashMap<VarId, TermId> = FxHashMap::default();
         for var in self.arena.free_vars(condition) {
             let (align, low) = if self.entry_rsp.contains(&var) {
-                self.assume(Assumption::global("abi-entry"));
+                self.assume(Assumption::AbiEntry);
                 (16, 8)
             } else {
                 match self.object_align(side, var) {

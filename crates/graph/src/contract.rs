@@ -13,7 +13,9 @@
 //! that is safe because the body and all call sites are held to the same one; so is which register carries a value that
 //! the original loads through a pointer (see [`crate::promotion`]). Printed as `callers(f)`.
 //!
-//! Trust: full. A wrong contract makes wrong proofs. When in doubt nothing is claimed.
+//! Trust: what is said of the original and of its callers is a proposal, which the kernel proves or drops
+//! (`kernel::lemma`); how the candidate takes its arguments (`moved`, `promoted`, `result_unused`) is a convention that body
+//! and calls are both held to. `reads` is believed.
 
 mod forgets;
 mod passed;
@@ -22,8 +24,9 @@ mod stored;
 
 use crate::promotion::{self, Loaded};
 use crate::range_analysis;
+use crate::twice::{call_that_returns_twice, jump_to_twice};
+use crate::{Assumption, Undefined, ValueRange, library};
 use crate::{Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature};
-use crate::{Undefined, ValueRange, library};
 use passed::passed_constants;
 use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -87,17 +90,21 @@ pub struct LocalContract {
     pub result_unused: bool,
     /// What the original always returns.
     pub result: Option<FixedResult>,
+    /// Bytes of its result that this is said of.
+    pub result_bytes: u16,
     /// Is what the original returns null, or what it has just been given by an allocating function?
     pub returns_fresh: bool,
     /// Argument registers whose address nobody can find when the original is done.
     pub forgets: BTreeSet<Register>,
     /// What the original does.
     pub effect: LocalEffect,
+    /// What was taken for granted where this was proved.
+    pub assumptions: BTreeSet<Assumption>,
 }
 
 impl LocalContract {
     /// Is there anything in it that is not true of every function?
-    fn says_something(&self) -> bool {
+    pub fn says_something(&self) -> bool {
         self.changes_calls() || !self.forgets.is_empty()
     }
 
@@ -120,7 +127,14 @@ pub struct Contracts {
     functions: BTreeMap<String, LocalContract>,
     /// By name: the numbers that a static can hold, as every store of the file is one of a constant.
     pub statics: BTreeMap<String, BTreeSet<u64>>,
+    /// Functions that return twice, in either file, because they jump to one that does.
+    pub twice: BTreeSet<String>,
+    /// By name of a function and loop head: ranges that slots seem to have there. Nothing is believed because of them.
+    pub heads: BTreeMap<String, SlotRanges>,
 }
+
+/// By loop head: ranges of slots, by their offset from the stack pointer at the entry.
+pub type SlotRanges = BTreeMap<PointId, Vec<(i64, ValueRange)>>;
 
 impl Contracts {
     /// None.
@@ -166,14 +180,16 @@ fn argument_registers() -> impl Iterator<Item = Register> {
 
 /// The contracts of the functions that are private in both files.
 pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
+    let mut twice = jump_to_twice(original.functions);
+    twice.extend(jump_to_twice(candidate.functions));
     let private: BTreeSet<String> = original.private.intersection(&candidate.private).cloned().collect();
     let nobody = BTreeSet::new();
     let enclosed = if original.complete { &private } else { &nobody };
-    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined);
-    let passed = if original.complete { passed_constants(original) } else { FxHashMap::default() };
+    let ranges = range_analysis::ranges(original.arena, original.functions, enclosed, original.undefined, &twice);
+    let passed = if original.complete { passed_constants(original, &twice) } else { FxHashMap::default() };
     let effects = effects(original);
-    let mut forgotten = forgets::forgotten(original, candidate.functions);
-    let wrappers = allocators(original.arena, original.functions, &original.replaceable);
+    let mut forgotten = forgets::forgotten(original, candidate.functions, &twice);
+    let wrappers = allocators(original.arena, original.functions, &original.replaceable, &twice);
     let by_name: FxHashMap<&str, &Function> = original.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let candidates: FxHashMap<&str, &Function> = candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let mut read_results: FxHashSet<String> = FxHashSet::default();
@@ -192,6 +208,7 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
     let mut search =
         promotion::Search::new(original.functions, candidate.functions, candidate.arena, &original.replaceable);
     let mut out = Contracts::new();
+    out.twice = twice;
     if original.complete {
         out.statics = stored_values(original.arena, original.functions);
     }
@@ -221,12 +238,19 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
         let known = ranges.get(&name).filter(|r| r.called).cloned().unwrap_or_default();
         let noreturn = known.called && !known.returns;
         let only = |r: &ValueRange| FixedResult::Value(Fixed::Number(r.low));
-        let settled = before.volatile.is_none();
+        let settled = before.volatile.is_none() && call_that_returns_twice(before, &out.twice).is_none();
         let result = if settled { fixed_result(original.arena, before) } else { None };
         let result = result.or(known.result.as_ref().filter(|r| r.span == 0).map(only));
+        let result_bytes = match before.signature.as_ref().map(|s| &s.results[..]) {
+            Some([value]) if value.place == Place::Register(Register::General(0)) => value.bytes,
+            _ => 0,
+        };
         let effect = effects.get(&name).copied().unwrap_or(LocalEffect::Unknown);
         let result = if dropped { result.or_else(|| computed_result(original.arena, before)) } else { result };
         let (ranges, result_range) = (known.arguments, known.result);
+        if !known.heads.is_empty() {
+            out.heads.insert(name.clone(), known.heads);
+        }
         let contract = LocalContract {
             private,
             ranges,
@@ -241,6 +265,8 @@ pub fn contracts(original: &mut File, candidate: &mut File) -> Contracts {
             returns_fresh: wrappers.contains(&name),
             forgets: forgotten.remove(&name).unwrap_or_default(),
             effect,
+            result_bytes,
+            assumptions: BTreeSet::new(),
         };
         if contract.says_something() {
             out.insert(name, contract);
@@ -394,7 +420,7 @@ fn liveness_where(
     let called = |callee: &Callee| match callee {
         Callee::Named(name) => {
             let declared = function.callees.get(name).filter(|s| s.unsupported.is_none()).cloned();
-            let row = || library::contract(name).filter(|_| !function.defined.contains(name));
+            let row = || library::row(name, function.callees.get(name)).filter(|_| !function.defined.contains(name));
             let known = declared.or_else(|| signature_of(name)).or_else(|| row().map(library::Contract::signature));
             match known.filter(|s| s.unsupported.is_none() && !s.variadic && !reads_any(name)) {
                 Some(signature) => mask(&mut signature.arguments.iter().filter_map(|v| match v.place {
@@ -574,12 +600,13 @@ fn effect(
                 let callee = if defined.contains(name.as_str()) || function.defined.contains(name) {
                     known.get(name).copied().unwrap_or(LocalEffect::Unknown)
                 } else {
-                    match library::contract(name).map(|c| c.effect) {
+                    let row = library::row(name, function.callees.get(name));
+                    match row.map(|c| c.effect) {
                         Some(library::Effect::Pure { reads_memory: false, .. }) => LocalEffect::Pure,
                         Some(library::Effect::Pure { .. } | library::Effect::ReadsThreadLocalAddress) => {
                             LocalEffect::Reads
                         }
-                        _ if library::manages_heap(name) => LocalEffect::Heap,
+                        _ if row.is_some() && library::manages_heap(name) => LocalEffect::Heap,
                         _ => LocalEffect::Unknown,
                     }
                 };

@@ -16,7 +16,7 @@ pub(crate) type NamedAccesses = FxHashMap<VarId, Vec<(i64, u16)>>;
 impl Context<'_> {
     /// Are these bytes part of an object that both programs know by name, as the original's own accesses show?
     pub fn is_declared(&mut self, address: TermId, bytes: u16) -> bool {
-        if !self.may_assume("declared-object") {
+        if !self.may_assume_defined() {
             return false;
         }
         let [original, _] = self.functions;
@@ -31,7 +31,7 @@ impl Context<'_> {
         let all = (0..i64::from(bytes)).all(|i| offset.checked_add(i).is_some_and(covered));
         if all {
             let name = object.name.clone();
-            self.assume(Assumption::about("declared-object", name));
+            self.assume(Assumption::DeclaredObject(name));
         }
         all
     }

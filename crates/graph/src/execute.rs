@@ -479,7 +479,7 @@ impl Executor<'_, '_> {
         let base = arena.arg(slice, 0);
         match self.context.frame_offset(base) {
             Some((offset, rest)) if rest.is_empty() && 1 << lo == factor => {
-                self.context.assume(Assumption::global("abi-entry"));
+                self.context.assume(Assumption::AbiEntry);
                 let down = (offset + 8).rem_euclid(factor as i64);
                 self.context.arena.add_const(base, -down)
             }
@@ -489,11 +489,11 @@ impl Executor<'_, '_> {
 
     /// A `_Bool` that the original loads is 0 or 1.
     fn note_truth(&mut self, place: u64, guard: TermId, byte: TermId) {
-        if self.context.functions[0].truths.contains(&place) && self.context.may_assume("truth-values") {
+        if self.context.functions[0].truths.contains(&place) && self.context.may_assume_defined() {
             let two = self.context.arena.bv(8, 2);
             let holds = self.context.arena.ult(byte, two);
             if self.context.arena.as_bool(holds).is_none() {
-                self.context.assume(Assumption::global("truth-values"));
+                self.context.assume(Assumption::TruthValues);
                 self.run.facts.push((guard, holds));
             }
         }
@@ -518,7 +518,10 @@ impl Executor<'_, '_> {
                 Some(care) => self.careful_read(care, state, state.world, address, bytes),
                 None => self.context.read(state.world, address, bytes),
             }),
-            Spot::Slot(offset) => Ok(state.frame.read(self.context.arena, offset, bytes)),
+            Spot::Slot(offset) => {
+                state.frame.note_read(offset, bytes);
+                Ok(state.frame.read(self.context.arena, offset, bytes))
+            }
             Spot::Local(local, address) => Ok(match self.care(place, address) {
                 Some(care) => self.careful_read(care, state, state.locals[local], address, bytes),
                 None => self.context.read(state.locals[local], address, bytes),
@@ -611,14 +614,14 @@ impl Executor<'_, '_> {
                 let address = self.context.local_pointer(self.side, local, offset, rest);
                 if variable {
                     let name = self.context.local_name(local);
-                    if !self.context.may_assume("in-bounds") {
+                    if !self.context.may_assume_defined() {
                         return Err(unsupported(
                             self.side,
                             place,
                             format!("access that only in-bounds({name}) confines"),
                         ));
                     }
-                    self.context.assume(Assumption::about("in-bounds", name));
+                    self.context.assume(Assumption::InBounds(name));
                 }
                 if self.side == Side::Original {
                     self.context.note_original_address(address, bytes);
@@ -653,7 +656,7 @@ impl Executor<'_, '_> {
                 None
             };
             if self.side == Side::Candidate && offset < 0 {
-                self.context.assume(Assumption::global("enough-stack"));
+                self.context.assume(Assumption::EnoughStack);
             }
             match fault {
                 // Not to be mistaken for undefined behaviour that excuses the candidate: we may have misread the code.
@@ -673,9 +676,9 @@ impl Executor<'_, '_> {
             Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),
         }
-        self.context.assume(Assumption::global("sequential"));
+        self.context.assume(Assumption::Sequential);
         if self.context.region(address, bytes).is_none() {
-            self.context.assume(Assumption::global("frame-private"));
+            self.context.assume(Assumption::FramePrivate);
         }
         if self.care(place, address).is_none() {
             self.log(guard, address, bytes, write, place);

@@ -3,7 +3,7 @@
 //! A slot behaves like a variable. Cells do not overlap; a byte without a cell has the value that `base` gives
 //! it, a memory that nobody else mentions (so: unknown, and unknown per side).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use term::{Arena, TermId};
 
@@ -18,6 +18,8 @@ pub struct Frame {
     arguments: TermId,
     /// What is at offset 0 without a cell.
     return_address: TermId,
+    /// Bytes that were written since the last call, and not read.
+    unread: Rc<BTreeSet<i64>>,
 }
 
 /// Incoming stack arguments begin here, behind the return address.
@@ -34,7 +36,7 @@ fn slice(arena: &mut Arena, value: TermId, from: i64, len: i64) -> TermId {
 impl Frame {
     /// A frame of which nothing is known.
     pub fn new(base: TermId, arguments: TermId, return_address: TermId) -> Frame {
-        Frame { cells: Rc::default(), base, arguments, return_address }
+        Frame { cells: Rc::default(), base, arguments, return_address, unread: Rc::default() }
     }
 
     /// The bytes `offset..offset + len`.
@@ -84,6 +86,28 @@ impl Frame {
         let end = offset + bytes(arena, value);
         self.clear(arena, offset, end);
         Rc::make_mut(&mut self.cells).insert(offset, value);
+        Rc::make_mut(&mut self.unread).extend(offset..end);
+    }
+
+    /// The code reads the bytes `offset..offset + len`.
+    pub(crate) fn note_read(&mut self, offset: i64, len: u16) {
+        if !self.unread.is_empty() {
+            let unread = Rc::make_mut(&mut self.unread);
+            (offset..offset + i64::from(len)).for_each(|byte| {
+                unread.remove(&byte);
+            });
+        }
+    }
+
+    /// Cells of which a byte was written since the last call and not read.
+    pub fn unread_cells(&self) -> Vec<(i64, TermId)> {
+        self.unread
+            .iter()
+            .filter_map(|byte| self.cells.range(..=*byte).next_back())
+            .map(|(start, value)| (*start, *value))
+            .collect::<BTreeMap<i64, TermId>>()
+            .into_iter()
+            .collect()
     }
 
     /// Forgets the cells of `from..to`; the rest of cells that straddle the ends stays.
@@ -112,6 +136,7 @@ impl Frame {
     pub fn forget_below(&mut self, arena: &mut Arena, limit: i64, base: TermId) {
         self.clear(arena, i64::MIN / 2, limit);
         self.base = base;
+        self.unread = Rc::default();
     }
 
     /// Forgets the bytes `from..to`: outgoing arguments, which belong to the callee.
@@ -121,8 +146,12 @@ impl Frame {
 
     /// The frame that is `then` where the condition holds and `other` elsewhere.
     pub fn merge(arena: &mut Arena, condition: TermId, then: &Frame, other: &Frame) -> Frame {
+        let unread = match Rc::ptr_eq(&then.unread, &other.unread) {
+            true => Rc::clone(&then.unread),
+            false => Rc::new(then.unread.union(&other.unread).copied().collect()),
+        };
         if Rc::ptr_eq(&then.cells, &other.cells) && then.base == other.base {
-            return then.clone();
+            return Frame { unread, ..then.clone() };
         }
         let base = arena.ite(condition, then.base, other.base);
         let mut cuts: Vec<(i64, i64)> = Vec::new();
@@ -156,7 +185,7 @@ impl Frame {
             let merged = arena.ite(condition, a, b);
             cells.insert(start, merged);
         }
-        Frame { cells: Rc::new(cells), base, ..then.clone() }
+        Frame { cells: Rc::new(cells), base, unread, ..then.clone() }
     }
 
     /// Changes every term.

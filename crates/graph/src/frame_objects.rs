@@ -55,7 +55,7 @@ impl Context<'_> {
             Side::Original => {
                 return match self.frame_object(known, offset, rest, bytes) {
                     FrameObject::Claimed(local) => {
-                        self.assume(Assumption::global("described-locals"));
+                        self.assume(Assumption::DescribedLocals);
                         Ok((Some(local), None))
                     }
                     FrameObject::Within(interval) => Ok((None, Some(interval))),

@@ -23,6 +23,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// Signatures of direct callees by name, if debug information has them.
     pub callees: BTreeMap<String, Signature>,
+    /// Those of them that only the other version's debug information has ([`Function::adopt_declarations`]).
+    pub adopted: BTreeSet<String>,
     /// Signatures of calls through pointers, by the point that ends with the call, if debug information has them.
     pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Addresses of the instructions that load a `_Bool` from memory, if debug information says so.
@@ -183,7 +185,10 @@ impl Function {
     /// source's, whatever the code became; clang leaves them out at -O0.
     pub fn adopt_declarations(&mut self, other: &Function) {
         for (name, signature) in &other.callees {
-            self.callees.entry(name.clone()).or_insert_with(|| signature.clone());
+            if !self.callees.contains_key(name) {
+                self.callees.insert(name.clone(), signature.clone());
+                self.adopted.insert(name.clone());
+            }
         }
     }
 

@@ -6,7 +6,7 @@
 //! `printf` into `puts` ([`rename`]).
 //!
 //! Rules of the table:
-//! - A contract holds only for a name that neither program defines. A program may have its own `index` or `error`.
+//! - A contract holds only where [`applicable`] says so: a program may have its own `index` or `error`.
 //! - A row is a statement about every C library that follows C11 and POSIX, glibc and musl in particular. A
 //!   function that may set `errno`, in glibc or in the eyes of a compiler, writes memory and is an event.
 //! - [`Effect::Pure`] says that the *original's* call is a term. The candidate's call of the same function is free
@@ -21,6 +21,7 @@ use crate::{Place, Register, Signature, Value};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
+mod applies;
 mod checked;
 mod evaluate;
 mod format;
@@ -34,6 +35,7 @@ mod system;
 mod threads;
 mod variadic;
 
+pub use applies::{applicable, is_reserved, row};
 pub use evaluate::eval_pure;
 pub use rename::{Action, Argument, Known, Meaning, Renaming, ResultUse, rename};
 pub use variadic::variadic_arguments;
@@ -304,7 +306,7 @@ fn value(register: Register, bytes: u16) -> Value {
 }
 
 /// Words in which the rows are written.
-mod row {
+mod words {
     use super::{Class, Contract, Effect};
 
     pub(super) const V: Class = Class::Void;
@@ -402,7 +404,7 @@ mod tests {
 
     #[test]
     fn seventh_integer_argument_is_on_the_stack() {
-        let row = Contract { arguments: &[row::P; 8], ..*contract("free").unwrap() };
+        let row = Contract { arguments: &[words::P; 8], ..*contract("free").unwrap() };
         let last = &row.signature().arguments[6..];
         assert_eq!(last.iter().map(|v| v.place).collect::<Vec<_>>(), [Place::Stack(0), Place::Stack(8)]);
     }

@@ -39,18 +39,18 @@ impl Context<'_> {
             return Alias::Disjoint;
         }
         let given = [a, b].map(|address| self.mentions_thread_address(address));
-        if given[0] != given[1] && self.may_assume("errno-private") {
-            self.assume(Assumption::global("errno-private"));
+        if given[0] != given[1] && self.may_assume_defined() {
+            self.assume(Assumption::ErrnoPrivate);
             return Alias::Disjoint;
         }
         let (ra, rb) = (self.region(a, n), self.region(b, m));
         if let (Some(x), Some(y)) = (ra, rb) {
-            if x.var != y.var && self.may_assume("disjoint-objects") {
-                self.assume(Assumption::global("disjoint-objects"));
+            if x.var != y.var && self.may_assume_defined() {
+                self.assume(Assumption::DisjointObjects);
                 for region in [x, y] {
                     if region.assumed {
                         let name = self.object_name(region.var);
-                        self.assume(Assumption::about("in-bounds", name));
+                        self.assume(Assumption::InBounds(name));
                     }
                 }
                 return Alias::Disjoint;
@@ -60,12 +60,12 @@ impl Context<'_> {
         for (region, (other, bytes)) in [(ra, (b, m)), (rb, (a, n))] {
             let named = region.filter(|r| r.local.is_none() && !self.allocations.contains_key(&r.var));
             if let Some(named) = named.filter(|_| self.is_in_claimed_arguments(other, bytes))
-                && self.may_assume("disjoint-objects")
+                && self.may_assume_defined()
             {
-                self.assume(Assumption::global("disjoint-objects"));
+                self.assume(Assumption::DisjointObjects);
                 if named.assumed {
                     let name = self.object_name(named.var);
-                    self.assume(Assumption::about("in-bounds", name));
+                    self.assume(Assumption::InBounds(name));
                 }
                 return Alias::Disjoint;
             }
@@ -79,13 +79,13 @@ impl Context<'_> {
                         !self.may_reach_local(other, local)
                             || escaped.is_some_and(|then| self.is_based_before(other, then, region.var))
                     }
-                    None if self.may_assume("unaliased-static")
+                    None if self.may_assume_defined()
                         && self.is_unaliased(region.var)
                         && !self.is_part_of(region.var, other) =>
                     {
                         let name = self.object_name(region.var);
-                        self.assume(Assumption::about("unaliased-static", name));
-                        self.assume(Assumption::global("disjoint-objects"));
+                        self.assume(Assumption::UnaliasedStatic(name));
+                        self.assume(Assumption::DisjointObjects);
                         true
                     }
                     None => self.allocations.get(&region.var).copied().is_some_and(|born| {
@@ -94,13 +94,13 @@ impl Context<'_> {
                 };
             if apart {
                 if region.local.is_some() {
-                    self.assume(Assumption::global("frame-private"));
+                    self.assume(Assumption::FramePrivate);
                 } else if self.allocations.contains_key(&region.var) {
-                    self.assume(Assumption::global("fresh-allocation"));
+                    self.assume(Assumption::FreshAllocation);
                 }
                 if region.assumed {
                     let entity = self.object_name(region.var);
-                    self.assume(Assumption::about("in-bounds", entity));
+                    self.assume(Assumption::InBounds(entity));
                 }
                 return Alias::Disjoint;
             }
@@ -118,7 +118,7 @@ impl Context<'_> {
     /// Is an address that the original accesses so far from a pointer that it lies behind these bytes of an object, wherever in
     /// the object the pointer points to? No pointer points in front of its object.
     fn is_behind(&mut self, address: TermId, region: Region, bytes: u16) -> bool {
-        let known = self.original_addresses.contains(&address) && self.may_assume("in-bounds");
+        let known = self.original_addresses.contains(&address) && self.may_assume_defined();
         if !known || self.depends_on_frame(address) || self.mentions_locals(address) {
             return false;
         }
@@ -136,11 +136,11 @@ impl Context<'_> {
             return false;
         }
         let text = self.arena.text(pointer);
-        self.assume(Assumption::about("in-bounds", text));
-        self.assume(Assumption::global("disjoint-objects"));
+        self.assume(Assumption::InBounds(text));
+        self.assume(Assumption::DisjointObjects);
         if region.assumed {
             let name = self.object_name(region.var);
-            self.assume(Assumption::about("in-bounds", name));
+            self.assume(Assumption::InBounds(name));
         }
         true
     }
@@ -149,7 +149,7 @@ impl Context<'_> {
     /// new object? Then it lies in what the pointer points to, and not in an object that came to be reached later. What is
     /// scaled, or extended from 32 bits, is an index; of what else there is must be one.
     fn is_based_before(&mut self, address: TermId, clock: u32, object: VarId) -> bool {
-        let known = self.original_addresses.contains(&address) && self.may_assume("in-bounds");
+        let known = self.original_addresses.contains(&address) && self.may_assume_defined();
         if !known || self.depends_on_frame(address) || self.mentions_locals(address) {
             return false;
         }
@@ -170,7 +170,7 @@ impl Context<'_> {
         }
         let Some(base) = base.filter(|base| self.points_elsewhere(*base, clock, object)) else { return false };
         let text = self.arena.text(base);
-        self.assume(Assumption::about("in-bounds", text));
+        self.assume(Assumption::InBounds(text));
         true
     }
 
@@ -193,7 +193,7 @@ impl Context<'_> {
         if let Some(var) = self.arena.as_var(value) {
             let fresh = var != object && self.allocations.contains_key(&var);
             if fresh {
-                self.assume(Assumption::global("fresh-allocation"));
+                self.assume(Assumption::FreshAllocation);
             }
             return fresh;
         }

@@ -13,10 +13,13 @@
 //! debug information) is unknown everywhere; without such a variable the whole function is given up: it may pass and
 //! return anything.
 //!
-//! Trust: full. Printed as `callers(f)`.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)`.
 
 mod fields;
 
+use crate::contract::SlotRanges;
+use crate::loops::Loops;
+use crate::twice::call_that_returns_twice;
 use crate::value_range::{ValueRange, consequences, range_of};
 use crate::{Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, library};
 use fields::{Fields, Path};
@@ -36,6 +39,8 @@ pub struct FunctionRanges {
     pub returns: bool,
     /// Range of the result in `rax`, at its width.
     pub result: Option<ValueRange>,
+    /// Ranges of slots at loop heads.
+    pub heads: SlotRanges,
 }
 
 /// Where memory begins (`user-addresses`), and an end that leaves pointers 64 bits wide.
@@ -56,6 +61,7 @@ pub(crate) fn ranges(
     functions: &[Function],
     private: &BTreeSet<String>,
     undefined: Undefined,
+    twice: &BTreeSet<String>,
 ) -> FxHashMap<String, FunctionRanges> {
     let summaries: Vec<Vec<Summary>> = functions.iter().map(|f| summarise(arena, f)).collect();
     let defined: FxHashSet<&str> = functions.iter().map(|f| f.name.as_str()).collect();
@@ -66,6 +72,10 @@ pub(crate) fn ranges(
         file.known.insert(function.name.clone(), FunctionRanges { called, ..FunctionRanges::default() });
     }
     let mut escapes: Vec<Escapes> = vec![Escapes::default(); functions.len()];
+    for (function, escapes) in functions.iter().zip(&mut escapes) {
+        // Behind the second return of a call slots hold what was stored behind the first.
+        escapes.everything = call_that_returns_twice(function, twice).is_some();
+    }
     for round in 0..MOST_ROUNDS {
         let mut changed = false;
         for (i, function) in functions.iter().enumerate() {
@@ -75,6 +85,9 @@ pub(crate) fn ranges(
             let found = file.function(function, &summaries[i], &mut escapes[i]);
             if file.steps > MOST_STEPS {
                 return FxHashMap::default();
+            }
+            if let Some(known) = file.known.get_mut(&function.name) {
+                known.heads = found.heads;
             }
             changed |= file.learn_result(&function.name, found.exit, round);
             for (callee, arguments) in found.calls {
@@ -241,6 +254,7 @@ struct Found {
     /// The result where it returns, if it does.
     exit: Option<Option<ValueRange>>,
     calls: Vec<(String, Option<[Held; 16]>)>,
+    heads: SlotRanges,
 }
 
 struct Analysis<'a> {
@@ -323,7 +337,7 @@ impl Analysis<'_> {
     }
 
     fn attempt(&mut self, function: &Function, points: &[Summary], escapes: &mut Escapes) -> Found {
-        let mut found = Found { exit: None, calls: Vec::new() };
+        let mut found = Found { exit: None, calls: Vec::new(), heads: SlotRanges::new() };
         let mut registers = [ANYTHING; 16];
         registers[Register::RSP.index()] = Held::Frame(0);
         escapes.everything |= function.volatile.unmodelled.is_some() || !function.volatile.doubtful.is_empty();
@@ -353,6 +367,11 @@ impl Analysis<'_> {
                 if news {
                     open.insert(target);
                 }
+            }
+        }
+        for head in Loops::of(function).heads {
+            if let Some(facts) = &at[head.index()] {
+                found.heads.insert(head, facts.slots.iter().map(|(at, range)| (*at, *range)).collect());
             }
         }
         found
@@ -548,7 +567,7 @@ impl Analysis<'_> {
                 None if declared => return Vec::new(),
                 None => {
                     let own = self.defined.contains(name.as_str()) || function.defined.contains(name);
-                    let row = library::contract(name).filter(|_| !own);
+                    let row = library::row(name, function.callees.get(name)).filter(|_| !own);
                     if row.is_some_and(|c| c.noreturn) {
                         return Vec::new();
                     }

@@ -4,7 +4,7 @@ use crate::context::unsupported;
 use crate::contract::liveness;
 use crate::execute::Executor;
 use crate::library::{self, Action, Argument, Known as Literal, Meaning, Renaming, ResultUse};
-use crate::{Call, Callee, Context, ObjectKind, PointId, Register, Side, State, Stuck};
+use crate::{Assumption, Call, Callee, Context, ObjectKind, PointId, Register, Side, State, Stuck};
 use term::{Linear, Sort, TermId};
 
 /// A call under another name.
@@ -96,6 +96,10 @@ impl Executor<'_, '_> {
             && let Some(one) = (0..2).find(|i| matches!(known(*i), Some(Literal::Number(1))))
         {
             let length = given[1 - one];
+            if self.context.contract("malloc").is_none() {
+                return Ok(Outcome::AsWritten);
+            }
+            self.context.assume(Assumption::Library("calloc".to_string()));
             let (arguments, zeroes) = (vec![length], Some(length));
             return Ok(Outcome::Event(RenamedCall {
                 callee: "malloc",
@@ -108,6 +112,14 @@ impl Executor<'_, '_> {
         let Some(Renaming { action, result }) = library::rename(name, &known, usage) else {
             return Ok(Outcome::AsWritten);
         };
+        if let Action::Call { callee, .. } = &action {
+            // The function that it becomes must be the library's, too.
+            if self.context.contract(callee).is_none() {
+                return Ok(Outcome::AsWritten);
+            }
+            self.context.assume(Assumption::Library(callee.to_string()));
+        }
+        self.context.assume(Assumption::Library(name.clone()));
         let (callee, wanted) = match action {
             Action::Nothing => {
                 self.finish(place, guard, state, &given, &result, None)?;

@@ -42,6 +42,13 @@ pub struct Value {
     pub narrow: Option<Narrow>,
 }
 
+impl Value {
+    /// The argument as its callee may look at it: compilers rely on a `_Bool` being extended to 32 bits (`abi-entry`).
+    pub fn as_passed(&self) -> Value {
+        Value { bytes: if self.boolean { self.bytes.max(4) } else { self.bytes }, ..*self }
+    }
+}
+
 /// The type of a narrow argument before its extension to 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Narrow {

@@ -3,7 +3,7 @@
 //! Every operation here gives a range that holds all results that the term can have; the full range where nothing
 //! better is known.
 //!
-//! Trust: full. Contracts of local functions are made from these ranges.
+//! Trust: none. Proposals about functions are made from these ranges; `kernel::lemma` proves them.
 
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits, Op, Sort, TermId, VarId};

@@ -28,7 +28,7 @@ impl Checker<'_, '_> {
         question: (&[TermId], TermId),
         model: Option<&Model>,
     ) -> Option<(Vec<TermId>, TermId)> {
-        if !self.context.may_assume("natural-alignment") {
+        if !self.context.may_assume_defined() {
             return None;
         }
         let arena = &mut *self.context.arena;

@@ -337,7 +337,7 @@ impl Checker<'_, '_> {
         }
         objects.sort();
         let mut out = at.clone();
-        if objects.is_empty() || !self.context.may_assume("disjoint-objects") {
+        if objects.is_empty() || !self.context.may_assume_defined() {
             return out;
         }
         let mut holds = Vec::new();
@@ -345,7 +345,7 @@ impl Checker<'_, '_> {
             let address = self.context.arena.var_term(*var);
             holds.push(self.user_block(address, *size));
             for (other, length) in &objects[..i] {
-                self.context.assume(Assumption::global("disjoint-objects"));
+                self.context.assume(Assumption::DisjointObjects);
                 let other = self.context.arena.var_term(*other);
                 let arena = &mut *self.context.arena;
                 let (ahead, back) = (arena.sub(address, other), arena.sub(other, address));
@@ -360,7 +360,7 @@ impl Checker<'_, '_> {
             let Some((var, size)) = objects.iter().find(|(var, _)| *var == region.var).copied() else { continue };
             let Some(last) = size.checked_sub(u64::from(bytes)) else { continue };
             let name = self.context.object_name(var);
-            self.context.assume(Assumption::about("in-bounds", name));
+            self.context.assume(Assumption::InBounds(name));
             let arena = &mut *self.context.arena;
             let base = arena.var_term(var);
             let offset = arena.sub(address, base);
@@ -375,10 +375,10 @@ impl Checker<'_, '_> {
 
     /// An object lies at user addresses.
     fn user_block(&mut self, address: TermId, size: u64) -> TermId {
-        if !self.context.may_assume("user-addresses") {
+        if !self.context.may_assume_defined() {
             return self.context.arena.bool(true);
         }
-        self.context.assume(Assumption::global("user-addresses"));
+        self.context.assume(Assumption::UserAddresses);
         let arena = &mut *self.context.arena;
         let (low, high) = (arena.bv(64, 4096), arena.bv(64, ((1u64 << 47) - 4096).saturating_sub(size)));
         let (above, below) = (arena.ule(low, address), arena.ule(address, high));
@@ -444,14 +444,14 @@ impl Checker<'_, '_> {
             self.context.base_object(address).filter(|_| is_block(address))
         });
         let (Some((to, _)), Some((from, _))) = (to, from) else { return false };
-        let may = ["disjoint-objects", "in-bounds"].iter().all(|name| self.context.may_assume(name));
+        let may = self.context.may_assume_defined();
         if to == from || !may {
             return false;
         }
-        self.context.assume(Assumption::global("disjoint-objects"));
+        self.context.assume(Assumption::DisjointObjects);
         for var in [to, from] {
             let name = self.context.object_name(var);
-            self.context.assume(Assumption::about("in-bounds", name));
+            self.context.assume(Assumption::InBounds(name));
         }
         true
     }

@@ -13,7 +13,7 @@ use crate::exits::{Gaps, NOWHERE, accesses_before};
 use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{FactKind, Failure, Ignored};
-use crate::product::{Checker, Entered, Point, Rejection, unknown};
+use crate::product::{Checker, Entered, MemoryAt, MemoryPart, Obligation, Point, Rejection};
 use graph::{Access, Event, Flag, Known, PointId, Register, Run, Side, State};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -417,11 +417,12 @@ impl Checker<'_, '_> {
         let last = changed.last().copied();
         if self.points[index].world == MemoryClaim::Equal {
             match excepted.filter(|_| last == Some(None)) {
-                None => self.check_worlds(&compared, known, heads, Ignored::Nothing, "memory at a loop head")?,
+                None => self.check_worlds(&compared, known, heads, Ignored::Nothing, MemoryAt::LoopHead)?,
                 Some(_) => {
+                    let whole = || Obligation::Memory { at: MemoryAt::LoopHead, part: MemoryPart::Whole };
                     let memories = [0, 1].map(|i| compared.states[i].world);
                     self.same_everywhere(at, known, memories, excepted)
-                        .map_err(|failure| self.refuse("memory at a loop head", heads, failure))?;
+                        .map_err(|failure| self.refuse(whole(), heads, failure))?;
                 }
             }
         }
@@ -429,7 +430,7 @@ impl Checker<'_, '_> {
             let is_changed = changed.contains(&Some(local));
             let escaped = at.states[0].escaped[local];
             if is_changed && self.entered[index].as_ref().is_some_and(|e| e.point.states[0].escaped[local] != escaped) {
-                return Err(self.refuse("a local object that escapes while it changes", heads, unknown()));
+                return Err(self.refuse(Obligation::KeepsChanging, heads, Failure::NotShown));
             }
             if self.points[index].local(local) != MemoryClaim::Equal || escaped {
                 continue;
@@ -476,12 +477,11 @@ impl Checker<'_, '_> {
     /// What was known when the point was entered must be known on every other edge that leads there.
     fn check_entered(&mut self, index: usize, at: &Point, entered: &Entered, known: &Known) -> Result<(), Rejection> {
         let heads = self.points[index].heads;
-        let what = "what was known where the loop was entered";
         let numbers: FxHashSet<u32> = at.facts.iter().map(|f| f.number).collect();
         if entered.point.facts.iter().any(|f| !numbers.contains(&f.number)) {
-            return Err(self.refuse(what, heads, unknown()));
+            return Err(self.refuse(Obligation::EnteredAgain, heads, Failure::NotShown));
         }
-        self.prove(at, known, entered.base).map_err(|failure| self.refuse(what, heads, failure))
+        self.prove(at, known, entered.base).map_err(|failure| self.refuse(Obligation::EnteredAgain, heads, failure))
     }
 
     /// Proves many goals with few questions: all at once, and without those that a counterexample violates.

@@ -1,8 +1,8 @@
 //! What must hold at returns, and of the candidate's accesses on every edge.
 
 use crate::obligation::{Fact, FactKind, Failure, Ignored};
-use crate::product::{Checker, Point, Rejection, UNMADE_READ, unknown};
-use graph::{Access, Assumption, Known, Place, PointId, Register, Run, Side, Value};
+use crate::product::{Checker, MemoryAt, Obligation, Point, Rejection};
+use graph::{Access, Assumption, Known, PointId, Register, Run, Side, Value};
 use term::eval::{Evaluator, Model};
 use term::{Sort, TermId};
 
@@ -42,7 +42,7 @@ impl Checker<'_, '_> {
     /// Both sides return: results, world, callee-saved registers and stack pointer.
     pub(crate) fn check_return(&mut self, at: &Point, points: [PointId; 2]) -> Result<(), Rejection> {
         let known = Known::from_condition(self.context.arena, at.condition);
-        for value in self.results(at) {
+        for value in self.results(at, points[0]) {
             let mut values = [at.condition; 2];
             for side in Side::BOTH {
                 let place = self.address(side, points[side.index()]);
@@ -51,9 +51,9 @@ impl Checker<'_, '_> {
                 values[side.index()] = self.context.outward(side, place, raw, false)?;
             }
             self.prove_equal(at, &known, values[0], values[1])
-                .map_err(|failure| self.refuse("the result", points, failure))?;
+                .map_err(|failure| self.refuse(Obligation::Result, points, failure))?;
         }
-        self.check_worlds(at, &known, points, Ignored::Locals, "memory at the return")?;
+        self.check_worlds(at, &known, points, Ignored::Locals, MemoryAt::Return)?;
         self.check_unwound(at, &known, points)
     }
 
@@ -65,17 +65,15 @@ impl Checker<'_, '_> {
             if now == then {
                 continue;
             }
-            self.prove_equal(at, known, now, then).map_err(|failure| {
-                self.refuse(&format!("the candidate does not restore {}", register.name()), points, failure)
-            })?;
+            self.prove_equal(at, known, now, then)
+                .map_err(|failure| self.refuse(Obligation::Restored(register), points, failure))?;
         }
         let direction = at.states[1].get(Register::Flag(graph::Flag::Direction));
         let goal = self.context.arena.bool_not(direction);
-        self.prove(at, known, goal)
-            .map_err(|failure| self.refuse("the candidate leaves the direction flag set", points, failure))
+        self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::DirectionFlag, points, failure))
     }
 
-    fn results(&mut self, at: &Point) -> Vec<Value> {
+    fn results(&mut self, at: &Point, point: PointId) -> Vec<Value> {
         if self.context.own_contract().is_some_and(|c| c.result_unused) {
             return Vec::new();
         }
@@ -85,21 +83,13 @@ impl Checker<'_, '_> {
         let declared = self.context.functions[0].signature.as_ref().and_then(|s| s.changed_results());
         if let Some(results) = declared.map(<[Value]>::to_vec) {
             let name = self.context.functions[0].name.clone();
-            self.context.assume(Assumption::about("signature", name));
+            self.context.assume(Assumption::Signature(name));
             return results;
         }
-        // Without debug information: the general result register, and the vector one if the original set it.
+        // Without debug information: everything that the original may have meant to return.
         let name = self.context.functions[0].name.clone();
-        self.context.assume(Assumption::about("signature", name));
-        let value = |register, bytes| Value { place: Place::Register(register), bytes, boolean: false, narrow: None };
-        let bytes = self.context.defined_bytes(at.states[0].get(Register::General(0)));
-        let mut out = vec![value(Register::General(0), bytes)];
-        let untouched = self.context.arena.var("xmm0", Sort::Bv(128));
-        let touched = at.states.iter().any(|s| s.get(Register::Vector(0)) != untouched);
-        if touched && !self.context.is_undefined(at.states[0].get(Register::Vector(0))) {
-            out.push(value(Register::Vector(0), 16));
-        }
-        out
+        self.context.assume(Assumption::Signature(name));
+        self.context.possible_results(point, &at.states)
     }
 
     /// Every access of the candidate to the world must be one that the original makes possible.
@@ -132,15 +122,11 @@ impl Checker<'_, '_> {
             {
                 continue;
             }
-            let what = if access.write { "the candidate writes" } else { UNMADE_READ };
-            let address = self.context.arena.text(access.address);
-            let refuse = |failure| Rejection::Obligation {
-                what: format!("{what} {address}, which the original does not"),
-                places: [place, access.place],
-                failure,
-            };
+            let unmade = if access.write { Obligation::UnmadeWrite } else { Obligation::UnmadeRead };
+            let what = unmade(self.context.arena.text(access.address));
+            let refuse = |failure| Rejection::Obligation { what, places: [place, access.place], failure };
             let result = match covered {
-                None if self.context.arena.as_bool(access.guard) == Some(true) => Err(refuse(unknown())),
+                None if self.context.arena.as_bool(access.guard) == Some(true) => Err(refuse(Failure::NotShown)),
                 _ => self.prove(at, known, goal).map_err(refuse),
             };
             let Err(rejection) = result else { continue };
@@ -168,7 +154,7 @@ impl Checker<'_, '_> {
                 if fine { Ok(()) } else { Err(failure) }
             });
             result.map_err(|failure| Rejection::Obligation {
-                what: "the candidate accesses a block that the original does not".to_string(),
+                what: Obligation::UnmadeBlock,
                 places: [place, block.place],
                 failure,
             })?;
@@ -194,14 +180,14 @@ impl Checker<'_, '_> {
             }
             let goal = self.context.arena.implies(copy.guard, apart);
             self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
-                what: "the candidate copies with memcpy what may overlap".to_string(),
+                what: Obligation::Overlap,
                 places: [place, copy.place],
                 failure,
             })?;
         }
         for call in &candidate.pure_calls {
             self.check_pure_call(at, known, original, call).map_err(|failure| Rejection::Obligation {
-                what: "the candidate calls a library function on what the original does not".to_string(),
+                what: Obligation::UnmadeCall,
                 places: [place, call.place],
                 failure,
             })?;
@@ -229,7 +215,7 @@ impl Checker<'_, '_> {
                 return true;
             }
         }
-        if !self.context.may_assume("no-fault") {
+        if !self.context.may_assume_defined() {
             return false;
         }
         let before = accesses_before(at);
@@ -237,7 +223,7 @@ impl Checker<'_, '_> {
         let covered = self.covers(at, known, access, &others, Gaps::Filled);
         if covered {
             let text = self.context.arena.text(access.address);
-            self.context.assume(Assumption::about("no-fault", text));
+            self.context.assume(Assumption::NoFault(text));
         }
         covered || self.behind.is_some_and(|head| self.made_later(at, head, access))
     }
@@ -546,8 +532,8 @@ impl Checker<'_, '_> {
         let Some(align) = self.context.functions[0].alignments.get(&original.place).copied() else { return false };
         let Some(distance) = self.context.arena.difference(access.address, original.address) else { return false };
         let inside = distance.low().checked_add(u64::from(access.bytes)).is_some_and(|end| end <= align);
-        if inside && self.context.may_assume("natural-alignment") {
-            self.context.assume(Assumption::global("natural-alignment"));
+        if inside && self.context.may_assume_defined() {
+            self.context.assume(Assumption::NaturalAlignment);
             return true;
         }
         false

@@ -122,6 +122,8 @@ mod tests {
                 result_unused: false,
                 result: None,
                 returns_fresh: false,
+                result_bytes: 0,
+                assumptions: Default::default(),
                 effect: graph::contract::LocalEffect::Unknown,
             };
             let mut contracts = Contracts::new();

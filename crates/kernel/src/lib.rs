@@ -6,6 +6,7 @@
 //! Trust: full, and therefore small.
 
 mod certificate;
+mod pair;
 mod proof;
 mod identical;
 mod same_objects;
@@ -23,6 +24,7 @@ mod rows;
 mod choices;
 mod obligation;
 mod exits;
+pub mod lemma;
 pub mod regalloc;
 pub mod updates;
 
@@ -34,7 +36,8 @@ pub use expression::Expression;
 pub use identical::are_identical;
 pub use location::{Location, Spot};
 pub use obligation::Failure;
-pub use product::Rejection;
+pub use pair::Pair;
+pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
 use graph::{Assumption, Binding, Context, Folded, Function};
@@ -42,15 +45,15 @@ use solver::Solver;
 use std::time::Instant;
 use term::Arena;
 
-/// Checks a certificate for two functions. The arena must have its registers declared and own the functions' terms.
+/// Checks a certificate for two functions. The arena is the one that was prepared with them.
 pub fn check(
     arena: &mut Arena,
-    original: &Function,
-    candidate: &Function,
+    pair: &Pair,
     certificate: &Certificate,
     solver: &mut Solver,
     deadline: Option<Instant>,
 ) -> Result<CheckedProof, Rejection> {
+    let [original, candidate] = pair.functions();
     for (function, hash) in [(original, &certificate.original_hash), (candidate, &certificate.candidate_hash)] {
         if function.hash != *hash {
             return Err(Rejection::Malformed(format!("the certificate is about another version of {}", function.name)));
@@ -69,9 +72,9 @@ pub fn check(
         context.deadline = deadline;
         context.assumptions.extend(extents.iter().cloned());
         if let Some(folded) = original.folded {
-            context.assume(Assumption::about("definition", original.name.as_str()));
+            context.assume(Assumption::Definition(original.name.clone()));
             if folded == Folded::WithLocals {
-                context.assume(Assumption::global("uninit-unread"));
+                context.assume(Assumption::UninitUnread(None));
             }
         }
         let mut checker = product::Checker::new(&mut context, solver, certificate)?;
@@ -85,14 +88,14 @@ pub fn check(
         }
     };
     if !context.bindings.is_empty() {
-        context.assume(Assumption::global("local-address-opaque"));
+        context.assume(Assumption::LocalAddressOpaque);
     }
     if context.arena.used_nan_payload() {
-        context.assume(Assumption::global("nan-payload"));
+        context.assume(Assumption::NanPayload);
     }
-    if let Some(assumption) = context.assumptions.iter().find(|a| !original.undefined.grants(a.name)) {
-        let failure = Failure::Unknown("not shown".to_string());
-        return Err(Rejection::Obligation { what: format!("the proof needs {assumption}"), places: [0, 0], failure });
+    if let Some(assumption) = context.assumptions.iter().find(|a| !original.undefined.grants(a)) {
+        let what = Obligation::Allowed(assumption.clone());
+        return Err(Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown });
     }
     let assumptions = context.assumptions.iter().cloned().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
@@ -119,10 +122,7 @@ fn check_extents(original: &Function, bindings: &[Binding]) -> Result<Vec<Assump
             known = true;
         }
         if !known {
-            assumed.push(Assumption::about(
-                "local-extent",
-                format!("frame{:+}, {} bytes", interval.offset, interval.size),
-            ));
+            assumed.push(Assumption::LocalExtent { offset: interval.offset, size: interval.size });
         }
     }
     Ok(assumed)

@@ -10,7 +10,8 @@ use crate::product::{Checker, Point};
 use crate::rows::weakened;
 use graph::{Alias, Assumption, Known};
 use rustc_hash::{FxHashMap, FxHashSet};
-use solver::{Answer, Query};
+use solver::{Answer, Query, Why};
+use std::fmt;
 use std::time::{Duration, Instant};
 use term::eval::Model;
 use term::{Arena, FloatOp, Func, Linear, Op, Sort, TermId, VarId};
@@ -21,7 +22,19 @@ pub enum Failure {
     /// A state of the symbolic variables that violates it.
     Refuted(Box<Model>),
     /// The solver does not know.
-    Unknown(String),
+    Unknown(Why),
+    /// No solver was asked: the two sides do not have the same shape.
+    NotShown,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Refuted(_) => f.write_str("refuted"),
+            Failure::Unknown(why) => write!(f, "{why}"),
+            Failure::NotShown => f.write_str("not shown"),
+        }
+    }
 }
 
 /// Bytes of the world that an event makes unobservable.
@@ -94,7 +107,7 @@ impl Checker<'_, '_> {
             self.solver.set_effort(SHORT_RESOURCES, time.min(SHORT_TIME));
             let answer = attempt(self);
             self.solver.set_effort(resources, time);
-            if !matches!(answer, Err(Failure::Unknown(_))) {
+            if !matches!(answer, Err(Failure::Unknown(_) | Failure::NotShown)) {
                 return answer;
             }
         }
@@ -119,7 +132,7 @@ impl Checker<'_, '_> {
             let goal = known.simplify(self.context.arena, goal);
             match self.ask(&case, &known, goal) {
                 Ok(()) => {}
-                Err(Failure::Unknown(_)) => self.prove_cases(&case, goal, most / 2, until)?,
+                Err(Failure::Unknown(_) | Failure::NotShown) => self.prove_cases(&case, goal, most / 2, until)?,
                 Err(Failure::Refuted(_)) => return Err(()),
             }
         }
@@ -153,16 +166,16 @@ impl Checker<'_, '_> {
         let failure = match self.solver.ask(self.context.arena, &Query::new(hypotheses.clone(), goal)) {
             Answer::Proved => return Ok(()),
             Answer::Refuted(model) => Failure::Refuted(Box::new(model)),
-            Answer::Unknown(why) => Failure::Unknown(why.to_string()),
+            Answer::Unknown(why) => Failure::Unknown(why),
         };
         let model = match &failure {
             Failure::Refuted(model) => Some(&**model),
-            Failure::Unknown(_) => None,
+            Failure::Unknown(_) | Failure::NotShown => None,
         };
         if let Some((hypotheses, goal)) = self.with_alignment(at, known, (&hypotheses, goal), model) {
             // A model of this question is no better witness: what is aligned may still be no whole object.
             if let Answer::Proved = self.solver.ask(self.context.arena, &Query::new(hypotheses, goal)) {
-                self.context.assume(Assumption::global("natural-alignment"));
+                self.context.assume(Assumption::NaturalAlignment);
                 return Ok(());
             }
         }
@@ -200,8 +213,8 @@ impl Checker<'_, '_> {
         let mut vars: FxHashSet<VarId> = self.context.arena.free_vars(goal).into_iter().collect();
         vars.extend(self.context.arena.free_vars(at.condition));
         for var in vars.iter().copied().collect::<std::collections::BTreeSet<_>>() {
-            if self.context.is_certain_object(var) && self.context.may_assume("user-addresses") {
-                self.context.assume(Assumption::global("user-addresses"));
+            if self.context.is_certain_object(var) && self.context.may_assume_defined() {
+                self.context.assume(Assumption::UserAddresses);
                 let address = self.context.arena.var_term(var);
                 let range = self.user_range(address, 1);
                 out.push(range);
@@ -229,9 +242,9 @@ impl Checker<'_, '_> {
             }
             let about = match fact.kind {
                 FactKind::Not(condition) => condition,
-                FactKind::Access { .. } if paths_only || !self.context.may_assume("user-addresses") => continue,
+                FactKind::Access { .. } if paths_only || !self.context.may_assume_defined() => continue,
                 FactKind::Access { address, .. } => address,
-                FactKind::Apart(_) if paths_only || !self.context.may_assume("copies-apart") => continue,
+                FactKind::Apart(_) if paths_only || !self.context.may_assume_defined() => continue,
                 FactKind::Apart(condition) => condition,
                 FactKind::Aligned { .. } => continue,
             };
@@ -241,11 +254,11 @@ impl Checker<'_, '_> {
             let holds = match fact.kind {
                 FactKind::Not(condition) => self.context.arena.bool_not(condition),
                 FactKind::Access { address, bytes } => {
-                    self.context.assume(Assumption::global("user-addresses"));
+                    self.context.assume(Assumption::UserAddresses);
                     self.user_range(address, bytes)
                 }
                 FactKind::Apart(condition) => {
-                    self.context.assume(Assumption::global("copies-apart"));
+                    self.context.assume(Assumption::CopiesApart);
                     self.context.arena.bool_not(condition)
                 }
                 FactKind::Aligned { .. } => continue,
@@ -429,8 +442,7 @@ impl Checker<'_, '_> {
     /// The parts of two values of a local object that the original has initialised. Nobody reads the others
     /// (`uninit-unread`): an unknown byte of the original may be taken to be the candidate's.
     fn initialised_parts(&mut self, local: Option<usize>, x: TermId, y: TermId) -> Vec<(TermId, TermId)> {
-        let Some(local) = local.filter(|l| !self.context.is_incoming(*l) && self.context.may_assume("uninit-unread"))
-        else {
+        let Some(local) = local.filter(|l| !self.context.is_incoming(*l) && self.context.may_assume_defined()) else {
             return vec![(x, y)];
         };
         let parts = {
@@ -463,7 +475,7 @@ impl Checker<'_, '_> {
         }
         if skipped {
             let name = self.context.local_name(local);
-            self.context.assume(Assumption::about("uninit-unread", name));
+            self.context.assume(Assumption::UninitUnread(Some(name)));
         }
         out
     }
@@ -475,9 +487,9 @@ impl Checker<'_, '_> {
             Ignored::Locals => self.context.region(address, bytes).is_some_and(|r| r.local.is_some()),
             Ignored::Freed(Some(freed)) => {
                 let inside = self.context.arena.difference(address, freed).is_some_and(|d| !d.sign());
-                let inside = inside && self.context.may_assume("in-bounds");
+                let inside = inside && self.context.may_assume_defined();
                 if inside {
-                    self.context.assume(Assumption::about("in-bounds", "freed memory"));
+                    self.context.assume(Assumption::InBounds("freed memory".to_string()));
                 }
                 inside
             }

@@ -23,8 +23,8 @@ impl Checker<'_, '_> {
             }
             // Objects that exist are somewhere.
             for var in self.context.arena.free_vars(at.condition) {
-                if self.context.is_certain_object(var) && self.context.may_assume("user-addresses") {
-                    self.context.assume(Assumption::global("user-addresses"));
+                if self.context.is_certain_object(var) && self.context.may_assume_defined() {
+                    self.context.assume(Assumption::UserAddresses);
                     known.note_pointer(var, 1);
                 }
             }
@@ -49,7 +49,7 @@ impl Checker<'_, '_> {
     /// The pointers that the original has followed on the way to a point, and what they are multiples of.
     pub(crate) fn pointers(&mut self, at: &Point, known: &Known) -> Vec<(VarId, u16)> {
         let mut out = Vec::new();
-        if !self.context.may_assume("pointer") {
+        if !self.context.may_assume_defined() {
             return out;
         }
         let declared = pointer_parameters(self.context.arena, self.context.functions[0]);
@@ -65,7 +65,7 @@ impl Checker<'_, '_> {
                 self.context.arena.as_bool(when) == Some(true)
             });
             if certain {
-                self.context.assume(Assumption::about("pointer", parameter.name.clone()));
+                self.context.assume(Assumption::Pointer(parameter.name.clone()));
                 out.push((*var, parameter.element));
             }
         }

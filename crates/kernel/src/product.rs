@@ -19,10 +19,9 @@ mod moves;
 mod changed;
 mod endless;
 mod later;
-mod calls;
+pub(crate) mod calls;
 
-pub use rejection::Rejection;
-pub(crate) use rejection::{LOOPS, UNMADE_READ, apart, unknown};
+pub use rejection::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim, Frames};
@@ -30,9 +29,7 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{
-    Access, Arrival, Block, BlockCopy, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck,
-};
+use graph::{Access, Arrival, Block, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,8 +73,6 @@ pub(crate) struct Checker<'c, 'a> {
     /// Edges that lead to points not yet entered.
     incoming: Vec<Vec<Point>>,
     certificate: &'c Certificate,
-    /// Structures that the original copies piece by piece.
-    copies: Vec<BlockCopy>,
     pending: BTreeMap<Key, Pending>,
     loops: [Loops; 2],
     heads: [FxHashSet<PointId>; 2],
@@ -173,7 +168,6 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         context.widens = heads.iter().any(|h| !h.is_empty());
         let incoming = points.iter().map(|_| Vec::new()).collect();
-        let copies = graph::block_copies(context.arena, context.functions[0]);
         Ok(Checker {
             context,
             solver,
@@ -195,7 +189,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             failed: BTreeSet::new(),
             incoming,
             certificate,
-            copies,
             pending: BTreeMap::new(),
             loops,
             heads,
@@ -224,8 +217,19 @@ impl<'c, 'a> Checker<'c, 'a> {
             let what = format!("own signature: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: 0, what }.into());
         }
+        if let Some((address, what)) = self.context.foreign_convention() {
+            return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
+        }
         if let Some((address, what)) = self.context.functions[0].volatile.unmodelled.clone() {
             return Err(Stuck::Unsupported { side: Side::Original, address, what }.into());
+        }
+        let twice = &self.context.functions[0].contracts.twice;
+        for side in Side::BOTH {
+            let function = self.context.functions[side.index()];
+            if let Some((name, address)) = graph::call_that_returns_twice(function, twice) {
+                let what = format!("call of {name}: a call that returns twice");
+                return Err(Stuck::Unsupported { side, address, what }.into());
+            }
         }
         let states = Side::BOTH.map(|side| self.context.entry_state(side));
         self.entry = states[1].registers().to_vec();
@@ -247,7 +251,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let incoming = std::mem::take(&mut self.incoming[index]);
             if matches!(self.points[index].resting, Some(Event::Call(_))) && incoming.len() > 1 {
                 // States of several edges do not remember how the call is made.
-                return Err(self.refuse("several edges where the original rests", self.points[index].heads, unknown()));
+                return Err(self.refuse(Obligation::OneEdge, self.points[index].heads, Failure::NotShown));
             }
             let unused = self.context.arena.var("world", Sort::Memory);
             let (point, _) = self.merge(incoming, |_| false, true, unused);
@@ -376,7 +380,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What the original's defined behaviour on an edge says.
-    fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
+    pub(crate) fn learn(&mut self, facts: &mut Vec<Fact>, condition: TermId, run: &Run) {
         let mut seen: FxHashSet<(TermId, TermId)> = FxHashSet::default();
         for fault in &run.faults {
             facts.push(self.fact(condition, FactKind::Not(fault.guard)));
@@ -386,8 +390,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let not = self.context.arena.bool_not(*holds);
             facts.push(self.fact(when, FactKind::Not(not)));
         }
-        let structures = self.copied_structures(run);
-        for copy in run.exclusive.iter().chain(&structures) {
+        for copy in &run.exclusive {
             let overlap = self.partly_overlaps(copy);
             if self.context.arena.as_bool(overlap) != Some(false) {
                 let when = self.context.arena.bool_and(condition, copy.guard);
@@ -406,20 +409,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             }
         }
-    }
-
-    /// The structures that the original has copied piece by piece.
-    fn copied_structures(&mut self, run: &Run) -> Vec<Exclusive> {
-        let mut out = Vec::new();
-        for copy in &self.copies {
-            let at = |place, write| run.accesses.iter().filter(move |a: &&Access| a.place == place && a.write == write);
-            for (from, to) in at(copy.load, false).zip(at(copy.store, true)) {
-                let length = self.context.arena.bv(64, copy.bytes);
-                let (guard, place) = (to.guard, to.place);
-                out.push(Exclusive { guard, to: to.address, from: from.address, length, place });
-            }
-        }
-        out
     }
 
     /// Source and destination of a copy are neither the same nor apart.
@@ -441,22 +430,24 @@ impl<'c, 'a> Checker<'c, 'a> {
         known: &Known,
         points: [PointId; 2],
         ignored: Ignored,
-        what: &str,
+        place: MemoryAt,
     ) -> Result<(), Rejection> {
         let [a, b] = [0, 1].map(|i| at.states[i].world);
-        self.prove_same_memory(at, known, a, b, ignored).map_err(|failure| match failure {
-            MemoryFailure::Bytes { address, failure } => {
-                let where_ = self.context.arena.text(address);
-                self.refuse(&format!("{what}, at {where_}"), points, failure)
-            }
-            MemoryFailure::Block => self.refuse(&format!("{what}: a block of variable length"), points, unknown()),
-            MemoryFailure::Roots => self.refuse(&format!("{what}: unrelated memories"), points, unknown()),
+        self.prove_same_memory(at, known, a, b, ignored).map_err(|failure| {
+            let (part, failure) = match failure {
+                MemoryFailure::Bytes { address, failure } => {
+                    (MemoryPart::Bytes(self.context.arena.text(address)), failure)
+                }
+                MemoryFailure::Block => (MemoryPart::Block, Failure::NotShown),
+                MemoryFailure::Roots => (MemoryPart::Roots, Failure::NotShown),
+            };
+            self.refuse(Obligation::Memory { at: place, part }, points, failure)
         })
     }
 
-    pub(crate) fn refuse(&self, what: &str, points: [PointId; 2], failure: Failure) -> Rejection {
+    pub(crate) fn refuse(&self, what: Obligation, points: [PointId; 2], failure: Failure) -> Rejection {
         let places = [self.address(Side::Original, points[0]), self.address(Side::Candidate, points[1])];
-        Rejection::Obligation { what: what.to_string(), places, failure }
+        Rejection::Obligation { what, places, failure }
     }
 
     /// Address of the last instruction of a point.

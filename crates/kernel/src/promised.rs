@@ -6,7 +6,7 @@
 //!
 //! Trust: full.
 
-use crate::product::{Checker, Point, Rejection};
+use crate::product::{Checker, Obligation, Point, Rejection};
 use graph::{Access, Callee, Event, Known, Next, Run, Shape, Side, State};
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ impl Checker<'_, '_> {
         let [ours, theirs] = passed;
         for ((a, b), register) in ours.into_iter().zip(theirs).zip(shape.promoted.keys()) {
             self.prove_equal(at, known, a, b).map_err(|failure| Rejection::Obligation {
-                what: format!("what {callee} is given in {}", register.name()),
+                what: Obligation::Given { callee: callee.to_string(), register: *register },
                 places,
                 failure,
             })?;

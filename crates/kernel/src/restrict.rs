@@ -56,7 +56,7 @@ impl Checker<'_, '_> {
     /// Adds to the condition what `restrict` parameters say about the accesses of the original up to here.
     pub(crate) fn learn_restrict(&mut self, at: &mut Point, original: &Run) {
         let parameters = pointer_parameters(self.context.arena, self.context.functions[0]);
-        if !parameters.iter().any(|(_, p)| p.restrict) || !self.context.may_assume("restrict") {
+        if !parameters.iter().any(|(_, p)| p.restrict) || !self.context.may_assume_defined() {
             return;
         }
         let pieces = self.pieces(at, original, &parameters);
@@ -80,7 +80,7 @@ impl Checker<'_, '_> {
                     let holds = arena.bool_or_all(&[first, second, holds]);
                     if arena.as_bool(holds).is_none() && !apart.contains(&holds) {
                         apart.push(holds);
-                        self.context.assume(Assumption::about("restrict", parameter.name.clone()));
+                        self.context.assume(Assumption::Restrict(parameter.name.clone()));
                     }
                 }
             }

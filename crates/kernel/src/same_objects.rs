@@ -9,7 +9,7 @@
 //!
 //! Trust: full.
 
-use crate::{Failure, Rejection};
+use crate::{Failure, Obligation, Rejection};
 use graph::{Function, Object, ObjectKind};
 
 /// Objects and callees that both functions mention are the same.
@@ -17,21 +17,22 @@ pub(crate) fn check_objects(original: &Function, candidate: &Function) -> Result
     for (var, object) in &original.objects {
         let other = candidate.objects.get(var);
         if let Some(what) = other.and_then(|other| difference(object, other)) {
-            return Err(rejection(format!("the {what} of `{}` is another", object.name)));
+            return Err(rejection(what, &object.name));
         }
     }
     let calls = |function: &Function, name: &str| function.named_callees().any(|callee| callee == name);
     for name in original.named_callees().filter(|name| calls(candidate, name)) {
         let local = [original, candidate].map(|f| f.surroundings.local_callees.contains(name));
         if local[0] != local[1] {
-            return Err(rejection(format!("the linkage of `{name}` is another")));
+            return Err(rejection("linkage", name));
         }
     }
     Ok(())
 }
 
-fn rejection(what: String) -> Rejection {
-    Rejection::Obligation { what, places: [0, 0], failure: Failure::Unknown("not shown".to_string()) }
+fn rejection(property: &'static str, name: &str) -> Rejection {
+    let what = Obligation::SameObject { property, name: name.to_string() };
+    Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown }
 }
 
 /// What tells an object of the original from the one of the same name in the candidate.

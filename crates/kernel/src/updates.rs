@@ -63,11 +63,15 @@ pub enum UpdateRejection {
         /// Were there choices or conversions, which terms understand better than hashes?
         cases: bool,
     },
-    /// The candidate divides by a value by which the original does not: it may trap. Line of the division.
+    /// The candidate divides values that the original does not divide: it may trap. Line of the division.
     Division(u32),
     /// A global variable that only one of the programs knows is changed.
     Unmatched(String),
-    /// Out of terms or time.
+    /// A global variable of both programs holds something else before the first call.
+    Start(String),
+    /// Out of terms.
+    OutOfTerms,
+    /// Out of time.
     OutOfBudget,
 }
 
@@ -84,18 +88,19 @@ pub fn check_updates(
     deadline: Option<Instant>,
 ) -> Result<CheckedProof, UpdateRejection> {
     let pairing = Pairing::of(original, candidate).map_err(UpdateRejection::Malformed)?;
+    pairing.check_starts(original, candidate)?;
     let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
     let compared = match claim.method {
         Method::Hashes => check_hashes(original, candidate, &pairing, claim, limits),
         Method::Terms => check_terms(original, candidate, &pairing, claim, limits),
     }?;
     let mut assumptions = base_assumptions(original, candidate, claim);
-    assumptions.extend(pairing.extents.iter().map(|name| Assumption::about("extent", name.clone())));
+    assumptions.extend(pairing.extents.iter().map(|name| Assumption::Extent(name.clone())));
     if compared.used_nan_payload {
-        assumptions.insert(Assumption::global("nan-payload"));
+        assumptions.insert(Assumption::NanPayload);
     }
     if claim.method == Method::Hashes {
-        assumptions.insert(Assumption::global("hash-128"));
+        assumptions.insert(Assumption::Hash128);
     }
     let counts = Counts { points: compared.cells as usize, obligations: compared.updates as usize };
     let assumptions = assumptions.into_iter().collect();
@@ -106,17 +111,17 @@ pub fn check_updates(
 pub fn base_assumptions(original: &Program, candidate: &Program, claim: Claim) -> BTreeSet<Assumption> {
     let mut set = BTreeSet::new();
     for (name, value) in original.parameters.iter().chain(&candidate.parameters) {
-        set.insert(Assumption::about("param", format!("{name}={value}")));
+        set.insert(Assumption::Parameter { name: name.clone(), first: *value, last: None });
     }
-    set.insert(Assumption::global("disjoint-arrays"));
+    set.insert(Assumption::DisjointArrays);
     if claim.mode != Floating::Ieee {
-        set.insert(Assumption::about("fp", claim.mode.name()));
+        set.insert(Assumption::FloatingMode(claim.mode.name().to_string()));
     }
     if claim.flat {
-        set.insert(Assumption::global("flat-arrays"));
+        set.insert(Assumption::FlatArrays);
     }
     if !original.functions.is_empty() {
-        set.insert(Assumption::global("math-functions"));
+        set.insert(Assumption::MathFunctions);
     }
     set
 }
@@ -138,8 +143,7 @@ fn check_divisions<V: PartialEq>(
     program: &Program,
 ) -> Result<(), UpdateRejection> {
     for division in &candidate.divisions {
-        let mut same = original.divisions.iter().filter(|d| d.divisor == division.divisor);
-        if !same.any(|d| d.path.iter().all(|step| division.path.contains(step))) {
+        if !original.divisions.iter().any(|d| d.covers(division)) {
             let line = program.sites.get(division.site as usize).map_or(0, |s| s.line);
             return Err(UpdateRejection::Division(line));
         }
@@ -189,6 +193,26 @@ fn check_hashes(
     Ok(Compared { cells, updates: ours.updates + theirs.updates, used_nan_payload: domain.used_nan_payload })
 }
 
+/// Why a run over terms did not end.
+enum Stopped {
+    /// The table of terms is full; what the run says then means nothing.
+    Full,
+    At(Box<Fault>),
+}
+
+impl Stopped {
+    fn of(self, side: Side) -> UpdateRejection {
+        match self {
+            Stopped::Full => UpdateRejection::OutOfTerms,
+            Stopped::At(fault) => UpdateRejection::Fault(side, fault),
+        }
+    }
+}
+
+fn of_terms<T>(run: Result<T, Box<Fault>>, domain: &Symbolic<Terms>) -> Result<T, Stopped> {
+    if domain.backing.exhausted() { Err(Stopped::Full) } else { run.map_err(Stopped::At) }
+}
+
 fn check_terms(
     original: &Program,
     candidate: &Program,
@@ -198,10 +222,11 @@ fn check_terms(
 ) -> Result<Compared, UpdateRejection> {
     let mut domain = Symbolic::new(Terms::new(MOST_TERMS), claim.mode);
     let mut histories: [TermHistory; 2] = Default::default();
-    let ours = execute(original, &mut domain, &mut histories[0], limits, &[]).map_err(fault(Side::Original))?;
+    let ours = execute(original, &mut domain, &mut histories[0], limits, &[]);
+    let ours = of_terms(ours, &domain).map_err(|rejection| rejection.of(Side::Original))?;
     let extents = pairing.extents_for(&ours, candidate);
-    let theirs =
-        execute(candidate, &mut domain, &mut histories[1], limits, &extents).map_err(fault(Side::Candidate))?;
+    let theirs = execute(candidate, &mut domain, &mut histories[1], limits, &extents);
+    let theirs = of_terms(theirs, &domain).map_err(|rejection| rejection.of(Side::Candidate))?;
     let mut pairs: Vec<(CellPair, TermRef, TermRef)> = Vec::new();
     let cells = pairing.each(&ours, &theirs, original, &mut domain, |pair, a, b| pairs.push((pair, a, b)))?;
     if claim.strict {
@@ -234,7 +259,7 @@ fn same_terms(
         }
     }
     if domain.backing.exhausted() {
-        return Err(UpdateRejection::OutOfBudget);
+        return Err(UpdateRejection::OutOfTerms);
     }
     let mut equality = Equality::new(&domain.backing, claim.mode, STEPS);
     let mut different = BTreeSet::new();

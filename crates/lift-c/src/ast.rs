@@ -129,6 +129,8 @@ pub struct Struct {
     pub members: Option<Vec<(Name, Type)>>,
     /// Is it a union?
     pub union: bool,
+    /// The name that a `typedef` of the file gives it.
+    pub alias: Option<Name>,
 }
 
 /// A parameter.
@@ -168,6 +170,8 @@ pub struct Variable {
     pub constant: bool,
     /// Is it `static`?
     pub is_static: bool,
+    /// Is it `extern`?
+    pub is_extern: bool,
     /// Is it `volatile`?
     pub volatile: bool,
     /// Line.

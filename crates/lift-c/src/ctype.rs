@@ -74,24 +74,28 @@ impl CType {
     /// The cells of one element, or nothing if it holds pointers.
     pub fn fields(&self) -> Option<Vec<Field>> {
         let mut fields = Vec::new();
-        self.add_fields("", &mut fields)?;
+        self.add_fields("", 0, &mut fields)?;
         (!fields.is_empty()).then_some(fields)
     }
 
-    fn add_fields(&self, prefix: &str, fields: &mut Vec<Field>) -> Option<()> {
+    fn add_fields(&self, prefix: &str, offset: u64, fields: &mut Vec<Field>) -> Option<()> {
         match self {
-            CType::Scalar(ty) => fields.push(Field { name: prefix.to_string(), ty: *ty }),
+            CType::Scalar(ty) => fields.push(Field { name: prefix.to_string(), ty: *ty, offset }),
             CType::Array(element, length) => {
                 for index in 0..(*length)? {
                     if fields.len() > 100_000 {
                         return None;
                     }
-                    element.add_fields(&format!("{prefix}[{index}]"), fields)?;
+                    let at = offset.checked_add(element.size()?.checked_mul(index)?)?;
+                    element.add_fields(&format!("{prefix}[{index}]"), at, fields)?;
                 }
             }
             CType::Struct(layout) => {
+                let mut at = offset;
                 for (name, ty) in &layout.members {
-                    ty.add_fields(&format!("{prefix}.{name}"), fields)?;
+                    at = at.checked_next_multiple_of(ty.alignment())?;
+                    ty.add_fields(&format!("{prefix}.{name}"), at, fields)?;
+                    at = at.checked_add(ty.size()?)?;
                 }
             }
             CType::Void | CType::Pointer(_) => return None,

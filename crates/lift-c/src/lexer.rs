@@ -1,7 +1,7 @@
 //! Text to tokens. Comments and spliced lines disappear, lines are kept.
 
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A token's text, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -10,8 +10,8 @@ pub struct Name(pub u32);
 /// Texts of tokens, each once.
 #[derive(Debug, Default)]
 pub struct Names {
-    texts: Vec<Rc<str>>,
-    index: FxHashMap<Rc<str>, u32>,
+    texts: Vec<Arc<str>>,
+    index: FxHashMap<Arc<str>, u32>,
 }
 
 impl Names {
@@ -20,8 +20,8 @@ impl Names {
         if let Some(known) = self.index.get(text) {
             return Name(*known);
         }
-        let shared: Rc<str> = text.into();
-        self.texts.push(Rc::clone(&shared));
+        let shared: Arc<str> = text.into();
+        self.texts.push(Arc::clone(&shared));
         let number = self.texts.len() as u32 - 1;
         self.index.insert(shared, number);
         Name(number)

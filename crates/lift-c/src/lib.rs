@@ -1,4 +1,4 @@
-//! C kernels: preprocessor, parser, and lowering to programs with known control.
+//! C kernels: the compiler's preprocessor, a parser, and lowering to programs with known control.
 //!
 //! [`Source`] reads a file, [`Source::lower`] makes the [`updates::Program`] of one of its functions once its integer
 //! parameters have values. Types, conversions, evaluation and undefined behaviour are those of C11 on x86-64.
@@ -8,6 +8,7 @@
 mod error;
 mod lexer;
 mod preprocess;
+mod certain;
 mod ast;
 mod parser;
 mod literals;
@@ -19,5 +20,5 @@ pub mod fuzz;
 mod tests;
 
 pub use error::Error;
-pub use preprocess::Settings;
+pub use preprocess::{Preprocessed, Settings, preprocessed};
 pub use source::{FunctionEntry, Source};

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::lexer::{Name, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use updates::{Constant, Data, Int, Object, Origin, Program, Scalar, Site, Stmt};
+use updates::{Constant, Data, Int, Object, Origin, Program, Scalar, Site, Start, Stmt};
 
 mod access;
 mod arithmetic;
@@ -28,6 +28,7 @@ mod sequence;
 mod statements;
 mod switch;
 mod values;
+mod written;
 
 pub(crate) use values::{Lv, Val};
 
@@ -62,6 +63,10 @@ pub(crate) struct Lowerer<'a> {
     program: Program,
     scopes: Vec<FxHashMap<Name, (Binding, Key)>>,
     globals: FxHashMap<Name, (Binding, Key)>,
+    /// Statics of functions, by the number of their declaration.
+    statics: FxHashMap<u32, Binding>,
+    /// Names that some function of the file may write through.
+    written: FxHashSet<Name>,
     data: FxHashSet<Key>,
     grown: bool,
     /// Depth of conditions on data around the current place.
@@ -149,6 +154,8 @@ impl<'a> Lowerer<'a> {
             program,
             scopes: vec![FxHashMap::default()],
             globals: FxHashMap::default(),
+            statics: FxHashMap::default(),
+            written: written::written_names(file),
             data,
             grown: false,
             uncertain: 0,
@@ -205,7 +212,18 @@ impl<'a> Lowerer<'a> {
         let fields = fields.ok_or_else(|| self.unsupported(format!("memory of type `{}`", ty.name())))?;
         let known: Vec<u64> = dims.iter().map(|d| d.unwrap_or(0)).collect();
         let dims = if dims == [None] { Vec::new() } else { known };
-        self.program.objects.push(Object { name, dims, fields, cells: ty.cells(), origin, call: self.call });
+        let start = Start::Elsewhere;
+        let element_bytes = element.size().unwrap_or(0);
+        self.program.objects.push(Object {
+            element_bytes,
+            name,
+            dims,
+            fields,
+            cells: ty.cells(),
+            origin,
+            start,
+            call: self.call,
+        });
         Ok(self.program.objects.len() as u32 - 1)
     }
 
@@ -259,6 +277,11 @@ impl<'a> Lowerer<'a> {
             ast::Type::Basic(basic) => CType::Scalar(scalar(*basic)),
             ast::Type::Other(name) => return Err(self.unsupported(format!("type `{name}`"))),
             ast::Type::Pointer(target) => CType::Pointer(Rc::new(self.ctype(target)?)),
+            ast::Type::Typeof(expr)
+                if is_place(expr) && !matches!(self.place(expr)?, Lv::Slot(..) | Lv::Memory(_, CType::Scalar(_))) =>
+            {
+                return Err(self.unsupported("`typeof` of something that is no number"));
+            }
             ast::Type::Typeof(expr) => match self.value(expr)? {
                 Val::Int(_, ty) | Val::Data(_, ty) => CType::Scalar(ty),
                 Val::Pointer(_, target) => CType::Pointer(target),
@@ -325,6 +348,12 @@ impl<'a> Lowerer<'a> {
             _ => None,
         }
     }
+}
+
+/// Does the expression name something in memory?
+fn is_place(expr: &Expr) -> bool {
+    use ExprKind::{Arrow, Index, Member, Name, Unary};
+    matches!(expr.kind, Name(_) | Index(..) | Member(..) | Arrow(..) | Unary(ast::Unary::Deref, _))
 }
 
 /// The scalar type of a basic one; `char` is signed, as on x86-64.

@@ -8,7 +8,7 @@ use crate::ast::{Basic, File, Function, Initializer, Parameter, Stmt, StmtKind, 
 use crate::error::Error;
 use crate::lexer::{Kind, Name, Names, Token};
 use crate::preprocess::Unit;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 mod declarator;
 mod expressions;
@@ -31,6 +31,10 @@ pub(crate) struct Parser<'a> {
     /// Names of types, by scope; `None` hides an outer one.
     types: Vec<FxHashMap<Name, Option<Type>>>,
     tags: FxHashMap<Name, u32>,
+    /// Enumerations by tag: their type.
+    enums: FxHashMap<Name, Type>,
+    /// Names of variables, functions, parameters and types, at any scope.
+    declared: FxHashSet<Name>,
     declarations: u32,
     scop: bool,
 }
@@ -46,6 +50,8 @@ pub(crate) fn parse(unit: &Unit, names: &Names) -> Result<File, Error> {
         file: File::default(),
         types: vec![FxHashMap::default()],
         tags: FxHashMap::default(),
+        enums: FxHashMap::default(),
+        declared: FxHashSet::default(),
         declarations: 0,
         scop: false,
     };
@@ -60,6 +66,7 @@ pub(crate) fn parse(unit: &Unit, names: &Names) -> Result<File, Error> {
             parser.skip_external();
         }
     }
+    parser.one_meaning()?;
     Ok(parser.file)
 }
 
@@ -120,6 +127,25 @@ impl<'a> Parser<'a> {
 
     fn leave(&mut self) {
         self.depth -= 1;
+    }
+
+    /// Enumerators are kept without their scopes, so a name of one may have no other meaning anywhere.
+    fn one_meaning(&self) -> Result<(), Error> {
+        let mut seen = FxHashSet::default();
+        for (name, _) in &self.file.constants {
+            if !seen.insert(*name) || self.declared.contains(name) {
+                return Err(
+                    self.unsupported(format!("the enumerator `{}`, a name with two meanings", self.names.text(*name)))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn unsupported(&self, what: impl Into<String>) -> Error {
+        let token = self.peek();
+        let file = self.files.get(token.file as usize).cloned().unwrap_or_default();
+        Error::Unsupported { file, line: token.line, what: what.into() }
     }
 
     fn in_system_header(&self) -> bool {
@@ -205,6 +231,7 @@ impl<'a> Parser<'a> {
             _ => Vec::new(),
         };
         self.types.pop();
+        self.declared.insert(name);
         self.file.file_names.push(name);
         let function = Function {
             name,
@@ -229,6 +256,10 @@ impl<'a> Parser<'a> {
             let line = self.peek().line;
             if specifiers.is_typedef {
                 self.file.file_names.push(name);
+                self.declared.insert(name);
+                if let (Type::Struct(number), 1) = (&ty, self.types.len()) {
+                    self.file.structs[*number as usize].alias = Some(name);
+                }
                 if let Some(scope) = self.types.last_mut() {
                     scope.insert(name, Some(ty));
                 }
@@ -243,6 +274,7 @@ impl<'a> Parser<'a> {
                         init,
                         constant: specifiers.constant,
                         is_static: specifiers.is_static,
+                        is_extern: specifiers.is_extern,
                         volatile: specifiers.volatile,
                         line,
                         number: self.declarations,
@@ -309,6 +341,7 @@ impl<'a> Parser<'a> {
 
     /// The name is a variable from here on, whatever type had it before.
     fn hide(&mut self, name: Name) {
+        self.declared.insert(name);
         if self.types.iter().any(|scope| scope.contains_key(&name))
             && let Some(scope) = self.types.last_mut()
         {
@@ -321,7 +354,7 @@ impl<'a> Parser<'a> {
     }
 
     fn add_struct(&mut self, name: String, union: bool) -> u32 {
-        self.file.structs.push(Struct { name, members: None, union });
+        self.file.structs.push(Struct { name, members: None, union, alias: None });
         self.file.structs.len() as u32 - 1
     }
 

@@ -1,15 +1,17 @@
 //! A C file with its functions, ready to be lowered for given parameters.
 
 use crate::ast::File;
+use crate::certain;
 use crate::error::Error;
-use crate::lexer::{Kind, Name, Names, Token};
+use crate::lexer::{Kind, Names, Token};
 use crate::lower::lower;
 use crate::parser::parse;
-use crate::preprocess::{Settings, preprocess, preprocess_text};
-use rustc_hash::FxHashSet;
+use crate::preprocess::{Preprocessed, Settings, Unit, own_unit, preprocess_text, preprocessed, unit_of};
 use sha2::{Digest, Sha256};
+use std::io::Write;
 use std::path::Path;
-use updates::Program;
+use std::process::{Command, Stdio};
+use updates::{Constant, Program};
 
 /// A parsed file.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Source {
     tokens: Vec<Token>,
     /// Macros that parameters replaced.
     replaced: Vec<String>,
+    /// The preprocessed text.
+    text: String,
     /// Identity of the text.
     hash: String,
 }
@@ -36,80 +40,102 @@ pub struct FunctionEntry {
 impl Source {
     /// Reads, preprocesses and parses a file.
     pub fn read(path: &Path, settings: &Settings) -> Result<Source, Error> {
+        Source::parsed(path, preprocessed(path, settings)?)
+    }
+
+    /// Parses what the preprocessor made of a file.
+    pub fn parsed(path: &Path, text: Preprocessed) -> Result<Source, Error> {
         let mut names = Names::default();
-        let unit = preprocess(path, settings, &mut names)?;
+        let unit = own_unit(path, text, &mut names)?;
         Source::parse(path, unit, names)
+    }
+
+    /// Parses a text that is already preprocessed.
+    pub fn from_preprocessed(path: &Path, text: &str) -> Result<Source, Error> {
+        let mut names = Names::default();
+        let unit = unit_of(path, text.to_string(), &mut names)?;
+        Source::parse_unit(path, unit, names)
     }
 
     /// The same for a text.
     pub fn from_text(path: &Path, text: &str, settings: &Settings) -> Result<Source, Error> {
-        let mut names = Names::default();
-        let unit = preprocess_text(path, text, settings, &mut names)?;
-        Source::parse(path, unit, names)
+        Source::parsed(path, preprocess_text(path, text.to_string(), settings)?)
     }
 
-    fn parse(path: &Path, unit: crate::preprocess::Unit, names: Names) -> Result<Source, Error> {
+    /// What the parser does not read although the compiler does is a gap of ours.
+    fn parse(path: &Path, unit: Unit, names: Names) -> Result<Source, Error> {
+        let text = unit.text.clone();
+        Source::parse_unit(path, unit, names).map_err(|error| as_gap(error, &text))
+    }
+
+    fn parse_unit(path: &Path, unit: Unit, names: Names) -> Result<Source, Error> {
+        certain::check(&unit, &names)?;
         let file = parse(&unit, &names)?;
-        let mut source = Source {
+        let digest = Sha256::digest(unit.text.as_bytes());
+        Ok(Source {
             file,
             names,
             path: path.display().to_string(),
             tokens: unit.tokens,
             replaced: unit.replaced,
-            hash: String::new(),
-        };
-        let text = source.renamed("");
-        let digest = Sha256::digest(text.as_bytes());
-        source.hash = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(source)
+            hash: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            text: unit.text,
+        })
     }
 
-    /// The preprocessed text, with this suffix on every name that the file defines outside functions; so two files fit
-    /// into one.
-    pub fn renamed(&self, suffix: &str) -> String {
-        self.renamed_without(suffix, &[])
+    /// The preprocessed text, as the compiler made it.
+    pub fn preprocessed(&self) -> &str {
+        &self.text
     }
 
-    /// The same, without the functions that this one does not need: what prints and allocates around a kernel uses
-    /// headers that are no longer there.
-    pub fn renamed_for(&self, function: &str, suffix: &str) -> String {
+    /// The numbers that are written in the main file.
+    pub fn numbers(&self) -> Vec<Constant> {
+        let written = self.tokens.iter().filter(|t| t.kind == Kind::Number && t.file == 0);
+        written.filter_map(|t| Some(crate::literals::number(self.names.text(t.name))?.0)).collect()
+    }
+
+    /// Is a variable of this name declared outside functions?
+    pub fn has_global(&self, name: &str) -> bool {
+        self.file.globals.iter().any(|g| self.names.text(g.name) == name)
+    }
+
+    /// The structure that is passed to a function at a position, if it has a tag.
+    pub fn structure_of(&self, function: &str, position: usize) -> Option<String> {
+        let found = self.file.functions.iter().find(|f| self.names.text(f.name) == function)?;
+        let crate::ast::Type::Struct(number) = found.parameters.get(position)?.ty else { return None };
+        let found = self.file.structs.get(number as usize)?;
+        match found.alias {
+            Some(alias) => Some(self.names.text(alias).to_string()),
+            None => (found.name != "structure").then(|| format!("struct {}", found.name)),
+        }
+    }
+
+    /// What the functions besides the kernel do, as text, if they may touch a variable of the file: they and all that they
+    /// call. Nothing if none of them mentions it.
+    pub fn others_with(&self, kernel: &str, variable: &str) -> Vec<String> {
         let functions = &self.file.functions;
-        let mut needed = vec![false; functions.len()];
-        let mut open: Vec<usize> =
-            (0..functions.len()).filter(|f| self.names.text(functions[*f].name) == function).collect();
-        while let Some(number) = open.pop() {
-            if !std::mem::replace(&mut needed[number], true) {
-                let named = |name: Name| self.tokens[functions[number].tokens.clone()].iter().any(|t| t.name == name);
-                open.extend((0..functions.len()).filter(|f| !needed[*f] && named(functions[*f].name)));
+        let tokens = |number: usize| &self.tokens[functions[number].tokens.clone()];
+        let closure = |start: Vec<usize>| {
+            let (mut found, mut open) = (vec![false; functions.len()], start);
+            while let Some(number) = open.pop() {
+                if !std::mem::replace(&mut found[number], true) {
+                    let named = |other: &usize| tokens(number).iter().any(|t| t.name == functions[*other].name);
+                    open.extend((0..functions.len()).filter(|other| !found[*other] && named(other)));
+                }
             }
+            found
+        };
+        let is_kernel = |f: &usize| self.names.text(functions[*f].name) == kernel;
+        let inside = closure((0..functions.len()).filter(is_kernel).collect());
+        let others = closure((0..functions.len()).filter(|f| !inside[*f]).collect());
+        let others: Vec<usize> = (0..functions.len()).filter(|f| others[*f]).collect();
+        if !others.iter().any(|f| tokens(*f).iter().any(|t| self.names.text(t.name) == variable)) {
+            return Vec::new();
         }
-        let left_out: Vec<_> =
-            functions.iter().zip(needed).filter(|(_, needed)| !needed).map(|(f, _)| f.tokens.clone()).collect();
-        self.renamed_without(suffix, &left_out)
-    }
-
-    fn renamed_without(&self, suffix: &str, left_out: &[std::ops::Range<usize>]) -> String {
-        let own: FxHashSet<Name> = self.file.file_names.iter().copied().collect();
-        let mut text = String::new();
-        let mut line = (0, 0);
-        let kept = self.tokens.iter().enumerate().filter(|(at, _)| !left_out.iter().any(|range| range.contains(at)));
-        for (_, token) in kept {
-            if line != (token.file, token.line) || token.kind == Kind::Pragma {
-                text.push('\n');
-                line = (token.file, token.line);
-            }
-            match token.kind {
-                Kind::Pragma => text.push_str("#pragma "),
-                Kind::End => continue,
-                _ => {}
-            }
-            text.push_str(self.names.text(token.name));
-            if token.kind == Kind::Word && own.contains(&token.name) {
-                text.push_str(suffix);
-            }
-            text.push(if token.kind == Kind::Pragma { '\n' } else { ' ' });
-        }
-        text
+        let text = |f: usize| tokens(f).iter().map(|t| self.names.text(t.name)).collect::<Vec<_>>().join(" ");
+        let mut texts: Vec<String> = others.into_iter().map(text).collect();
+        texts.sort();
+        texts
     }
 
     /// Parameters that nobody declares: a program that compiles needs them as macros.
@@ -182,11 +208,32 @@ impl Source {
             let what = format!("no function `{function}`");
             return Err(Error::Malformed { file: self.path.clone(), line: 0, what });
         };
-        let lowered = lower(&self.file, &self.names, &self.path, found, parameters)?;
+        let lowered = lower(&self.file, &self.names, &self.path, found, parameters);
+        let lowered = lowered.map_err(|error| as_gap(error, &self.text))?;
         let mut program = lowered.program;
         let used = |name: &String| lowered.used.contains(name) || self.replaced.contains(name);
         program.parameters = parameters.iter().filter(|(name, _)| used(name)).cloned().collect();
         program.hash = self.hash.clone();
         Ok(program)
     }
+}
+
+/// An error that is ours if the compiler takes the text.
+fn as_gap(error: Error, text: &str) -> Error {
+    match error {
+        Error::Malformed { file, line, what } if compiles(text) => Error::Unsupported { file, line, what },
+        other => other,
+    }
+}
+
+fn compiles(text: &str) -> bool {
+    let mut command = Command::new("cc");
+    command.args(["-w", "-fsyntax-only", "-xcpp-output", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    if let Some(mut pipe) = child.stdin.take() {
+        // A compiler that stops reading has its reasons; its status says what matters.
+        let _ = pipe.write_all(text.as_bytes());
+    }
+    child.wait().is_ok_and(|status| status.success())
 }

@@ -34,6 +34,7 @@ impl Image {
             signature: known.and_then(|d| d.signature.clone()),
             parameters: known.map_or_else(Vec::new, |d| d.parameters.clone()),
             callees,
+            adopted: Default::default(),
             defined,
             locals,
             lines: self.lines(code),
@@ -77,8 +78,9 @@ impl Image {
 
     /// Is a function known never to return: by its declaration, or by the library's?
     pub(crate) fn never_returns(&self, name: &str) -> bool {
-        let declared = self.signature(name).is_some_and(|s| s.noreturn);
-        declared || self.find(name).is_none() && graph::library::contract(name).is_some_and(|c| c.noreturn)
+        let declared = self.signature(name);
+        let row = || graph::library::row(name, declared).filter(|_| self.find(name).is_none());
+        declared.is_some_and(|s| s.noreturn) || row().is_some_and(|c| c.noreturn)
     }
 
     /// Locals with their types.

@@ -144,6 +144,11 @@ impl Image {
         self.functions.binary_search_by_key(&place, |f| f.place).ok()
     }
 
+    /// The bytes of the file.
+    pub fn file(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The bytes of a section.
     pub fn data(&self, section: u32) -> &[u8] {
         self.sections.get(section as usize).and_then(|s| self.bytes.get(s.range.clone())).unwrap_or(&[])

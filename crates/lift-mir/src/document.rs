@@ -4,10 +4,10 @@
 //! text between two keys that start in the first column.
 
 use crate::error::{Error, Fault};
-use crate::lift::{Content, Current, Lifter, Opcodes};
+use crate::lift::{Constant, Content, Current, Frame, Lifter, Opcodes};
 use crate::operand::Cursor;
-use crate::registers::{self, FRAME_POINTER, X86_64};
-use machine::{Block, Condition, Exit, Function, Names, Object, Phi, Span, Step};
+use crate::registers::{self, BASE_POINTER, FRAME_POINTER, X86_64};
+use machine::{Block, Condition, Exit, Function, Names, Object, Phi, Span, Step, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -34,17 +34,28 @@ impl Module {
             opcodes: Opcodes::default(),
             framed: FxHashMap::default(),
             source: Arc::clone(&source),
+            module: None,
+            is_ssa: false,
         };
-        let mut functions = Vec::new();
+        let mut functions: Vec<Function> = Vec::new();
+        let mut seen: FxHashSet<String> = FxHashSet::default();
         while let Some(line) = reader.lines.next() {
             let text = line.text.trim_end();
             if text.starts_with("--- |") {
-                reader.ir()?;
+                reader.ir(line)?;
             } else if text == "---" {
-                functions.push(reader.function(line)?);
+                let function = reader.function(line)?;
+                if !seen.insert(function.name.clone()) {
+                    return Err(line.error(format!("function `{}` is there twice", function.name)));
+                }
+                functions.push(function);
             } else if !text.is_empty() && !text.starts_with(['#', ';']) && text != "..." {
                 return Err(line.error("expected `---`: this is no Machine IR"));
             }
+        }
+        // All functions of a file come from the same place of the pipeline.
+        for function in &mut functions {
+            function.may_reorder &= reader.is_ssa;
         }
         Ok(Module { functions })
     }
@@ -87,8 +98,22 @@ struct Reader<'a, 'n> {
     names: &'n mut Names,
     opcodes: Opcodes,
     /// Functions whose frame pointer is reserved: always, or where there are calls.
-    framed: FxHashMap<String, FramePointer>,
+    framed: FxHashMap<String, Attributes>,
     source: Arc<str>,
+    /// The text of the embedded LLVM IR.
+    module: Option<Symbol>,
+    /// Is a function in SSA form, before operations on two addresses and phis are lowered?
+    is_ssa: bool,
+}
+
+/// What the attributes of a function say of its frame.
+#[derive(Clone, Copy, Default)]
+struct Attributes {
+    frame_pointer: Option<FramePointer>,
+    /// The stack is realigned whatever the objects need.
+    realigned: bool,
+    /// The stack is never realigned.
+    unaligned: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,12 +132,18 @@ struct Header<'a> {
     constants: &'a str,
     tables: &'a str,
     frame: &'a str,
+    /// What else must be the same in both functions: key and text.
+    others: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Reader<'a, '_> {
     /// The embedded LLVM IR: the target, and whose frame pointer is reserved.
-    fn ir(&mut self) -> Result<(), Error> {
-        let mut attributes: FxHashMap<&str, FramePointer> = FxHashMap::default();
+    fn ir(&mut self, first: TextLine<'a>) -> Result<(), Error> {
+        if self.module.is_some() {
+            return Err(first.error("the LLVM IR is there twice"));
+        }
+        let start = self.lines.at;
+        let mut attributes: FxHashMap<&str, Attributes> = FxHashMap::default();
         let mut defined: Vec<(String, &str)> = Vec::new();
         while let Some(line) = self.lines.next() {
             let text = line.text.trim_start();
@@ -122,6 +153,8 @@ impl<'a> Reader<'a, '_> {
                         self.framed.insert(name, *kind);
                     }
                 }
+                let whole = self.lines.text.get(start..line.start).unwrap_or("");
+                self.module = Some(self.names.intern(whole));
                 return Ok(());
             }
             if let Some(triple) = text.strip_prefix("target triple = ") {
@@ -137,11 +170,16 @@ impl<'a> Reader<'a, '_> {
                 }
             } else if let Some(rest) = text.strip_prefix("attributes ") {
                 let Some((group, body)) = rest.split_once(" = ") else { continue };
-                if body.contains("\"frame-pointer\"=\"all\"") {
-                    attributes.insert(group, FramePointer::Always);
-                } else if body.contains("\"frame-pointer\"=\"non-leaf\"") {
-                    attributes.insert(group, FramePointer::WithCalls);
-                }
+                let frame_pointer = if body.contains("\"frame-pointer\"=\"all\"") {
+                    Some(FramePointer::Always)
+                } else if body.contains("\"frame-pointer\"=") && !body.contains("\"frame-pointer\"=\"none\"") {
+                    Some(FramePointer::WithCalls)
+                } else {
+                    None
+                };
+                let realigned = body.contains("\"stackrealign\"") || body.contains("alignstack");
+                let unaligned = body.contains("\"no-realign-stack\"");
+                attributes.insert(group, Attributes { frame_pointer, realigned, unaligned });
             }
         }
         Err(self.unfinished("the embedded LLVM IR"))
@@ -157,7 +195,7 @@ impl<'a> Reader<'a, '_> {
         let mut key = "";
         let mut section = self.lines.at;
         let text = self.lines.text;
-        let close = |header: &mut Header<'a>, key: &str, from: usize, to: usize| {
+        let close = |header: &mut Header<'a>, key: &'a str, from: usize, to: usize| {
             let body = text.get(from..to).unwrap_or("");
             match key {
                 "registers" => header.registers = body,
@@ -166,7 +204,25 @@ impl<'a> Reader<'a, '_> {
                 "constants" => header.constants = body,
                 "jumpTable" => header.tables = body,
                 "frameInfo" => header.frame = body,
-                _ => {}
+                // What the allocator may change, or what only debuggers and verifiers read.
+                ""
+                | "name"
+                | "liveins"
+                | "tracksRegLiveness"
+                | "tracksDebugUserValues"
+                | "debugInstrRef"
+                | "failsVerification"
+                | "callSites"
+                | "debugValueSubstitutions"
+                | "isSSA"
+                | "noPhis"
+                | "noVRegs"
+                | "hasFakeUses"
+                | "legalized"
+                | "regBankSelected"
+                | "selected"
+                | "failedISel" => {}
+                other => header.others.push((other, body)),
             }
         };
         while let Some(line) = self.lines.next() {
@@ -198,27 +254,24 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn body(&mut self, name: &str, header: &Header<'_>, first: TextLine<'a>) -> Result<Function, Error> {
-        let mut function = empty(name, Arc::clone(&self.source));
-        let immutable = frame(header, &mut function);
+        let mut function = empty(name, Arc::clone(&self.source), self.module);
+        let attributes = self.framed.get(name).copied().unwrap_or_default();
+        let frame = frame(header, attributes, &mut function);
         function.tables = jump_tables(header.tables);
-        let framed = match self.framed.get(name) {
-            Some(FramePointer::Always) => true,
-            Some(FramePointer::WithCalls) => header.frame.contains("hasCalls:        true"),
-            None => false,
-        };
-        if framed || header.stack.contains("variable-sized") {
-            function.reserved.push(FRAME_POINTER);
+        if header.others.iter().any(|(key, text)| *key == "exposesReturnsTwice" && text.contains("true")) {
+            // A slot that was used again before the second return holds something else then.
+            function.gap = Some((first.number, "a call that may return twice".to_string()));
         }
         let start = Lines { text: self.lines.text, at: self.lines.at, number: self.lines.number };
         let landing = landing_pads(start);
         let mut blocks: Vec<Block> = Vec::new();
         let mut begun = 0usize;
-        let mut lifter = Lifter::new(self.names, &mut self.opcodes, &mut function, &immutable, &landing);
+        let mut lifter = Lifter::new(self.names, &mut self.opcodes, &mut function, &frame, &landing);
         for object in lifter.function.objects.iter().filter(|o| o.name.starts_with("%const.")) {
-            lifter.constants.insert(lifter.names.intern(&object.name), content(&object.description));
+            lifter.constants.insert(lifter.names.intern(&object.name), constant(&object.description));
         }
         for (number, class) in register_classes(header.registers) {
-            lifter.declare(number, registers::class(class));
+            lifter.declare(number, registers::class_bits(class));
         }
         if header.registers.trim().is_empty() {
             declare_from_body(Lines { ..start_of(&self.lines) }, &mut lifter);
@@ -258,6 +311,10 @@ impl<'a> Reader<'a, '_> {
         }
         finish_block(&mut lifter, &mut blocks, &mut begun, None);
         let indirect = std::mem::take(&mut lifter.indirect);
+        let (redefines, untied) = (lifter.redefines, lifter.untied);
+        let phis = blocks.iter().any(|block| !block.phis.is_empty());
+        self.is_ssa |= !redefines && (untied || phis);
+        function.may_reorder = !redefines;
         let Some(end) = ended else { return Err(self.unfinished("a function")) };
         function.text = (first.start as u32, (end.start + end.text.len()) as u32);
         function.blocks = blocks;
@@ -279,7 +336,7 @@ fn shorten(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn empty(name: &str, source: Arc<str>) -> Function {
+fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
     Function {
         name: name.to_string(),
         target: &X86_64,
@@ -297,6 +354,9 @@ fn empty(name: &str, source: Arc<str>) -> Function {
         lanes: Vec::new(),
         terms: Vec::new(),
         gap: None,
+        violation: None,
+        module,
+        may_reorder: false,
     }
 }
 
@@ -381,7 +441,7 @@ fn declare_from_body(mut lines: Lines<'_>, lifter: &mut Lifter<'_>) {
             }
             if let Some(class) = rest.strip_prefix(':') {
                 let end = class.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(class.len());
-                lifter.declare(number, registers::class(&class[..end]));
+                lifter.declare(number, registers::class_bits(&class[..end]));
             }
         }
     }
@@ -396,25 +456,64 @@ fn items(section: &str) -> impl Iterator<Item = FxHashMap<&str, &str>> {
 }
 
 /// What a constant holds, from its text: `value: '<4 x i32> zeroinitializer' alignment: 16`.
-fn content(description: &str) -> Content {
+fn constant(description: &str) -> Constant {
     let value = description.split_once("value: ").map_or("", |(_, rest)| rest);
-    let value = value.split(" alignment:").next().unwrap_or("").trim_matches('\'');
+    let (value, rest) = value.rsplit_once(" alignment: ").unwrap_or((value, ""));
+    let alignment = rest.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let value = value.split(" isTargetSpecific:").next().unwrap_or("").trim_matches('\'');
+    let bits = constant_bits(value);
     if value.ends_with(" zeroinitializer") || value == "double 0.000000e+00" || value == "float 0.000000e+00" {
-        return Content::Zeros;
+        return Constant { content: Content::Zeros, bits, alignment };
     }
     let elements = value.split_once("> <").map_or("", |(_, rest)| rest.trim_end_matches('>'));
     let ones = !elements.is_empty() && elements.split(", ").all(|e| e.starts_with('i') && e.ends_with(" -1"));
-    if ones { Content::Ones } else { Content::Other }
+    Constant { content: if ones { Content::Ones } else { Content::Other }, bits, alignment }
 }
 
-/// Spill slots and objects; returns the fixed objects that never change.
-fn frame(header: &Header<'_>, function: &mut Function) -> FxHashSet<i64> {
-    let mut immutable = FxHashSet::default();
+/// Width of the type that a constant's text begins with; 0 if it is not known.
+fn constant_bits(value: &str) -> u32 {
+    let scalar = |name: &str| match name {
+        "half" | "bfloat" => 16,
+        "float" => 32,
+        "double" => 64,
+        "fp128" => 128,
+        other => other.strip_prefix('i').and_then(|n| n.parse().ok()).filter(|n| n % 8 == 0).unwrap_or(0),
+    };
+    if let Some(vector) = value.strip_prefix('<') {
+        let Some((count, rest)) = vector.split_once(" x ") else { return 0 };
+        let Some((element, _)) = rest.split_once('>') else { return 0 };
+        return count.parse::<u32>().ok().and_then(|n| n.checked_mul(scalar(element))).unwrap_or(0);
+    }
+    scalar(value.split(' ').next().unwrap_or(""))
+}
+
+/// The fields of an item that both functions must agree on.
+fn description(item: &FxHashMap<&str, &str>) -> String {
+    let mut fields: Vec<(&str, &str)> = item.iter().map(|(k, v)| (*k, *v)).collect();
+    fields.retain(|(key, _)| *key != "id" && !key.starts_with("debug-info"));
+    fields.sort_unstable();
+    let fields: Vec<String> = fields.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    fields.join(", ")
+}
+
+/// Spill slots, objects, and which registers the frame needs.
+fn frame(header: &Header<'_>, attributes: Attributes, function: &mut Function) -> Frame {
+    let mut frame = Frame::default();
+    let number = |item: &FxHashMap<&str, &str>, key: &str| item.get(key).and_then(|n| n.parse::<u64>().ok());
+    let mut names: FxHashSet<String> = FxHashSet::default();
+    let (mut largest, mut largest_spill) = (1, 1);
     for item in items(header.stack) {
-        let Some(id) = item.get("id").and_then(|id| id.parse::<u32>().ok()) else { continue };
-        let size: u64 = item.get("size").and_then(|s| s.parse().ok()).unwrap_or(0);
+        let id = item.get("id").and_then(|id| id.parse::<u32>().ok());
+        let Some(id) = id.filter(|id| names.insert(format!("%stack.{id}"))) else {
+            function.gap = Some((0, "a stack object has no number, or that of another".to_string()));
+            continue;
+        };
+        let size = number(&item, "size").unwrap_or(0);
+        let alignment = number(&item, "alignment").unwrap_or(1);
         let kind = item.get("type").copied().unwrap_or("default");
         if kind == "spill-slot" {
+            largest_spill = largest_spill.max(alignment);
+            frame.alignments.insert(id, alignment);
             if id < 1_000_000 && size > 0 && size <= 4096 {
                 if function.slots.len() <= id as usize {
                     function.slots.resize(id as usize + 1, 0);
@@ -424,27 +523,69 @@ fn frame(header: &Header<'_>, function: &mut Function) -> FxHashSet<i64> {
                 function.gap = Some((0, format!("spill slot {id} has an impossible number or size")));
             }
         } else {
-            let description = format!("{kind}, {size} bytes");
-            function.objects.push(Object { name: format!("%stack.{id}"), description });
+            largest = largest.max(alignment);
+            function.objects.push(Object { name: format!("%stack.{id}"), description: description(&item) });
         }
     }
     for item in items(header.fixed) {
-        let Some(id) = item.get("id").and_then(|id| id.parse::<i64>().ok()) else { continue };
+        let id = item.get("id").and_then(|id| id.parse::<i64>().ok());
+        let Some(id) = id.filter(|id| names.insert(format!("%fixed-stack.{id}"))) else {
+            function.gap = Some((0, "a fixed stack object has no number, or that of another".to_string()));
+            continue;
+        };
         if item.get("isImmutable").is_some_and(|value| *value == "true") {
-            immutable.insert(id);
+            frame.immutable.insert(id, number(&item, "size").unwrap_or(0));
         }
-        let field = |key: &str| item.get(key).copied().unwrap_or("0");
-        let description =
-            format!("at {}, {} bytes, immutable: {}", field("offset"), field("size"), immutable.contains(&id));
-        function.objects.push(Object { name: format!("%fixed-stack.{id}"), description });
+        function.objects.push(Object { name: format!("%fixed-stack.{id}"), description: description(&item) });
     }
     for item in header.constants.split("- id:").skip(1) {
         let (id, rest) = item.trim_start().split_once(['\n', ',']).unwrap_or((item, ""));
         let description = rest.split_whitespace().collect::<Vec<&str>>().join(" ");
-        function.objects.push(Object { name: format!("%const.{}", id.trim()), description });
+        let name = format!("%const.{}", id.trim());
+        if !names.insert(name.clone()) {
+            function.gap = Some((0, format!("{name} is there twice")));
+        }
+        function.objects.push(Object { name, description });
+    }
+    let mut info: Vec<(&str, &str)> = header.frame.lines().filter_map(|line| line.split_once(':')).collect();
+    info.iter_mut().for_each(|(key, value)| (*key, *value) = (key.trim(), value.trim()));
+    let get = |key: &str| info.iter().find(|(k, _)| *k == key).map(|(_, value)| *value);
+    let is = |key: &str| get(key) == Some("true");
+    let whole = get("maxAlignment").and_then(|n| n.parse::<u64>().ok()).unwrap_or(1);
+    // What only spill slots need came too late to reserve a register for.
+    let needed = if whole > largest_spill { whole } else { largest };
+    frame.realigned = attributes.realigned || needed > 16 && !attributes.unaligned;
+    let variable = header.stack.contains("variable-sized") || is("hasOpaqueSPAdjustment");
+    let framed = match attributes.frame_pointer {
+        Some(FramePointer::Always) => true,
+        Some(FramePointer::WithCalls) => is("hasCalls"),
+        None => false,
+    };
+    let special = ["isFrameAddressTaken", "hasStackMap", "hasPatchPoint"].into_iter().any(is)
+        || header.others.iter().any(|(key, text)| {
+            let key = ["callsUnwindInit", "callsEHReturn", "hasEHFunclets"].contains(key);
+            key && text.contains("true") || text.contains("hasPreallocatedCall: true")
+        });
+    // X86FrameLowering::hasFP and X86RegisterInfo::hasBasePointer.
+    if framed || variable || special || frame.realigned {
+        function.reserved.push(FRAME_POINTER);
+    }
+    if frame.realigned && variable {
+        function.reserved.push(BASE_POINTER);
+    }
+    for (key, value) in info.into_iter().filter(|(key, _)| *key != "maxAlignment") {
+        function.objects.push(Object { name: format!("frameInfo {key}"), description: value.to_string() });
+    }
+    for (key, text) in &header.others {
+        let description = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        function.objects.push(Object { name: key.to_string(), description });
+    }
+    if let Some((kind, _)) = header.tables.split_once("entries:") {
+        let description = kind.split_whitespace().collect::<Vec<&str>>().join(" ");
+        function.objects.push(Object { name: "jumpTable".to_string(), description });
     }
     function.objects.sort();
-    immutable
+    frame
 }
 
 fn jump_tables(section: &str) -> Vec<Vec<u32>> {

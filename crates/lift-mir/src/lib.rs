@@ -4,6 +4,7 @@
 
 mod error;
 mod registers;
+mod table;
 mod operand;
 mod opcode;
 mod lift;

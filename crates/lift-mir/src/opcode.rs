@@ -4,8 +4,6 @@
 //! numbers and memory. An opcode that is not recognised here is not an error: it is an uninterpreted function of all it
 //! reads, and an event. So a missing row loses proofs, a wrong row loses soundness.
 
-use crate::operand::Operand;
-
 /// How the two sources of an operation are given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
@@ -446,66 +444,6 @@ pub fn register_form(opcode: &str) -> Option<String> {
     // TCRETURNmi64, CALL64m_NT, VFMADD213SDZm_Int and such.
     let at = opcode.rfind("m_").or_else(|| opcode.rfind("mi"))?;
     Some(format!("{}r{}", &opcode[..at], &opcode[at + 1..]))
-}
-
-/// Does the register form read as many bits as the load brings, and not a vector register?
-pub fn loads_scalar(opcode: &str) -> bool {
-    let name = opcode.strip_prefix('V').unwrap_or(opcode);
-    [
-        "CVTSI", "CVTUSI", "POPCNT", "LZCNT", "TZCNT", "BSF", "BSR", "ANDN", "BEXTR", "BZHI", "BLS", "PDEP", "PEXT",
-        "MULX", "RORX", "SARX", "SHLX", "SHRX", "CRC32", "ADCX", "ADOX", "PUSH", "CALL", "JMP", "TAILJMP", "TCRETURN",
-        "MUL1", "MUL3", "MUL6", "MUL8", "IMUL", "DIV1", "DIV3", "DIV6", "DIV8", "IDIV",
-    ]
-    .iter()
-    .any(|prefix| name.starts_with(prefix))
-}
-
-/// Widths that a scalar floating-point operation reads and yields: only the low part of vector registers.
-pub fn scalar_float(opcode: &str) -> Option<(u16, u16)> {
-    let name = opcode.strip_prefix('V').unwrap_or(opcode);
-    if name.contains("_Int") {
-        return None;
-    }
-    let conversions = [
-        ("CVTSD2SS", 64, 32),
-        ("CVTSS2SD", 32, 64),
-        ("CVTSD2SI", 64, 64),
-        ("CVTTSD2SI", 64, 64),
-        ("CVTSS2SI", 32, 64),
-        ("CVTTSS2SI", 32, 64),
-    ];
-    if let Some((_, read, yielded)) = conversions.iter().find(|(stem, ..)| name.starts_with(stem)) {
-        return Some((*read, *yielded));
-    }
-    let stem = ["ADDS", "SUBS", "MULS", "DIVS", "MAXS", "MINS", "MAXCS", "MINCS", "SQRTS", "CMPS", "UCOMIS", "COMIS"]
-        .iter()
-        .find_map(|stem| name.strip_prefix(stem))?;
-    match stem.as_bytes() {
-        [b'S', b'r' | b'm', ..] => Some((32, 32)),
-        [b'D', b'r' | b'm', ..] => Some((64, 64)),
-        _ => None,
-    }
-}
-
-/// Does the hardware have one register for the result and the first source? Only for opcodes whose meaning is not known.
-pub fn writes_first_source(opcode: &str, used: &[Operand]) -> bool {
-    let starts = |all: &[&str]| all.iter().any(|start| opcode.starts_with(start));
-    if starts(&["VFMADD", "VFMSUB", "VFNMADD", "VFNMSUB", "VPTERNLOG", "VPERMT2", "VPERMI2", "VPDP"]) {
-        return true;
-    }
-    if starts(&["V", "K"]) {
-        return false;
-    }
-    if starts(&["BTS", "BTR", "BTC", "BSWAP", "CRC32", "ADCX", "ADOX", "PSLL", "PSRL", "PSRA"]) {
-        return true;
-    }
-    if starts(&["IMUL"]) {
-        return opcode.ends_with("rr") || opcode.ends_with("rm");
-    }
-    // Legacy vector operations on two sources; the register may be a scalar one only on the right.
-    let vector = |o: &Operand| matches!(o, Operand::Register(lane, _) if crate::registers::is_vector(lane.location));
-    let source = |o: &Operand| matches!(o, Operand::Register(..) | Operand::Stack(_) | Operand::NoRegister);
-    matches!(used, [first, second, ..] if vector(first) && source(second))
 }
 
 #[cfg(test)]

@@ -33,8 +33,8 @@ pub enum Operand {
     Subregister(u16, u16),
     /// Something known by its text, and a number added to it.
     Text(Symbol, i64),
-    /// A register mask.
-    Mask(machine::Mask),
+    /// A register mask, and its text.
+    Mask(machine::Mask, Symbol),
 }
 
 /// How an instruction touches memory, as its memory operands say.
@@ -70,8 +70,8 @@ pub struct Line {
     pub memory: Vec<MemoryOperand>,
     /// Did a memory operand make no sense?
     pub strange_memory: bool,
-    /// Classes that were mentioned, with the number of the virtual register.
-    pub classes: Vec<(u32, registers::Class)>,
+    /// Widths of classes that were mentioned, with the number of the virtual register.
+    pub classes: Vec<(u32, u16)>,
 }
 
 /// A position in a line.
@@ -285,7 +285,7 @@ impl<'a> Cursor<'a> {
             }
             if self.eat(b':') {
                 let class = self.take_while(|b| b.is_ascii_alphanumeric() || b == b'_');
-                line.classes.push((number, registers::class(class)));
+                line.classes.push((number, registers::class_bits(class)));
                 if self.eat(b'(') {
                     self.take_while(|b| b != b')');
                     self.eat(b')');
@@ -431,16 +431,8 @@ impl<'a> Cursor<'a> {
         if text.is_empty() {
             return Err(self.error("expected an operand"));
         }
-        if text.starts_with("csr_") {
-            let mask = match text {
-                "csr_64" => machine::Mask::Known(registers::SYSTEM_V),
-                "csr_noregs" => machine::Mask::Known(registers::NOTHING),
-                _ => machine::Mask::Unknown,
-            };
-            return Ok(Operand::Mask(mask));
-        }
-        if text.starts_with("CustomRegMask") {
-            return Ok(Operand::Mask(machine::Mask::Unknown));
+        if text.starts_with("csr_") || text.starts_with("CustomRegMask") {
+            return Ok(Operand::Mask(registers::mask(text), self.names.intern(text)));
         }
         Ok(Operand::Text(self.names.intern(text), 0))
     }

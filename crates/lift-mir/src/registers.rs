@@ -1,5 +1,6 @@
 //! The registers of x86-64: which share storage, how wide they are, what calls preserve.
 
+use crate::table;
 use machine::{Lane, Location, Target, Unit};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -10,10 +11,8 @@ pub const FLAGS: u32 = 64;
 pub const STACK_POINTER: u32 = 4;
 /// Unit of the frame pointer.
 pub const FRAME_POINTER: u32 = 5;
-/// Mask of the System V calling convention in [`Target::masks`].
-pub const SYSTEM_V: u16 = 0;
-/// Mask that preserves only the stack pointer.
-pub const NOTHING: u16 = 1;
+/// Unit of the base pointer of realigned frames.
+pub const BASE_POINTER: u32 = 3;
 
 const LEGACY: [&str; 8] = ["ax", "cx", "dx", "bx", "sp", "bp", "si", "di"];
 const WIDE: [&str; 8] = ["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"];
@@ -73,13 +72,35 @@ pub static X86_64: LazyLock<Target> = LazyLock::new(|| {
         }
     }
     let reserved: Vec<u32> = (0..160).filter(|u| units[*u as usize].reserved).collect();
-    // rbx, rbp, r12 to r15; the control registers keep their values too.
+    // A unit is preserved if its widest register is; the control registers always keep their values.
     let control = |name: &str| (0..160u32).find(|u| units[*u as usize].name == name);
-    let mut system_v = vec![3, 5, 12, 13, 14, 15];
-    system_v.extend(["mxcsr", "fpcw"].into_iter().filter_map(control));
-    system_v.extend(&reserved);
-    Target { units, masks: vec![system_v, reserved] }
+    let whole = |name: &str| lane(name).filter(|l| l.bits == units[unit_of(*l)].bits).map(|l| unit_of(l) as u32);
+    let masks = table::masks().map(|(_, kept)| {
+        let mut mask: Vec<u32> = kept.filter_map(whole).collect();
+        mask.extend(["mxcsr", "fpcw"].into_iter().filter_map(control));
+        mask.extend(&reserved);
+        mask.sort_unstable();
+        mask.dedup();
+        mask
+    });
+    let masks = masks.collect();
+    Target { units, masks }
 });
+
+fn unit_of(lane: Lane) -> usize {
+    match lane.location.place() {
+        machine::Place::Physical(unit) => unit as usize,
+        _ => 0,
+    }
+}
+
+static MASKS: LazyLock<FxHashMap<&'static str, u16>> =
+    LazyLock::new(|| table::masks().enumerate().map(|(i, (name, _))| (name, i as u16)).collect());
+
+/// A mask by name, as an index of [`Target::masks`].
+pub fn mask(name: &str) -> machine::Mask {
+    MASKS.get(name).map_or(machine::Mask::Unknown, |index| machine::Mask::Known(*index))
+}
 
 /// Names in the static table live as long as the program; there are fewer than a hundred.
 fn leak(name: String) -> &'static str {
@@ -150,40 +171,9 @@ pub fn subregister(name: &str) -> Option<(u16, u16)> {
     })
 }
 
-/// What a register class says of its registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Class {
-    /// Width of the values.
-    pub bits: u16,
-    /// Does a value fill only the low part of a vector register?
-    pub narrow: bool,
-}
-
-/// A register class by name.
-pub fn class(name: &str) -> Class {
-    Class { bits: class_bits(name), narrow: name.starts_with("fr") }
-}
-
-fn class_bits(class: &str) -> u16 {
-    let after = |prefix: &str| -> Option<u16> {
-        let rest = class.strip_prefix(prefix)?;
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        rest[..digits].parse().ok()
-    };
-    if let Some(bits) = after("gr").or_else(|| after("fr")).or_else(|| after("vr")).or_else(|| after("low")) {
-        return bits;
-    }
-    if let Some(bits) = after("rfp") {
-        // The x87 stack holds extended precision whatever the class says, but only this much is meant.
-        return bits;
-    }
-    if class.starts_with("vk") {
-        return 64;
-    }
-    if class.starts_with("ccr") {
-        return 32;
-    }
-    512
+/// Width of the registers of a class.
+pub fn class_bits(class: &str) -> u16 {
+    table::class_named(class).map_or(512, |class| class.bits)
 }
 
 #[cfg(test)]
@@ -206,14 +196,15 @@ mod tests {
     #[test]
     fn classes_have_widths() {
         let widths = ["gr8", "gr64_with_sub_8bit", "fr32", "vr128", "low32_addr_access", "vk16wm", "rfp80"];
-        assert_eq!(widths.map(class_bits), [8, 64, 32, 128, 32, 64, 80]);
+        assert_eq!(widths.map(class_bits), [8, 64, 32, 128, 32, 16, 80]);
     }
 
     #[test]
     fn calls_preserve_six_registers_and_the_stack_pointer() {
-        let kept = &X86_64.masks[usize::from(SYSTEM_V)];
+        let machine::Mask::Known(index) = mask("csr_64") else { panic!("there is one") };
+        let kept = &X86_64.masks[usize::from(index)];
         let names: Vec<&str> =
             kept.iter().map(|u| X86_64.units[*u as usize].name).filter(|n| n.starts_with('r')).collect();
-        assert_eq!(names, ["rbx", "rbp", "r12", "r13", "r14", "r15", "rsp", "rip", "riz"]);
+        assert_eq!(names, ["rbx", "rsp", "rbp", "r12", "r13", "r14", "r15", "rip", "riz"]);
     }
 }

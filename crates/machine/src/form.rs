@@ -165,6 +165,8 @@ pub enum Effect {
 pub enum MemoryKind {
     /// Contents never change and the access cannot fault.
     Immutable,
+    /// Contents never change, as far as the program says, but the access may fault.
+    Invariant,
     /// An ordinary access.
     Plain,
     /// Volatile, atomic, or unknown: an event.
@@ -367,6 +369,12 @@ pub struct Function {
     pub terms: Vec<(i64, Arg)>,
     /// The first thing that could not be given a meaning: line and what.
     pub gap: Option<(u32, String)>,
+    /// The first instruction that breaks a constraint of the machine: line and what.
+    pub violation: Option<(u32, String)>,
+    /// The module that the function belongs to, as text: attributes, globals.
+    pub module: Option<Symbol>,
+    /// As the original: may a later pass have brought loads and stores into another order?
+    pub may_reorder: bool,
 }
 
 impl Function {

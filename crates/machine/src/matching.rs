@@ -7,8 +7,8 @@
 //! Looser than plain congruence are:
 //! - a value of the original that does not matter equals anything, but the same thing each time;
 //! - arguments that commute, and the terms of a sum, may be paired in any order;
-//! - a load may see another version of memory if the stores between do not touch its bytes; where that does not follow
-//!   from the addresses it is noted in [`Memory::unaliased`].
+//! - where the program may have been reordered, a load may see another version of memory if the stores between do not
+//!   touch its bytes; where that does not follow from the addresses it is noted in [`Memory::unaliased`].
 
 use crate::run::{EventKind, Run, SET};
 use crate::values::{IMMUTABLE, Id, Ids, Kind, Terms, Values};
@@ -57,10 +57,19 @@ pub struct Mismatch {
 pub struct Memory {
     known: FxHashMap<(Id, Id), bool>,
     bound: FxHashMap<u32, Vec<(u16, u16, Id)>>,
+    /// May a load have changed places with stores?
+    may_reorder: bool,
     /// Loads and stores, as instructions of the original, that were taken not to overlap.
     pub unaliased: Vec<(u32, u32)>,
     /// Was an order of floating-point arguments ignored?
     pub nan_payload: bool,
+}
+
+impl Memory {
+    /// Nothing compared yet. If loads and stores are not known to have been reordered, each load sees its own version.
+    pub fn new(may_reorder: bool) -> Memory {
+        Memory { may_reorder, ..Memory::default() }
+    }
 }
 
 /// Compares values of two runs.
@@ -397,7 +406,7 @@ impl<'a, H: Hypotheses> Matcher<'a, H> {
         if x == y {
             return true;
         }
-        if x == IMMUTABLE || y == IMMUTABLE || self.values.arity(load) == 0 {
+        if !self.memory.may_reorder || x == IMMUTABLE || y == IMMUTABLE || self.values.arity(load) == 0 {
             return false;
         }
         let (before, after) = (set_of(self.original, x), set_of(self.candidate, y));

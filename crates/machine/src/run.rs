@@ -154,6 +154,29 @@ pub struct Event {
     pub instruction: u32,
 }
 
+/// Something that may fault.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What is computed.
+    pub value: Id,
+    /// Which instruction does it.
+    pub instruction: u32,
+    /// Number of events before.
+    pub events: usize,
+    /// Number of events before that are not plain stores.
+    pub barriers: usize,
+    /// Number of ways out before.
+    pub exits: usize,
+}
+
+impl Fault {
+    /// Does it happen at the same time as another, as far as the world can see? Where the program may have been
+    /// reordered, plain stores do not count.
+    pub fn is_when(&self, other: &Fault, may_reorder: bool) -> bool {
+        self.barriers == other.barriers && self.exits == other.exits && (may_reorder || self.events == other.events)
+    }
+}
+
 /// A way out of a block.
 #[derive(Clone, Debug)]
 pub struct Leaving {
@@ -183,8 +206,8 @@ pub struct Run {
     pub leaving: Vec<Leaving>,
     /// States that the ways out refer to.
     pub states: Vec<Rc<State>>,
-    /// Plain loads and other things that may fault, and the instruction.
-    pub faultable: Vec<(Id, u32)>,
+    /// Plain loads and other things that may fault.
+    pub faultable: Vec<Fault>,
     /// Applications and loads, and the instruction that computed them first.
     producers: Vec<(Id, u32)>,
     /// Sets of events that are no prefix of the original's: version `SET + i`.
@@ -213,8 +236,17 @@ pub fn execute(
     state: State,
     order: Option<&Order>,
 ) -> Run {
-    let mut executor =
-        Executor { values, function, side, state, run: Run::default(), order, instruction: 0, shared: false };
+    let mut executor = Executor {
+        values,
+        function,
+        side,
+        state,
+        run: Run::default(),
+        order,
+        instruction: 0,
+        shared: false,
+        barriers: 0,
+    };
     executor.block(block);
     executor.run
 }
@@ -229,6 +261,8 @@ struct Executor<'a> {
     instruction: u32,
     /// Does an exit refer to the current state?
     shared: bool,
+    /// Events so far that are not plain stores.
+    barriers: usize,
 }
 
 impl Executor<'_> {
@@ -389,14 +423,20 @@ impl Executor<'_> {
         let id = self.values.apply(name, commute, &args);
         self.run.producers.push((id, self.instruction));
         if effect != Effect::Pure {
-            self.run.faultable.push((id, self.instruction));
+            self.may_fault(id);
         }
         id
+    }
+
+    fn may_fault(&mut self, value: Id) {
+        let (events, exits) = (self.run.events.len(), self.run.leaving.len());
+        self.run.faultable.push(Fault { value, instruction: self.instruction, events, barriers: self.barriers, exits });
     }
 
     fn event(&mut self, kind: EventKind, args: Ids) -> Id {
         let count = self.run.events.len();
         let number = self.order.and_then(|order| order.get(count).copied()).unwrap_or(count as u32);
+        self.barriers += usize::from(!matches!(kind, EventKind::Store(_)));
         self.run.events.push(Event { kind, args, instruction: self.instruction });
         self.values.event(number)
     }
@@ -414,11 +454,17 @@ impl Executor<'_> {
                 self.run.producers.push((id, self.instruction));
                 id
             }
+            MemoryKind::Invariant => {
+                let id = self.values.load(bits, IMMUTABLE, address, segment);
+                self.run.producers.push((id, self.instruction));
+                self.may_fault(id);
+                id
+            }
             MemoryKind::Plain => {
                 let version = self.version();
                 let id = self.values.load(bits, version, address, segment);
                 self.run.producers.push((id, self.instruction));
-                self.run.faultable.push((id, self.instruction));
+                self.may_fault(id);
                 id
             }
         }

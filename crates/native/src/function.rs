@@ -1,13 +1,12 @@
-//! One run of a whole function with memory at chosen addresses.
+//! One run of a whole function with memory at chosen addresses, in a sandbox.
 
-use crate::child::{self, Mapping};
-use crate::region::{PAGE, Region};
-use crate::runner::{Child, Waited, prepare};
+use crate::region::PAGE;
+use crate::sandbox::{Limits, Processor, Sandbox, Segment, Stop};
 use crate::state::{Fault, NativeError, Outcome, Signal, State};
-use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::FileExt;
 use std::time::Duration;
+
+/// Most memory of one run.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A piece of the function's memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,61 +44,52 @@ pub struct FunctionRun {
     pub limit: Duration,
 }
 
-/// Pages of one access, in a file that both processes map.
+/// Pages of one access.
 struct Span {
     start: u64,
     end: u64,
     access: Access,
-    offset: u64,
 }
 
-/// Runs a function in a child of its own. On return the memory of the outcome holds the blocks' content, one
+/// Where the function returns to: far below everything that is worth an address.
+const FINISH: u64 = Sandbox::LOWEST;
+
+/// Runs a function in a sandbox of its own. On return the memory of the outcome holds the blocks' content, one
 /// after another in the order given.
 pub fn run_function(run: &FunctionRun) -> Result<Outcome, NativeError> {
-    let mut region = Region::new(1, 0)?;
-    prepare(&mut region);
-    let control = region.control();
-    (control.state, control.entry) = (run.state, run.entry);
-    let finish = control.finish;
-
-    let file = memory_file()?;
-    let spans = spans(&run.blocks)?;
-    for block in &run.blocks {
-        write(&file, &spans, block.address, &block.bytes)?;
-    }
-    write(&file, &spans, run.state.general[4], &finish.to_le_bytes())?;
-    let mappings: Vec<Mapping> = spans.iter().map(|span| mapping(&file, span)).collect();
-
-    let child = Child::start(|_, answers| {
-        let ready = mappings.iter().all(child::map) && child::confine(&region);
-        if ready {
-            child::run_once(&mut region);
-            // SAFETY: writes one byte from a buffer of one byte.
-            unsafe { libc::write(answers, [1u8].as_ptr().cast(), 1) };
+    let mut segments = vec![Segment { address: FINISH, bytes: vec![0xcc], access: Access::Execute }];
+    for span in spans(&run.blocks)? {
+        let length = usize::try_from(span.end - span.start).map_err(|_| NativeError::TooLarge)?;
+        let mut bytes = vec![0; length];
+        for block in run.blocks.iter().filter(|b| (span.start..span.end).contains(&b.address)) {
+            let at = (block.address - span.start) as usize;
+            bytes[at..at + block.bytes.len()].copy_from_slice(&block.bytes);
         }
-        child::leave(1);
-    })?;
-    let waited = child.wait(run.limit);
-    drop(child);
-    Ok(match waited {
-        Waited::TimedOut => Outcome::Timeout,
-        Waited::Died => Outcome::Killed,
-        Waited::Answered => {
-            let control = region.control();
-            match Signal::of_number(control.signal) {
-                Some(signal) => Outcome::Fault(Fault { signal, address: control.fault_address }),
-                None => Outcome::Done { state: control.state, memory: read_all(&file, &spans, &run.blocks)? },
+        segments.push(Segment { address: span.start, bytes, access: span.access });
+    }
+    let mut sandbox = Sandbox::start(&segments)?;
+    sandbox.write(run.state.general[4], &FINISH.to_le_bytes())?;
+    let State { general, flags, vector, .. } = run.state;
+    let start = Processor { general, flags, vectors: vector, rip: run.entry, ..Processor::default() };
+    sandbox.set_processor(&start)?;
+    let limits = Limits { processor: run.limit, clock: run.limit.max(Duration::from_secs(1)) * 10 };
+    let outcome = match sandbox.run(limits) {
+        Err(NativeError::Killed) => Outcome::Killed,
+        Err(NativeError::Busy) => Outcome::Timeout,
+        Err(error) => return Err(error),
+        Ok(Stop::OutOfTime) => Outcome::Timeout,
+        Ok(Stop::Fault(fault)) => Outcome::Fault(fault),
+        Ok(Stop::Trap) => {
+            let end = sandbox.processor()?;
+            if end.rip != FINISH + 1 {
+                return Ok(Outcome::Fault(Fault { signal: Signal::Trap, address: end.rip }));
             }
+            let mut state = State::default();
+            (state.general, state.flags, state.vector) = (end.general, end.flags, end.vectors);
+            Outcome::Done { state, memory: read_all(&mut sandbox, &run.blocks)? }
         }
-    })
-}
-
-fn memory_file() -> Result<File, NativeError> {
-    // SAFETY: a NUL-terminated name and a flag; the descriptor is new and owned by the `File` from here on.
-    unsafe {
-        let fd = libc::memfd_create(c"lockstep".as_ptr(), libc::MFD_CLOEXEC);
-        if fd < 0 { Err(NativeError::last("make a memory file")) } else { Ok(File::from_raw_fd(fd)) }
-    }
+    };
+    Ok(outcome)
 }
 
 /// Pages covered by the blocks, merged where they touch.
@@ -115,58 +105,19 @@ fn spans(blocks: &[Block]) -> Result<Vec<Span>, NativeError> {
         match spans.last_mut() {
             Some(last) if last.access == block.access && start <= last.end => last.end = last.end.max(end),
             Some(last) if start < last.end => return Err(NativeError::TooLarge),
-            _ => spans.push(Span { start, end, access: block.access, offset: 0 }),
+            _ => spans.push(Span { start, end, access: block.access }),
         }
     }
-    let mut offset = 0;
-    for span in &mut spans {
-        span.offset = offset;
-        offset += span.end - span.start;
-    }
-    Ok(spans)
+    let total: u64 = spans.iter().map(|span| span.end - span.start).fold(0, u64::saturating_add);
+    if total > MOST_BYTES { Err(NativeError::TooLarge) } else { Ok(spans) }
 }
 
-fn mapping(file: &File, span: &Span) -> Mapping {
-    let protection = libc::PROT_READ
-        | match span.access {
-            Access::Read => 0,
-            Access::Write => libc::PROT_WRITE,
-            Access::Execute => libc::PROT_EXEC,
-        };
-    Mapping {
-        address: span.start,
-        length: (span.end - span.start) as usize,
-        protection,
-        file: Some((file.as_raw_fd(), span.offset as i64)),
-    }
-}
-
-/// Offset in the file of an address that some span covers.
-fn place(spans: &[Span], address: u64) -> Result<u64, NativeError> {
-    spans
-        .iter()
-        .find(|span| (span.start..span.end).contains(&address))
-        .map(|span| span.offset + (address - span.start))
-        .ok_or(NativeError::TooLarge)
-}
-
-fn write(file: &File, spans: &[Span], address: u64, bytes: &[u8]) -> Result<(), NativeError> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    let total = spans.last().map_or(0, |span| span.offset + (span.end - span.start));
-    file.set_len(total).map_err(|error| NativeError::System { what: "size a memory file", error })?;
-    file.write_all_at(bytes, place(spans, address)?)
-        .map_err(|error| NativeError::System { what: "write memory", error })
-}
-
-fn read_all(file: &File, spans: &[Span], blocks: &[Block]) -> Result<Vec<u8>, NativeError> {
+fn read_all(sandbox: &mut Sandbox, blocks: &[Block]) -> Result<Vec<u8>, NativeError> {
     let mut out = Vec::new();
     for block in blocks.iter().filter(|block| !block.bytes.is_empty()) {
         let at = out.len();
         out.resize(at + block.bytes.len(), 0);
-        file.read_exact_at(&mut out[at..], place(spans, block.address)?)
-            .map_err(|error| NativeError::System { what: "read memory", error })?;
+        sandbox.read(block.address, &mut out[at..])?;
     }
     Ok(out)
 }

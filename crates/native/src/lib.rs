@@ -18,7 +18,9 @@ mod trampoline;
 mod child;
 mod runner;
 mod function;
+mod sandbox;
 
 pub use function::{Access, Block, FunctionRun, run_function};
 pub use runner::{Runner, Scratch, run_batch};
+pub use sandbox::{Limits, Processor, Sandbox, Segment, Stop, Vectors};
 pub use state::{Fault, Input, NativeError, Outcome, Signal, State};

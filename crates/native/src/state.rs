@@ -100,6 +100,12 @@ pub enum NativeError {
     },
     /// The code or the number of states exceeds the space made for it.
     TooLarge,
+    /// The system cannot confine code, in words.
+    Unavailable(&'static str),
+    /// The process is gone: its code made a system call.
+    Killed,
+    /// It did not get enough processor time to finish within its limit by the clock.
+    Busy,
 }
 
 impl NativeError {
@@ -113,6 +119,9 @@ impl fmt::Display for NativeError {
         match self {
             NativeError::System { what, error } => write!(f, "cannot run native code: {what}: {error}"),
             NativeError::TooLarge => write!(f, "cannot run native code: too large"),
+            NativeError::Unavailable(why) => write!(f, "cannot run native code: {why}"),
+            NativeError::Killed => write!(f, "the code made a system call"),
+            NativeError::Busy => write!(f, "cannot run native code: the machine is too busy"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
 use crate::{Detail, Summary};
+use graph::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -32,7 +33,16 @@ struct JsonFunction<'a> {
     witness: Option<JsonWitness<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<JsonRun<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<JsonStatistics>,
+}
+
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    inputs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -132,10 +142,13 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         assumptions: Vec::new(),
         witness: None,
         certificate: row.certificate,
+        run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),
         statistics: (detail == Detail::Statistics).then(|| statistics(row)),
     };
     match &row.finding {
-        Finding::Equivalent(assumptions) => function.assumptions.clone_from(assumptions),
+        Finding::Equivalent(assumptions) => {
+            function.assumptions = assumptions.iter().map(Assumption::to_string).collect()
+        }
         Finding::Different(found) => function.witness = Some(witness(found)),
         Finding::Unknown(reason) => {
             function.reason =
@@ -158,7 +171,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
 
 fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
-        kind: witness.kind,
+        kind: witness.kind.name(),
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
         memory: witness.memory.iter().map(json_bytes).collect(),
         calls: witness
@@ -214,7 +227,11 @@ mod tests {
 
     #[test]
     fn a_proof() {
-        let mut row = samples::row("f", samples::equivalent(&["frame-private", "in-bounds(g)"]), 2);
+        let mut row = samples::row(
+            "f",
+            samples::equivalent(&[Assumption::FramePrivate, Assumption::InBounds("g".to_string())]),
+            2,
+        );
         row.candidate_name = Some("f_new");
         row.certificate = Some("proofs/f.json");
         renders_to(

@@ -4,6 +4,7 @@
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
 use crate::FunctionReport;
+use graph::Assumption;
 use search::{Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
@@ -16,11 +17,13 @@ pub(crate) struct Row<'a> {
     pub time: Duration,
     pub cpu: Option<Duration>,
     pub certificate: Option<&'a str>,
+    /// Inputs on which both programs were run on the CPU, or why none, if that was asked for.
+    pub run: Option<(usize, Option<&'a str>)>,
 }
 
 pub(crate) enum Finding<'a> {
     /// Proved, under these assumptions: sorted, without repetition.
-    Equivalent(Vec<String>),
+    Equivalent(Vec<Assumption>),
     Different(&'a Witness),
     Unknown(&'a Reason),
 }
@@ -29,7 +32,7 @@ impl<'a> Row<'a> {
     pub fn of(function: &'a FunctionReport) -> Row<'a> {
         let finding = match &function.outcome.verdict {
             Verdict::Equivalent(proof) => {
-                let mut assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
+                let mut assumptions = proof.assumptions().to_vec();
                 assumptions.sort();
                 assumptions.dedup();
                 Finding::Equivalent(assumptions)
@@ -46,6 +49,11 @@ impl<'a> Row<'a> {
             time: function.time,
             cpu: function.cpu,
             certificate: function.certificate.as_deref(),
+            run: {
+                let native = &function.outcome.native;
+                let tried = native.inputs > 0 || native.reason.is_some();
+                tried.then_some((native.inputs, native.reason.as_deref()))
+            },
         }
     }
 }
@@ -67,7 +75,7 @@ pub(crate) mod samples {
 
     use super::*;
     use graph::SourceLine;
-    use search::{Behaviour, ReasonKind, WitnessBytes, WitnessCall, WitnessRegister};
+    use search::{Behaviour, ReasonKind, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
     use term::Bits;
 
     pub fn row<'a>(name: &'a str, finding: Finding<'a>, millis: u64) -> Row<'a> {
@@ -85,11 +93,12 @@ pub(crate) mod samples {
             time: Duration::from_millis(millis),
             cpu: None,
             certificate: None,
+            run: None,
         }
     }
 
-    pub fn equivalent(assumptions: &[&str]) -> Finding<'static> {
-        Finding::Equivalent(assumptions.iter().map(|a| a.to_string()).collect())
+    pub fn equivalent(assumptions: &[Assumption]) -> Finding<'static> {
+        Finding::Equivalent(assumptions.to_vec())
     }
 
     pub fn unsupported() -> Reason {
@@ -103,7 +112,7 @@ pub(crate) mod samples {
             value: Bits::new(64, value),
         };
         Witness {
-            kind: "input",
+            kind: WitnessKind::Input,
             registers: vec![register("rdi", Some("bits"), 1 << 63), register("rsi", None, 0x7000)],
             memory: vec![
                 WitnessBytes { address: 0x7000, object: None, bytes: vec![0x2a, 0, 0, 0] },

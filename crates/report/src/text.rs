@@ -3,6 +3,7 @@
 use crate::palette::{Look, printable};
 use crate::row::{Finding, Row};
 use crate::{Colour, Summary, witness};
+use graph::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -58,7 +59,7 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
     }
     out.push_str(&render_summary(rows, summary, time));
     if !shared.is_empty() {
-        let names: Vec<&str> = shared.iter().map(String::as_str).collect();
+        let names: Vec<String> = shared.iter().map(Assumption::to_string).collect();
         out.push_str(&format!("every proof assumes {}\n", names.join(", ")));
     }
     if let Some(reasons) = render_reasons(rows) {
@@ -77,7 +78,7 @@ fn title(row: &Row<'_>) -> String {
     }
 }
 
-fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<String>, style: TextStyle) -> String {
+fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style: TextStyle) -> String {
     let look = match row.finding {
         Finding::Equivalent(_) => Look::Equivalent,
         Finding::Different(_) => Look::Different,
@@ -96,7 +97,8 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<String>, style: Tex
             if row.statistics.loops > 0 {
                 add(&count(row.statistics.loops, "loop"));
             }
-            let own: Vec<&str> = assumptions.iter().filter(|a| !shared.contains(*a)).map(String::as_str).collect();
+            let own: Vec<String> =
+                assumptions.iter().filter(|a| !shared.contains(*a)).map(Assumption::to_string).collect();
             if !own.is_empty() {
                 add(&format!("assumes {}", printable(&own.join(", "))));
             }
@@ -111,6 +113,11 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<String>, style: Tex
         if s.plans > 0 {
             parts.push(count(s.plans, "correlation"));
             parts.push(format!("{}, {} left", guesses(s.guesses), s.survivors));
+        }
+        match row.run {
+            Some((0, reason)) => parts.push(format!("not run: {}", printable(reason.unwrap_or("no input")))),
+            Some((inputs, _)) => parts.push(format!("{} run", count(inputs, "input"))),
+            None => {}
         }
         let text = format!("[{}]", parts.join(", "));
         add(&style.colour.paint(Look::Aside, text));
@@ -127,13 +134,13 @@ fn was_tried(row: &Row<'_>) -> bool {
 }
 
 /// Assumptions about no particular entity that all proofs share: said once at the end instead of on every line.
-fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<String> {
+fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
     let mut proofs = rows.iter().filter_map(|row| match &row.finding {
         Finding::Equivalent(assumptions) => Some(assumptions),
         _ => None,
     });
     let (Some(first), Some(second)) = (proofs.next(), proofs.next()) else { return BTreeSet::new() };
-    let mut shared: BTreeSet<String> = first.iter().filter(|a| !a.contains('(')).cloned().collect();
+    let mut shared: BTreeSet<Assumption> = first.iter().filter(|a| a.entity().is_empty()).cloned().collect();
     for proof in std::iter::once(second).chain(proofs) {
         shared.retain(|a| proof.contains(a));
     }
@@ -261,10 +268,11 @@ mod tests {
     #[test]
     fn one_line_a_function_then_witnesses_then_the_summary() {
         let (found, reason) = (witness(), unsupported());
-        let mut looped = row("sum_positive", equivalent(&["frame-private", "in-bounds(g)"]), 38);
+        let mut looped =
+            row("sum_positive", equivalent(&[Assumption::FramePrivate, Assumption::InBounds("g".to_string())]), 38);
         looped.statistics.loops = 1;
         let rows = [
-            row("clamp", equivalent(&["frame-private"]), 2),
+            row("clamp", equivalent(&[Assumption::FramePrivate]), 2),
             looped,
             row("count_set", Finding::Different(&found), 9),
             row("render", Finding::Unknown(&reason), 0),

@@ -15,9 +15,11 @@ mod strategy;
 pub mod updates;
 mod verdict;
 
-pub use session::{Options, Session};
+pub use refute::Sample;
+pub use session::{Native, Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use strategy::Strategy;
 pub use verdict::{
-    Behaviour, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessRegister,
+    Behaviour, NativeRuns, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall,
+    WitnessKind, WitnessRegister,
 };

@@ -37,7 +37,7 @@ use crate::refute::Runner;
 use correlate::Plan;
 use graph::loops::Loops;
 use graph::{Function, Stuck};
-use kernel::{Certificate, CheckedProof, Failure, Rejection};
+use kernel::{Certificate, CheckedProof, Failure, Pair, Rejection};
 use refine::Choice;
 use solver::Solver;
 use std::time::{Duration, Instant};
@@ -102,8 +102,7 @@ pub(crate) struct Effort {
 
 /// A search for the proof of one pair.
 pub(crate) struct LoopSearch<'s, 'a> {
-    pub original: &'a Function,
-    pub candidate: &'a Function,
+    pub pair: &'a Pair,
     pub runner: &'s mut Runner<'a>,
     pub solver: &'s mut Solver,
     pub deadline: Instant,
@@ -152,20 +151,20 @@ impl Default for Patience {
 impl<'a> LoopSearch<'_, 'a> {
     /// Looks for a certificate that the kernel accepts.
     pub fn prove(&mut self, arena: &mut Arena) -> (Result<CheckedProof, Rejection>, Certificate) {
-        let loops = [Loops::of(self.original), Loops::of(self.candidate)];
+        let loops = [Loops::of(self.pair.original()), Loops::of(self.pair.candidate())];
         let left = self.deadline.saturating_duration_since(Instant::now());
         let until = Instant::now() + (left / 8).min(SAMPLING);
-        self.fields = fields::fields(arena, self.original, &loops[0], &self.runner.layout);
-        self.compared = compared::compared(arena, self.original, &loops[0], &self.runner.layout);
-        self.behind = fields::behind_registers(arena, self.candidate, &loops[1]);
+        self.fields = fields::fields(arena, self.pair.original(), &loops[0], &self.runner.layout);
+        self.compared = compared::compared(arena, self.pair.original(), &loops[0], &self.runner.layout);
+        self.behind = fields::behind_registers(arena, self.pair.candidate(), &loops[1]);
         if self.guidance == Guidance::Code {
-            let plans = in_order::plans(arena, [self.original, self.candidate], &loops, self.unroll);
+            let plans = in_order::plans(arena, self.pair.functions(), &loops, self.unroll);
             return self.try_plans(arena, plans, &[]);
         }
         let watched: Vec<_> = self.fields.iter().map(|f| f.watched).collect();
         let theirs = watched.iter().copied().chain(self.behind.iter().map(|f| f.watched)).collect();
         let watched = [watched, theirs];
-        let functions = [self.original, self.candidate];
+        let functions = self.pair.functions();
         let mut inputs = Vec::new();
         let mut runs = samples::collect(self.runner, arena, &loops, watched.clone(), &inputs, self.seed, until);
         let mut plans = correlate::plans(functions, &loops, &runs, self.unroll);
@@ -216,7 +215,8 @@ impl<'a> LoopSearch<'_, 'a> {
                     && self.first.is_none()
                     && !matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget))
                 {
-                    self.first = Some(crate::session::reason(rejection, self.original, self.candidate).detail);
+                    self.first =
+                        Some(crate::session::reason(rejection, self.pair.original(), self.pair.candidate()).detail);
                 }
                 self.deadline = deadline;
                 if result.is_ok() || Instant::now() >= deadline {
@@ -232,7 +232,7 @@ impl<'a> LoopSearch<'_, 'a> {
         match last {
             Some(last) => last,
             None => {
-                let certificate = Bindings::default().certificate(self.original, self.candidate);
+                let certificate = Bindings::default().certificate(self.pair.original(), self.pair.candidate());
                 let nothing = Rejection::Malformed("nothing tells which loop heads are reached together".to_string());
                 (Err(nothing), certificate)
             }
@@ -268,7 +268,7 @@ impl<'a> LoopSearch<'_, 'a> {
         for _ in 0..MOST_WAITS {
             let Some(places) = result.as_ref().err().and_then(Rejection::lone_loop) else { break };
             let mut further = None;
-            for longer in correlate::with_waiting([self.original, self.candidate], &plan, places) {
+            for longer in correlate::with_waiting(self.pair.functions(), &plan, places) {
                 if Instant::now() >= self.deadline {
                     return (result, certificate);
                 }
@@ -307,7 +307,7 @@ impl<'a> LoopSearch<'_, 'a> {
         }
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
         // Where only one side writes a block turn by turn, it is ahead or behind.
-        if result.is_err() && plan.loose && correlate::calls_blocks(self.candidate) {
+        if result.is_err() && plan.loose && correlate::calls_blocks(self.pair.candidate()) {
             for apart in graph::Side::BOTH {
                 let choice = Choice { apart: Some(apart), ..Choice::default() };
                 let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);

@@ -13,7 +13,9 @@ mod models;
 mod repair;
 mod replay;
 mod runner;
+mod samples;
 mod witness;
 
 pub(crate) use replay::Refutation;
 pub(crate) use runner::Runner;
+pub use samples::Sample;

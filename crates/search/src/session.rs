@@ -3,9 +3,9 @@
 use crate::bindings::Bindings;
 use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
-use crate::{Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
+use crate::{NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use graph::{Function, Side, Stuck};
-use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Rejection};
+use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
 use solver::{Solver, SolverOptions, SolverPool};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -28,6 +28,8 @@ pub struct Options {
     pub dump_queries: Option<PathBuf>,
     /// Start states to be tried first.
     pub tests: Vec<StartState>,
+    /// May code of the programs run on the CPU? Then witnesses are replayed there, and proofs come with samples.
+    pub native: Native,
 }
 
 impl Default for Options {
@@ -40,8 +42,18 @@ impl Default for Options {
             strategy: Strategy::Auto,
             dump_queries: None,
             tests: Vec::new(),
+            native: Native::Allowed,
         }
     }
+}
+
+/// Whether code of the programs may run on the CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Native {
+    /// In a sandbox.
+    Allowed,
+    /// Not at all.
+    Forbidden,
 }
 
 /// Decides pairs of functions. Shared by the threads of a run.
@@ -57,6 +69,9 @@ const SECOND_ROUNDS: u64 = 4000;
 /// Points entered in these runs.
 const FIRST_STEPS: usize = 20_000;
 const SECOND_STEPS: usize = 20_000_000;
+/// Samples of a proof for runs on the CPU, and the inputs from which they are made where nothing but the same code was seen.
+const SAMPLES: usize = 16;
+const IDENTICAL_ROUNDS: u64 = 6;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
 const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
@@ -88,18 +103,20 @@ impl Session {
         &self.options.tests
     }
 
-    /// Decides one pair. The arena must have its registers declared and own the functions' terms.
-    pub fn check_pair(&self, arena: &mut Arena, original: &Function, candidate: &Function) -> Outcome {
+    /// Decides one pair. The arena is the one that was prepared with it.
+    pub fn check_pair(&self, arena: &mut Arena, pair: &Pair) -> Outcome {
+        let [original, candidate] = pair.functions();
         let deadline = Instant::now() + self.options.timeout;
         let start = Instant::now();
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
         if kernel::are_identical(original, candidate)
-            && let Some(outcome) = self.identical(arena, original, candidate, deadline)
+            && let Some(outcome) = self.identical(arena, pair, deadline)
         {
             return outcome;
         }
         let mut runner = Runner::new(arena, original, candidate);
+        runner.native = self.options.native;
         if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budget / 4) {
             return refuted(refutation, "tests");
         }
@@ -116,7 +133,7 @@ impl Session {
         let (mut strategy, mut hurried) = ("events", false);
         let mut tried = None;
         let (result, certificate) = if guidances.is_empty() {
-            self.prove(arena, [original, candidate], &mut solver, deadline, 0)
+            self.prove(arena, pair, &mut solver, deadline, 0)
         } else {
             let mut best = None;
             for guidance in guidances {
@@ -127,8 +144,7 @@ impl Session {
                     break;
                 }
                 let mut search = LoopSearch {
-                    original,
-                    candidate,
+                    pair,
                     runner: &mut runner,
                     solver: &mut solver,
                     deadline: Instant::now() + share,
@@ -180,8 +196,7 @@ impl Session {
         if has_loops([original, candidate]) {
             let left = deadline.saturating_duration_since(Instant::now()) / 2;
             let until = Instant::now() + left.min((budget / UNROLL_SHARE).max(UNROLL_SEARCH));
-            let functions = [original, candidate];
-            match self.unroll(arena, functions, &mut runner, &mut solver, until) {
+            match self.unroll(arena, pair, &mut runner, &mut solver, until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
                 Some(Unrolled::Equivalent(proof, certificate)) => {
                     return self.proved(arena, &mut runner, (proof, *certificate), "unrolling", statistics, deadline);
@@ -199,23 +214,29 @@ impl Session {
         } else {
             reason(&rejection, original, candidate)
         };
-        Outcome { verdict: Verdict::Unknown(reason), strategy: None, statistics, certificate: None }
+        Outcome {
+            verdict: Verdict::Unknown(reason),
+            strategy: None,
+            statistics,
+            certificate: None,
+            native: NativeRuns::default(),
+        }
     }
 
     /// The same code twice. Nothing is assumed, so no run of the original is needed to show that the assumptions can hold.
-    fn identical(
-        &self,
-        arena: &mut Arena,
-        original: &Function,
-        candidate: &Function,
-        deadline: Instant,
-    ) -> Option<Outcome> {
-        let certificate = Bindings::default().certificate(original, candidate);
+    fn identical(&self, arena: &mut Arena, pair: &Pair, deadline: Instant) -> Option<Outcome> {
+        let certificate = Bindings::default().certificate(pair.original(), pair.candidate());
         let mut solver = self.pool.take(deadline);
-        let proof = kernel::check(arena, original, candidate, &certificate, &mut solver, Some(deadline)).ok()?;
+        let proof = kernel::check(arena, pair, &certificate, &mut solver, Some(deadline)).ok()?;
         let verdict = Verdict::Equivalent(proof);
         let statistics = Statistics::default();
-        Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate) })
+        let mut native = NativeRuns::default();
+        let (original, candidate) = (pair.original(), pair.candidate());
+        if self.options.native == Native::Allowed && !original.points.is_empty() && !candidate.points.is_empty() {
+            let mut runner = Runner::new(arena, original, candidate);
+            native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, SAMPLES, deadline);
+        }
+        Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate), native })
     }
 
     /// The verdict of a proof, which says something only if the original has a run that it is about.
@@ -234,7 +255,11 @@ impl Session {
             Ok(()) => (Verdict::Equivalent(proof), Some(certificate)),
             Err(detail) => (Verdict::Unknown(Reason::new(ReasonKind::Vacuous, detail)), None),
         };
-        Outcome { verdict, strategy: Some(strategy), statistics, certificate }
+        let mut native = NativeRuns::default();
+        if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
+            native.samples = runner.samples(arena, self.options.seed, FIRST_ROUNDS, SAMPLES, deadline);
+        }
+        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -259,7 +284,7 @@ impl Session {
     fn unroll(
         &self,
         arena: &mut Arena,
-        functions: [&Function; 2],
+        pair: &Pair,
         runner: &mut Runner,
         solver: &mut Solver,
         until: Instant,
@@ -268,7 +293,7 @@ impl Session {
             if Instant::now() >= until {
                 return None;
             }
-            let (result, certificate) = self.prove(arena, functions, solver, until, turns);
+            let (result, certificate) = self.prove(arena, pair, solver, until, turns);
             match result {
                 Ok(proof) => return Some(Unrolled::Equivalent(proof, Box::new(certificate))),
                 Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) => {
@@ -288,11 +313,12 @@ impl Session {
     fn prove(
         &self,
         arena: &mut Arena,
-        [original, candidate]: [&Function; 2],
+        pair: &Pair,
         solver: &mut Solver,
         deadline: Instant,
         turns: u32,
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
+        let [original, candidate] = pair.functions();
         let mut bindings = Bindings::default();
         let mut rounds = 0;
         loop {
@@ -300,7 +326,7 @@ impl Session {
             if turns > 0 {
                 certificate.edges.push(EdgeClaim { from: None, to: 0, original: turns, candidate: turns, more: 0 });
             }
-            let result = kernel::check(arena, original, candidate, &certificate, solver, Some(deadline));
+            let result = kernel::check(arena, pair, &certificate, solver, Some(deadline));
             rounds += 1;
             let claimed = match &result {
                 Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(original, *at, *other),
@@ -334,7 +360,13 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
             Verdict::Unknown(Reason::new(ReasonKind::Internal, detail))
         }
     };
-    Outcome { verdict, strategy: Some(strategy), statistics: Statistics::default(), certificate: None }
+    Outcome {
+        verdict,
+        strategy: Some(strategy),
+        statistics: Statistics::default(),
+        certificate: None,
+        native: NativeRuns::default(),
+    }
 }
 
 /// Questions that reached a solver.
@@ -374,9 +406,7 @@ pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Fun
                 Failure::Refuted(_) => {
                     Reason::new(ReasonKind::NoCorrelation, format!("{what} not shown equal at {at}"))
                 }
-                Failure::Unknown(why) if why == "not shown" => {
-                    Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}"))
-                }
+                Failure::NotShown => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
                 Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),
             }
         }

@@ -23,7 +23,7 @@ mod witness;
 
 pub use code::check_object_code;
 pub use explain::{Broken, Inside, Instance, Kind, Reading};
-pub use inputs::Inputs;
+pub use inputs::{CORNERS, Inputs};
 pub use witness::{KernelWitness, WitnessInput};
 
 /// What is asked.
@@ -100,7 +100,7 @@ fn decide(
             let exact = Claim { method: Method::Terms, ..claim };
             match check_updates(original, candidate, exact, Some(deadline)) {
                 Ok(proof) => return KernelVerdict::Equivalent(proof),
-                Err(UpdateRejection::OutOfBudget) => first,
+                Err(UpdateRejection::OutOfBudget | UpdateRejection::OutOfTerms) => first,
                 Err(other) => other,
             }
         }
@@ -111,10 +111,18 @@ fn decide(
         UpdateRejection::Unmatched(name) => {
             unknown(ReasonKind::Unsupported, format!("the global `{name}` is changed by one of the programs only"))
         }
-        UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time or memory for terms"),
+        UpdateRejection::Start(name) => {
+            let nowhere = kernel::updates::CellPair { original: 0, candidate: 0, cell: 0 };
+            witness::differing(original, candidate, claim, (&nowhere, 0), options, deadline).map_or_else(
+                || unknown(ReasonKind::Unsupported, format!("`{name}` starts with other values in the candidate")),
+                KernelVerdict::Different,
+            )
+        }
+        UpdateRejection::OutOfTerms => unknown(ReasonKind::OutOfMemory, "more terms than there is room for"),
+        UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time for comparing terms"),
         // A division that the original does not make traps on some input, or nothing is known about it.
         UpdateRejection::Division(line) => {
-            let what = format!("line {line} of the candidate divides by a value that the original does not divide by");
+            let what = format!("line {line} of the candidate divides values that the original does not divide");
             witness::undefined_candidate(original, candidate, None, options, deadline)
                 .map_or_else(|| unknown(ReasonKind::NoInvariant, what), KernelVerdict::Different)
         }

@@ -77,11 +77,39 @@ impl fmt::Display for Reason {
     }
 }
 
+/// What a witness shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WitnessKind {
+    /// An input on which results differ.
+    Input,
+    /// An input on which results are different NaNs.
+    OperandOrder,
+    /// An input on which the candidate does something undefined.
+    Undefined,
+    /// Iterations that conflict.
+    Race,
+    /// A use that gets another value, whatever the instructions compute.
+    Uninterpreted,
+}
+
+impl WitnessKind {
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            WitnessKind::Input => "input",
+            WitnessKind::OperandOrder => "operand-order",
+            WitnessKind::Undefined => "undefined",
+            WitnessKind::Race => "race",
+            WitnessKind::Uninterpreted => "uninterpreted",
+        }
+    }
+}
+
 /// A concrete input on which the two functions disagree. It exists only after the interpreter has replayed it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
-    /// Kind: `input` for an ordinary one.
-    pub kind: &'static str,
+    /// What it shows.
+    pub kind: WitnessKind,
     /// Registers that matter, with the parameter they carry if known.
     pub registers: Vec<WitnessRegister>,
     /// Memory that matters.
@@ -172,4 +200,17 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// The certificate behind an `equivalent`.
     pub certificate: Option<Certificate>,
+    /// What was run of both programs themselves, or is to be.
+    pub native: NativeRuns,
+}
+
+/// Runs of both programs on the CPU, beside a proof.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NativeRuns {
+    /// Inputs to be run.
+    pub samples: Vec<crate::Sample>,
+    /// Inputs on which both were run and agree.
+    pub inputs: usize,
+    /// Why there were none, in words, if somebody asked for them.
+    pub reason: Option<String>,
 }

@@ -26,7 +26,7 @@ pub use equal::Equality;
 pub use fault::{Fault, FaultKind};
 pub use hash::{Hashed, Hashes, chain, name_key};
 pub use machine::{Division, Final, Limits, Schedule, execute, input_key};
-pub use number::{Number, Numbers, Overflow};
+pub use number::{Number, Numbers, Overflow, is_evaluated};
 pub use observe::{Nobody, Observer};
 pub use program::*;
 pub use reassoc::Regroup;

@@ -77,15 +77,28 @@ pub struct Final<V> {
     pub divisions: Vec<Division<V>>,
 }
 
-/// A division that may trap.
+/// A division that may trap: if the divisor is zero, or the quotient does not fit the type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Division<V> {
+    /// Type of the operation: of signed numbers the lowest divided by -1 traps, too.
+    pub ty: Scalar,
+    /// The dividend.
+    pub dividend: V,
     /// The divisor.
     pub divisor: V,
     /// The conditions on data under which it happens; all hold.
     pub path: Vec<V>,
     /// Where.
     pub site: u32,
+}
+
+impl<V: PartialEq> Division<V> {
+    /// Does the other one trap only where this one does?
+    pub fn covers(&self, other: &Division<V>) -> bool {
+        let zero = self.divisor == other.divisor;
+        let overflow = !other.ty.is_signed() || self.ty == other.ty && self.dividend == other.dividend;
+        zero && overflow && self.path.iter().all(|step| other.path.contains(step))
+    }
 }
 
 pub(crate) type Run<T> = Result<T, Box<Fault>>;
@@ -401,7 +414,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 let a = self.operand(&operands.0)?;
                 let b = self.operand(&operands.1)?;
                 if matches!(op, Op::Div | Op::Rem) && !ty.is_float() {
-                    self.note_division(b);
+                    self.note_division(*ty, a, b);
                 }
                 self.domain.binary(*op, *ty, a, b).map_err(|why| self.undefined(why.to_string()))
             }
@@ -465,17 +478,19 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         }
     }
 
-    fn note_division(&mut self, divisor: D::Value) {
-        if self.domain.known(divisor).is_some() {
-            return;
+    fn note_division(&mut self, ty: Scalar, dividend: D::Value, divisor: D::Value) {
+        match self.domain.known(divisor).map(|known| known.as_integer()) {
+            Some(Some(-1)) if ty.is_signed() && self.domain.known(dividend).is_none() => {}
+            Some(_) => return,
+            None => {}
         }
         let domain = &mut *self.domain;
         let holds = |b: &Branch<D::Value>| if b.side { b.cond } else { domain.not(b.cond) };
         let path: Vec<D::Value> = self.branches.iter().map(holds).collect();
+        let division = Division { ty, dividend, divisor, path, site: self.site };
         let known = self.divisions.entry(divisor).or_default();
-        let covered = |d: &Division<D::Value>| d.path.iter().all(|step| path.contains(step));
-        if !known.iter().any(covered) {
-            known.push(Division { divisor, path, site: self.site });
+        if !known.iter().any(|d| d.covers(&division)) {
+            known.push(division);
         }
     }
 
@@ -622,7 +637,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
     }
 
     fn turns(&mut self, body: &'p LoopStmt) -> Run<Flow> {
-        if let Some(parallel) = body.parallel.as_ref().filter(|p| !p.simd) {
+        if let Some(parallel) = &body.parallel {
             return self.parallel_turns(body, parallel);
         }
         // Who watches wants to see each statement; a branch on data logs what it writes.

@@ -68,6 +68,32 @@ pub enum Origin {
     Local,
 }
 
+/// What a variable that outlives calls holds before the program starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// Another file says so, or it is no such variable.
+    Elsewhere,
+    /// Zero everywhere.
+    Zero,
+    /// These values, not all of them zero.
+    Values(Vec<Constant>),
+}
+
+impl Start {
+    /// What a cell of a type holds, if it is known.
+    pub fn cell(&self, cell: u64, ty: Scalar) -> Option<Constant> {
+        match self {
+            Start::Elsewhere => None,
+            Start::Zero if ty.is_float() => Some(Constant::float(ty, 0.0)),
+            Start::Zero => Some(Constant::Int(0)),
+            Start::Values(values) => values.get(usize::try_from(cell).ok()?).copied(),
+        }
+    }
+}
+
+/// What the name of a file's own variable starts with in [`Origin::Global`].
+pub const STATIC: &str = "static ";
+
 /// A memory object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
@@ -77,10 +103,14 @@ pub struct Object {
     pub dims: Vec<u64>,
     /// Types of the cells of one element: more than one for a structure.
     pub fields: Vec<Field>,
+    /// Bytes of one element, padding included.
+    pub element_bytes: u64,
     /// Number of cells; `None` for a flat pointer, whose extent nobody states.
     pub cells: Option<u64>,
     /// Role.
     pub origin: Origin,
+    /// What a global variable holds before the program starts.
+    pub start: Start,
     /// The inlined call whose variable this is.
     pub call: Option<u32>,
 }
@@ -92,6 +122,8 @@ pub struct Field {
     pub name: String,
     /// Type.
     pub ty: Scalar,
+    /// Bytes from the start of the element.
+    pub offset: u64,
 }
 
 impl Object {
@@ -116,6 +148,11 @@ impl Object {
         }
         let subscripts: String = inner.iter().rev().map(|i| format!("[{i}]")).collect();
         format!("{}{subscripts}{field}", self.name)
+    }
+
+    /// Is it a variable of the file's own (`static`), whose content only the file's functions change?
+    pub fn is_static(&self) -> bool {
+        matches!(&self.origin, Origin::Global(name) if name.starts_with(STATIC))
     }
 
     /// Is its final state seen by the caller?
@@ -376,14 +413,12 @@ pub struct Parallel {
     pub copied_objects: Vec<u32>,
     /// Objects that are left with the value of the last turn; at its start they hold nothing, unless they are copied.
     pub last_objects: Vec<u32>,
-    /// Objects declared inside the loop: first and behind the last.
-    pub inner_objects: (u32, u32),
+    /// Objects declared inside the loop, in the order of their numbers; not those that outlive calls.
+    pub inner_objects: Vec<u32>,
     /// The iterator, if it is a cell.
     pub iterator: Option<u32>,
     /// Objects combined at the end (`reduction`).
     pub reductions: Vec<u32>,
-    /// Is it vectorisation only (`omp simd`)?
-    pub simd: bool,
 }
 
 /// A switch.

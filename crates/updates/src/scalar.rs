@@ -24,6 +24,21 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// All types, in the order of their numbers.
+    pub const ALL: [Scalar; 11] = [
+        Scalar::Bool,
+        Scalar::I8,
+        Scalar::U8,
+        Scalar::I16,
+        Scalar::U16,
+        Scalar::I32,
+        Scalar::U32,
+        Scalar::I64,
+        Scalar::U64,
+        Scalar::F32,
+        Scalar::F64,
+    ];
+
     /// Is it `float` or `double`?
     #[inline]
     pub fn is_float(self) -> bool {
@@ -116,6 +131,11 @@ pub enum Op {
     Xor,
     Shl,
     Shr,
+}
+
+impl Op {
+    /// All operators, in the order of their numbers.
+    pub const ALL: [Op; 10] = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr];
 }
 
 /// Comparisons; the others swap operands or negate.

@@ -51,7 +51,7 @@ impl Strided {
     /// The prepared form of a loop, if it has one.
     pub(crate) fn of(body: &LoopStmt) -> Option<Strided> {
         let known = matches!(&body.cond, Some(Cond::Int(cond)) if is_plain(cond));
-        if !known || body.parallel.as_ref().is_some_and(|p| !p.simd) {
+        if !known || body.parallel.is_some() {
             return None;
         }
         let mut nodes = list(&body.body)?;

@@ -523,7 +523,10 @@ impl<B: Backing> Domain for Symbolic<B> {
     }
 
     fn call(&mut self, name: &str, ty: Scalar, arguments: &[B::Value]) -> B::Value {
+        // Which zero is the larger one is the library's choice.
+        let zeros = || arguments.iter().all(|a| self.backing.known(*a).and_then(Constant::as_float) == Some(0.0));
         if EXACT.contains(&name.trim_end_matches('f'))
+            && !(name.starts_with("fm") && zeros())
             && let Some(known) = arguments.iter().map(|a| self.backing.known(*a)).collect::<Option<Vec<_>>>()
         {
             let value = crate::number::eval_call(name, ty, &known);

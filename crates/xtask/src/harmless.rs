@@ -194,7 +194,7 @@ impl Numbering<'_> {
         let events = |run: &Run| run.events.iter().map(|e| (e.kind, e.args.to_vec())).collect::<Vec<_>>();
         let way = |exit: &Leaving| (exit.when, exit.by_event, exit.target, exit.events);
         let ways = |run: &Run| run.leaving.iter().map(way).collect::<Vec<_>>();
-        let faults = |run: &Run| run.faultable.iter().map(|(id, _)| *id).collect::<HashSet<Id>>();
+        let faults = |run: &Run| run.faultable.iter().map(|fault| fault.value).collect::<HashSet<Id>>();
         if events(ours) != events(theirs) || ways(ours) != ways(theirs) || !faults(theirs).is_subset(&faults(ours)) {
             return None;
         }

@@ -1,6 +1,6 @@
-//! `cargo xtask test`: everything that the tests need, then all tests.
+//! `cargo xtask test`: everything that the tests need, then all tests, then a bounded attack with a fixed seed.
 
-use crate::{build, root, tools};
+use crate::{attack, build, root, tools};
 use std::process::Command;
 use std::time::Instant;
 
@@ -14,6 +14,9 @@ pub fn run() -> Result<(), String> {
     command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(root());
     match build::succeed(&mut command, "cargo test --workspace") {
         Ok(()) => {
+            if tools::GCC_12.find().is_some() && tools::CLANG_19.find().is_some() {
+                attack::run(attack::Request::bounded()).map_err(|message| format!("xtask: TESTS FAILED: {message}"))?;
+            }
             println!("xtask: all tests passed in {:.0} s", start.elapsed().as_secs_f64());
             Ok(())
         }

@@ -1,4 +1,5 @@
 // equivalent --param n=7 --param m=6
+#include <stddef.h>
 #include <math.h>
 #ifndef DATA_TYPE
 #define DATA_TYPE double

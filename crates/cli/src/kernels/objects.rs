@@ -1,14 +1,15 @@
 //! Object code: against C, or against other object code with a C file as the interface. The C file says how the function is
 //! called, and which cells the caller sees.
 
-use super::{Job, Names, is_c, replay, unknown};
-use crate::input::{Program, new_arena};
+use super::{Job, Names, is_c, native, replay, unknown};
+use crate::input::{read, unsupported};
 use crate::status::Failure;
 use graph::{Function, Side};
 use kernel::updates::Subject;
 use lift_c::{Error, Settings, Source};
+use pair::new_arena;
 use search::updates::{KernelOutcome, KernelVerdict, check_object_code};
-use search::{Reason, ReasonKind};
+use search::{Reason, ReasonKind, WitnessKind};
 use std::path::{Path, PathBuf};
 use term::Arena;
 
@@ -91,7 +92,7 @@ pub(super) fn load(
     let c_name = c_name.unwrap_or(if source.has_function(names[0]) { names[0] } else { names[1] }).to_string();
     let mut code = [None, None];
     for (((side, file), name), made) in sides.into_iter().zip(names).zip(&mut code) {
-        let object = if is_c(file) { None } else { Some(Program::read(file)?) };
+        let object = if is_c(file) { None } else { Some(read(file)?) };
         let found = match &object {
             None => source.has_function(name).then_some(0),
             Some(object) => object.find(name),
@@ -107,7 +108,7 @@ pub(super) fn load(
         let mut arena = new_arena();
         match object.lift(found, side, &mut arena) {
             Ok(function) => *made = Some(Lifted { arena, function }),
-            Err(reason) => return Ok(Err(Box::new(unknown(reason)))),
+            Err(error) => return Ok(Err(Box::new(unknown(unsupported(error))))),
         }
     }
     if !source.has_function(&c_name) {
@@ -158,9 +159,9 @@ impl Job {
         let mut outcome = check_object_code(&loaded.interface, loaded.subjects(), self.options);
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == "input" => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run => {
                 let object = |path: &PathBuf| (!is_c(path)).then(|| path.clone());
-                let side = |path: &PathBuf, name| replay::Side {
+                let side = |path: &PathBuf, name| native::Side {
                     source: &loaded.source,
                     program: &loaded.interface,
                     name,
@@ -168,7 +169,7 @@ impl Job {
                 };
                 let [first, second] = [&names.original, &names.candidate];
                 let sides = [side(&self.original, first), side(&self.candidate, second)];
-                let verdict = replay::replay(sides, witness);
+                let verdict = replay::replay(&sides, witness);
                 Ok(super::replayed(outcome, verdict))
             }
             _ => Ok(outcome),

@@ -2,6 +2,7 @@
 
 use super::{Job, Names};
 use crate::status::Failure;
+use graph::Assumption;
 use report::kernels::{KernelFunction, SweepRow};
 use search::updates::KernelVerdict;
 use std::time::Instant;
@@ -62,15 +63,10 @@ impl Job {
         values.push((sweep.parameter.clone(), rows[worst].value));
         let mut function = self.compare(names, &values)?;
         if rows.iter().all(|row| matches!(row.outcome.verdict, KernelVerdict::Equivalent(_))) {
-            let (first, last) = (sweep.first, sweep.last);
-            function
-                .outcome
-                .assumptions
-                .retain(|a| a.name != "param" || !a.entity.starts_with(&format!("{}=", sweep.parameter)));
-            function
-                .outcome
-                .assumptions
-                .push(graph::Assumption::about("param", format!("{}={first}..{last}", sweep.parameter)));
+            let assumptions = &mut function.outcome.assumptions;
+            assumptions.retain(|a| !matches!(a, Assumption::Parameter { name, .. } if *name == sweep.parameter));
+            let (name, first, last) = (sweep.parameter.clone(), sweep.first, Some(sweep.last));
+            assumptions.push(Assumption::Parameter { name, first, last });
         }
         function.sweep = rows;
         function.time = start.elapsed();

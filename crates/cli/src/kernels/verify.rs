@@ -98,8 +98,10 @@ fn describe(rejection: &UpdateRejection) -> String {
         UpdateRejection::Malformed(what) => what.clone(),
         UpdateRejection::Fault(side, fault) => format!("the {}: {}", side.name(), fault.detail),
         UpdateRejection::Different { count, .. } => format!("{count} cells differ"),
-        UpdateRejection::Division(line) => format!("line {line} of the candidate divides by something else"),
+        UpdateRejection::Division(line) => format!("line {line} of the candidate divides something else"),
         UpdateRejection::Unmatched(name) => format!("the global `{name}` is changed by one side only"),
-        UpdateRejection::OutOfBudget => "out of time or memory".to_string(),
+        UpdateRejection::Start(name) => format!("`{name}` starts with other values in the candidate"),
+        UpdateRejection::OutOfTerms => "out of memory".to_string(),
+        UpdateRejection::OutOfBudget => "out of time".to_string(),
     }
 }

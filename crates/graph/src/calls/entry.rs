@@ -78,7 +78,8 @@ impl Context<'_> {
         let mut all = self.arena.bool(true);
         let function = self.functions[0];
         let (Some(contract), Some(signature)) = (self.own_contract(), function.signature.as_ref()) else { return all };
-        self.assume(Assumption::about("callers", function.name.clone()));
+        self.assume(Assumption::Callers(function.name.clone()));
+        self.assumptions.extend(contract.assumptions.iter().cloned());
         for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
             let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
             let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean) else { continue };
@@ -100,9 +101,9 @@ impl Context<'_> {
             if self.only_value(*register).is_some() {
                 continue;
             }
-            if range.width == 64 && self.may_assume("user-addresses") {
+            if range.width == 64 && self.may_assume_defined() {
                 // It may come from what pointers can be.
-                self.assume(Assumption::global("user-addresses"));
+                self.assume(Assumption::UserAddresses);
             }
             let held = self.entry_argument(value, *register);
             let holds = self.in_range(held, range);
@@ -115,7 +116,7 @@ impl Context<'_> {
     pub fn static_condition(&mut self, world: TermId) -> TermId {
         let mut all = self.arena.bool(true);
         let [original, candidate] = self.functions;
-        if original.contracts.statics.is_empty() || !self.may_assume("stored-values") {
+        if original.contracts.statics.is_empty() || !self.may_assume_defined() {
             return all;
         }
         for object in original.objects.values().filter(|o| candidate.objects.contains_key(&o.var)) {
@@ -133,7 +134,7 @@ impl Context<'_> {
                 })
                 .collect();
             let any = self.arena.bool_or_all(&any);
-            self.assume(Assumption::about("stored-values", object.name.clone()));
+            self.assume(Assumption::StoredValues(object.name.clone()));
             all = self.arena.bool_and(all, any);
         }
         all
@@ -145,14 +146,14 @@ impl Context<'_> {
         let name = register.name();
         let range = self.own_contract().and_then(|c| c.ranges.get(&register)).filter(|r| r.width == width);
         if value.boolean {
-            self.assume(Assumption::global("abi-entry"));
+            self.assume(Assumption::AbiEntry);
             let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
             // Compilers rely on more than the 8 bits of the ABI's text.
             return self.arena.zext(bit, width.max(32));
         }
         match value.narrow {
             Some(Narrow { bytes, signed }) => {
-                self.assume(Assumption::global("abi-entry"));
+                self.assume(Assumption::AbiEntry);
                 let low = self.arena.var(&format!("{name}.{}", 8 * bytes), Sort::Bv(8 * bytes));
                 if signed { self.arena.sext(low, width) } else { self.arena.zext(low, width) }
             }
@@ -164,8 +165,7 @@ impl Context<'_> {
             }
             // The register's own variable is 64 bits wide: a narrower argument is its low part.
             None => {
-                let register = if name.starts_with("xmm") { 128 } else { 64 };
-                let whole = self.arena.var(&name, Sort::Bv(register));
+                let whole = self.arena.var(&name, register.sort());
                 self.arena.truncate(whole, width)
             }
         }

@@ -1,28 +1,30 @@
-//! Arguments that no declaration names: those of variadic calls, and of calls of which nothing is known.
+//! Arguments that no declaration names: those of variadic calls, of calls of which nothing is known, and of calls whose
+//! declaration is not the original's own word.
 //!
-//! A known format tells exactly. Otherwise an argument is what the original has set up: the argument registers in the
-//! order of the convention up to the first that nobody wrote, and outgoing stack words behind them. Unoptimised code
-//! also computes in these registers. There a value that is read again between its last write and the call, on every way, was such a
-//! temporary: what unoptimised code puts into an argument register for a callee, it does not look at any more. It may
-//! copy one constant or address into several argument registers, so a plain copy of one says nothing.
+//! Everything that the original may have meant is an argument, with all bytes that it defined:
+//! - a register that was written for nobody else ([`super::evidence`]), wherever it stands in the order of the convention, and all
+//!   that stand before it;
+//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Unoptimised
+//!   code loads each argument anew from memory; it leaves one in a register that it also reads only where it stores or copies it
+//!   as well (`f(++x)`, `f(y = x)`);
+//! - stack words that were written since the last call and not read, that are no described local, and that the original does not
+//!   read behind the call: the callee owns its arguments, so what is read there is not one ([`super::slots`]).
+//!
+//! A known format tells exactly. `al`, where it is set up, bounds the vector registers.
 //!
 //! Trust: full, under `signature(callee)`.
 
+use super::evidence::{Evidence, Mark, Marks};
+use super::slots::Slots;
 use crate::library::{self, Contract, Known};
-use crate::{Callee, Context, Function, Next, Op, Place, PointId, Register, State, Value};
-use std::collections::BTreeSet;
-use term::{Arena, Op as TermOp, TermId, VarId};
+use crate::{Context, Place, PointId, Register, State, Value};
+use std::rc::Rc;
+use term::{Op as TermOp, TermId};
 
-/// Who may read more arguments than a declaration names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reader {
-    /// A function that is known to be variadic: `al` bounds its vector arguments.
-    Variadic,
-    /// A function of which nothing is known.
-    Unknown,
-}
+/// Most stack words of a call that nobody declares.
+const MOST_WORDS: i64 = 64;
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// The arguments of a variadic function of the library, if a literal format tells.
     pub(super) fn asked_for(&mut self, contract: &Contract, state: &State) -> Option<Vec<Value>> {
         let mut known: Vec<Option<Known>> = Vec::new();
@@ -35,79 +37,89 @@ impl Context<'_> {
         library::variadic_arguments(contract, &|i| known.get(i).cloned().flatten())
     }
 
-    /// Every argument register that the original wrote since the last call, as a prefix of the convention's
-    /// order, and the outgoing stack words if all general argument registers are in use.
-    pub(super) fn set_up(&mut self, call: Option<PointId>, state: &State, reader: Reader) -> Vec<Value> {
-        let mut out = Vec::new();
-        let value = |register: Register, bytes: u16| Value {
-            place: Place::Register(register),
-            bytes,
-            boolean: false,
-            narrow: None,
-        };
-        let (mut all, mut all_vectors) = (true, true);
-        // Unoptimised code loads every argument, even one that is still where it arrived.
-        let loads = self.functions[0].is_unoptimised();
-        let temporaries = if loads { self.temporaries(call, state) } else { BTreeSet::new() };
-        let unused = |context: &Self, register: Register| {
-            context.is_undefined(state.get(register))
-                || loads && !state.is_written(register)
-                || temporaries.contains(&register)
-        };
-        for register in Register::ARGUMENTS {
-            if unused(self, register) {
-                all = false;
-                break;
-            }
-            out.push(value(register, self.defined_bytes(state.get(register))));
+    fn evidence(&mut self) -> Rc<Evidence> {
+        if self.evidence.is_none() {
+            self.evidence = Some(Rc::new(Evidence::of(self.arena, self.functions[0])));
         }
-        let vectors = match reader {
-            Reader::Variadic if loads => {
-                let al = self.arena.truncate(state.get(Register::General(0)), 8);
-                self.arena.as_u64(al).map_or(8, |n| n.min(8)) as u8
-            }
-            _ => 8,
-        };
-        for i in 0..8 {
-            let register = Register::Vector(i);
-            if i >= vectors || unused(self, register) {
-                all_vectors = false;
-                break;
-            }
-            out.push(value(register, 8));
-        }
-        if all || all_vectors {
-            out.extend(self.outgoing_words(state));
-        }
-        out
+        Rc::clone(self.evidence.as_ref().expect("just made"))
     }
 
-    /// Argument registers that hold what unoptimised code computed for itself before the call.
-    fn temporaries(&mut self, call: Option<PointId>, state: &State) -> BTreeSet<Register> {
-        let function = self.functions[0];
-        let Some(id) = call else { return BTreeSet::new() };
-        let entries = match self.read_again.take() {
-            Some(entries) => entries,
-            None => read_again(self.arena, function),
-        };
-        let mut out = entries.get(id.index()).cloned().unwrap_or_default();
-        self.read_again = Some(entries);
-        let point = function.point(id);
-        for (_, op) in &point.ops {
-            let fixed = match op {
-                Op::Set { value, .. } => {
-                    copied_register(self.arena, *value).is_none_or(|from| self.is_fixed(state.get(from)))
+    fn slots(&mut self) -> Rc<Slots> {
+        if self.slots.is_none() {
+            self.slots = Some(Rc::new(Slots::of(self.arena, self.functions[0])));
+        }
+        Rc::clone(self.slots.as_ref().expect("just made"))
+    }
+
+    /// What shows that the original does not keep to System V as the declarations say: where, and what.
+    pub fn foreign_convention(&mut self) -> Option<(u64, String)> {
+        let evidence = self.evidence();
+        super::evidence::foreign_convention(self.arena, self.functions[0], &evidence)
+    }
+
+    /// Is an address in the frame given to a callee in `r10`, as nested functions are?
+    pub fn passes_static_chain(&self, state: &State) -> bool {
+        self.frame_offset(state.get(Register::General(10))).is_some()
+    }
+
+    /// Marks of the registers at a call or return of the original.
+    pub(super) fn marks(&mut self, point: PointId) -> Marks {
+        let evidence = self.evidence();
+        evidence.behind(self.arena, self.functions[0], point)
+    }
+
+    /// Everything that the original may have meant to pass beyond the arguments that a declaration names; `None` if nobody can
+    /// tell.
+    pub(super) fn set_up(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
+        let marks = self.marks(call);
+        let general = self.further(&Register::ARGUMENTS, &marks, state, named);
+        let vectors: Vec<Register> = (0..self.vector_limit(&marks, state)).map(Register::Vector).collect();
+        let vectors = self.further(&vectors, &marks, state, named);
+        let mut out = Vec::new();
+        for register in general.into_iter().chain(vectors) {
+            out.push(plain(Place::Register(register), self.defined_bytes(state.get(register))));
+            if let Register::Vector(i) = register {
+                let high = Register::VectorHigh(i);
+                if marks[high.index()].any(Mark::WRITTEN) && !self.is_undefined(state.get(high)) {
+                    out.push(plain(Place::Register(high), 16));
                 }
-                _ => true,
+            }
+        }
+        out.extend(self.outgoing_words(call, state, named)?);
+        Some(out)
+    }
+
+    /// Vector registers that may carry arguments: `al`, if it was set up for the call.
+    fn vector_limit(&mut self, marks: &Marks, state: &State) -> u8 {
+        let rax = Register::General(0);
+        if !marks[rax.index()].any(Mark::UNREAD) {
+            return 8;
+        }
+        let al = self.arena.truncate(state.get(rax), 8);
+        self.arena.as_u64(al).map_or(8, |n| n.min(8)) as u8
+    }
+
+    fn further(&self, order: &[Register], marks: &Marks, state: &State, named: &[Value]) -> Vec<Register> {
+        let is_named = |r: &Register| named.iter().any(|v| v.place == Place::Register(*r));
+        let defined = |r: &Register| !self.is_undefined(state.get(*r));
+        let evident = |r: &Register| defined(r) && marks[r.index()].any(Mark::UNREAD.or(Mark::ASIDE));
+        let unoptimised = self.functions[0].is_unoptimised();
+        let possible = |r: &Register| {
+            let mark = marks[r.index()];
+            let meant = match unoptimised {
+                true => {
+                    mark.any(Mark::UNREAD.or(Mark::ASIDE).or(Mark::KEPT))
+                        || mark.any(Mark::MOVED) && self.is_fixed(state.get(*r))
+                }
+                false => mark.any(Mark::WRITTEN.or(Mark::ENTRY)),
             };
-            follow(self.arena, op, fixed, &mut out);
-        }
-        if let Next::Call(call) = &point.next
-            && let Callee::Pointer(target) = &call.callee
-        {
-            out.extend(self.arena.free_vars(*target).into_iter().filter_map(argument_register));
-        }
-        out
+            meant && defined(r)
+        };
+        let first = order.iter().take_while(|r| is_named(r)).count();
+        let last = order.iter().rposition(|r| evident(r) && !is_named(r)).map_or(first, |i| i + 1);
+        let (before, behind) = order.split_at(last.max(first));
+        let before = before.iter().skip(first).filter(|r| !is_named(r) && possible(r));
+        before.chain(behind.iter().take_while(|r| possible(r))).copied().collect()
     }
 
     /// Is this a number, or the address of an object: something that need not be computed twice?
@@ -116,108 +128,93 @@ impl Context<'_> {
         low || self.base_object(value).is_some()
     }
 
-    /// Bytes of a register that its value defines: less than eight if nobody defined what is above.
+    /// Bytes of a register that its value defines: less than all if nobody defined what is above.
     pub fn defined_bytes(&self, held: TermId) -> u16 {
+        let whole = self.arena.width(held) / 8;
         let high = self.arena.args(held).first().copied();
         let undefined = high.filter(|t| self.arena.op(held) == TermOp::Concat && self.is_undefined(*t));
-        undefined.map_or(8, |t| 8 - self.arena.width(t) / 8)
+        undefined.map_or(whole, |t| whole - self.arena.width(t) / 8)
     }
 
-    /// Stack words just above `rsp`, up to the first one that holds nothing.
-    fn outgoing_words(&self, state: &State) -> Vec<Value> {
-        let Some(depth) = state.stack_depth(self) else { return Vec::new() };
-        let mut out = Vec::new();
-        let first = depth + if state.tail { 8 } else { 0 };
-        for word in 0..32i64 {
-            let at = first + 8 * word;
-            let cell = state
-                .frame
-                .cells()
-                .find(|(offset, value)| *offset < at + 8 && offset + i64::from(self.arena.width(*value) / 8) > at);
-            let Some((offset, cell)) = cell else { break };
-            if at >= 0 {
-                break;
+    /// A declared argument as the code sets it up: where it defines more than the declaration says, and not just zeros, the
+    /// declaration is not what the call was made by.
+    pub(super) fn as_set_up(&mut self, state: &State, value: &Value) -> Value {
+        let Place::Register(register) = value.place else { return *value };
+        let held = state.get(register);
+        let declared = value.as_passed().bytes;
+        let defined = self.defined_bytes(held).max(declared);
+        // Scalar arithmetic leaves what was above its operands: nothing to go by above eight bytes of a vector register.
+        let limit = if matches!(register, Register::General(_)) { 8 } else { 8.max(declared) };
+        let defined = defined.min(limit);
+        if defined == declared {
+            return *value;
+        }
+        let above = self.arena.extract(held, 8 * defined - 1, 8 * declared);
+        match self.arena.as_u64(above) {
+            Some(0) => *value,
+            _ => plain(value.place, defined),
+        }
+    }
+
+    /// What the original may have meant to return at a point, if nobody declares it: `rax`, `xmm0` if either side touches it, and
+    /// each further result register that the original has written, or a callee has left a result in.
+    pub fn possible_results(&mut self, point: PointId, states: &[State; 2]) -> Vec<Value> {
+        let marks = self.marks(point);
+        let rax = Register::General(0);
+        let mut out = vec![plain(Place::Register(rax), self.defined_bytes(states[0].get(rax)))];
+        let first = Register::Vector(0);
+        let untouched = first.term(self.arena);
+        let touched = states.iter().any(|s| s.get(first) != untouched);
+        let further = [Register::General(2), Register::Vector(1), Register::VectorHigh(0), Register::VectorHigh(1)];
+        let left = |r: &Register| marks[r.index()].any(Mark::WRITTEN.or(Mark::CLOBBERED));
+        for register in [first].into_iter().filter(|_| touched).chain(further.into_iter().filter(left)) {
+            let held = states[0].get(register);
+            if !self.is_undefined(held) {
+                out.push(plain(Place::Register(register), self.defined_bytes(held)));
             }
-            // A register that is kept for the caller, or pushed to make room, is no argument.
-            if self.is_undefined(cell) {
-                continue;
-            }
-            let bytes = (offset + i64::from(self.arena.width(cell) / 8) - at).min(8) as u16;
-            out.push(Value { place: Place::Stack(8 * word as u32), bytes, boolean: false, narrow: None });
         }
         out
     }
-}
 
-/// Argument registers that were read since they were written, on every way to each point. A call leaves nothing in them.
-fn read_again(arena: &mut Arena, function: &Function) -> Vec<BTreeSet<Register>> {
-    let all: BTreeSet<Register> = Register::ARGUMENTS.into_iter().chain((0..8).map(Register::Vector)).collect();
-    let mut entries: Vec<BTreeSet<Register>> = vec![all.clone(); function.points.len()];
-    let mut open: BTreeSet<PointId> = (0..function.points.len()).map(|i| PointId(i as u32)).collect();
-    while let Some(id) = open.pop_first() {
-        let point = function.point(id);
-        let mut known = entries[id.index()].clone();
-        for (_, op) in &point.ops {
-            follow(arena, op, true, &mut known);
-        }
-        let targets: Vec<PointId> = match &point.next {
-            Next::Edges(edges) => edges.iter().map(|edge| edge.target).collect(),
-            Next::Call(_) | Next::Return | Next::Fault(_) => continue,
-        };
-        for target in targets {
-            let Some(there) = entries.get_mut(target.index()) else { continue };
-            let before = there.len();
-            there.retain(|register| known.contains(register));
-            if there.len() != before {
-                open.insert(target);
+    /// Stack words that may be arguments beyond the declared ones.
+    fn outgoing_words(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
+        let depth = state.stack_depth(self)?;
+        let slots = self.slots();
+        let first = depth.saturating_add(if state.tail { 8 } else { 0 });
+        let function = self.functions[0];
+        let mut out: Vec<Value> = Vec::new();
+        for (start, value) in state.frame.unread_cells() {
+            let bytes = i64::from(self.arena.width(value) / 8);
+            let end = start.saturating_add(bytes);
+            let below = if state.tail { start < first } else { start < first || end > 0 };
+            let described = |at: i64| {
+                function.locals.iter().any(|l| l.offset <= at && at < l.offset.saturating_add_unsigned(l.size))
+            };
+            let own = (start..end).all(|at| described(at) || slots.is_read_behind(call, at));
+            let unknown = self.is_undefined(value) || value == Register::General(0).term(self.arena);
+            if below || own || unknown {
+                continue;
+            }
+            for at in start..end {
+                let word = (at - first) / 8;
+                let (offset, upto) = (8 * word as u32, (at - first - 8 * word + 1) as u16);
+                let place = Place::Stack(offset);
+                if word >= MOST_WORDS {
+                    return None;
+                }
+                if named.iter().any(|v| v.place == place) {
+                    continue;
+                }
+                match out.iter_mut().find(|v| v.place == place) {
+                    Some(known) => known.bytes = known.bytes.max(upto),
+                    None => out.push(plain(place, upto)),
+                }
             }
         }
-    }
-    entries
-}
-
-/// What an operation does to the registers that were read since they were written; a copy between argument registers reads
-/// nothing where that may be two arguments alike.
-fn follow(arena: &mut Arena, op: &Op, alike: bool, out: &mut BTreeSet<Register>) {
-    let read = |arena: &Arena, term: TermId, out: &mut BTreeSet<Register>| {
-        out.extend(arena.free_vars(term).into_iter().filter_map(argument_register));
-    };
-    match op {
-        Op::Set { var, value } => {
-            let to_argument = Register::of_var(*var).is_some_and(|r| Register::ARGUMENTS.contains(&r));
-            let copied = copied_register(arena, *value).filter(|_| to_argument);
-            if copied.is_none() || !alike {
-                read(arena, *value, out);
-            }
-        }
-        Op::Load { address, .. } => read(arena, *address, out),
-        Op::Store { address, value } => {
-            read(arena, *address, out);
-            read(arena, *value, out);
-        }
-        Op::Fault { condition, .. } => read(arena, *condition, out),
-        Op::Unknown { .. } => {}
-    }
-    if let Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } = op
-        && let Some(register) = Register::of_var(*var)
-    {
-        out.remove(&register);
+        Some(out)
     }
 }
 
-/// The register that may carry an argument behind a variable.
-fn argument_register(var: VarId) -> Option<Register> {
-    let register = Register::of_var(var)?;
-    let carries = Register::ARGUMENTS.contains(&register) || matches!(register, Register::Vector(0..8));
-    carries.then_some(register)
-}
-
-/// The argument register whose value, or low half, this is.
-fn copied_register(arena: &mut Arena, value: TermId) -> Option<Register> {
-    let [var] = arena.free_vars(value)[..] else { return None };
-    let register = argument_register(var).filter(|r| matches!(r, Register::General(_)))?;
-    let whole = arena.var_term(var);
-    let low = arena.truncate(whole, 32);
-    let half = arena.zext(low, 64);
-    (value == whole || value == half).then_some(register)
+fn plain(place: Place, bytes: u16) -> Value {
+    Value { place, bytes, boolean: false, narrow: None }
 }

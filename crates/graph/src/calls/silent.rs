@@ -25,6 +25,7 @@ impl Executor<'_, '_> {
         let Some(contract) = self.context.contract(name) else {
             return self.silent_local_call(place, name, guard, state);
         };
+        self.context.assume(Assumption::Library(name.clone()));
         let signature = contract.signature();
         let shape =
             Shape { arguments: signature.arguments.clone(), results: signature.results.clone(), ..Shape::default() };
@@ -95,7 +96,7 @@ impl Executor<'_, '_> {
         name: &str,
         letter: TermId,
     ) -> Result<TermId, Stuck> {
-        self.context.assume(Assumption::about("header-definition", name));
+        self.context.assume(Assumption::HeaderDefinition(name.to_string()));
         let arena = &mut *self.context.arena;
         let location = arena.apply(&format!("__ctype_{name}_loc"), Sort::Bv(64), &[]);
         let (shifted, limit) = (arena.add_const(letter, 128), arena.bv(32, 384));
@@ -132,7 +133,7 @@ impl Executor<'_, '_> {
         for argument in &shape.arguments {
             let forgotten = matches!(argument.place, Place::Register(r) if shape.forgets.contains(&r));
             let Some(argument) = shape.on_side(argument, self.side) else { continue };
-            let value = self.context.value_at(state, &argument, self.side, place)?;
+            let value = self.context.value_at(state, &argument.as_passed(), self.side, place)?;
             let value = self.context.canonical_value(value);
             let escapes = reads || returns_address && !forgotten;
             operands.push(self.context.outward(self.side, place, value, escapes)?);
@@ -149,6 +150,11 @@ impl Executor<'_, '_> {
         }
         let mut results = Vec::new();
         for (i, value) in shape.results.iter().enumerate() {
+            if shape.result_unused && self.side == Side::Candidate {
+                // The candidate's callee may return anything.
+                results.push(self.context.fresh_undefined(name, Sort::Bv(8 * value.bytes)));
+                continue;
+            }
             let result = match self.context.known_result(self.side, &shape, state, i) {
                 Some(known) => known,
                 None => {

@@ -9,10 +9,11 @@
 //! Comparisons are no copies: nobody makes a pointer of their outcome. Starting from "everything is
 //! forgotten", functions are visited until nothing changes.
 //!
-//! Trust: full. Printed as `callers(f)` or `definition(f)`.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)` or `definition(f)`.
 
 use super::{File, argument_registers, is_frame_address, named_callee};
 use crate::range_analysis::{ANYTHING, Escapes, Held, Step, Summary, frame_address, mentions_frame, summarise};
+use crate::twice::call_that_returns_twice;
 use crate::{Call, Callee, Function, Next, Op, Place, PointId, Register, Signature, library};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +30,11 @@ const MOST_POINTS: usize = 4000;
 
 /// By name of the function: the argument registers that it forgets. The candidate's debug information repeats
 /// declarations that the file's may lack.
-pub(super) fn forgotten(file: &mut File, candidate: &[Function]) -> FxHashMap<String, BTreeSet<Register>> {
+pub(super) fn forgotten(
+    file: &mut File,
+    candidate: &[Function],
+    twice: &BTreeSet<String>,
+) -> FxHashMap<String, BTreeSet<Register>> {
     let functions = file.functions;
     let by_name: FxHashMap<&str, &Function> = functions.iter().map(|f| (f.name.as_str(), f)).collect();
     let repeated = candidate.iter().flat_map(|f| &f.callees).map(|(name, signature)| (name.as_str(), signature));
@@ -37,6 +42,7 @@ pub(super) fn forgotten(file: &mut File, candidate: &[Function]) -> FxHashMap<St
     let replaceable = &file.replaceable;
     let usable: FxHashMap<&str, &Function> = {
         let usable = functions.iter().filter(|f| own_arguments(f) != 0 && !replaceable.contains(&f.name));
+        let usable = usable.filter(|f| call_that_returns_twice(f, twice).is_none());
         usable.map(|f| (f.name.as_str(), f)).collect()
     };
     // Only who is given an address in a frame matters, and whom that is passed on to.
@@ -321,7 +327,7 @@ impl<'f> Visit<'_, 'f> {
             Held::Number(_) => None,
         };
         let own = |name: &str| self.by_name.contains_key(name) || self.function.defined.contains(name);
-        let row = |name: &str| library::contract(name).filter(|_| !own(name));
+        let row = |name: &str| library::row(name, self.function.callees.get(name)).filter(|_| !own(name));
         let mut result = 0;
         match &call.callee {
             Callee::Named(name) => {

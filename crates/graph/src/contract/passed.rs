@@ -4,9 +4,10 @@
 //! something else. What a local function can be given is the union over its call sites, to a fixed point: if every
 //! caller of `f` passes on its own argument, and that is always 7, then `f` is always given 7.
 //!
-//! Trust: full. Printed as `callers(f)`.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)`.
 
 use super::{File, Fixed, fixed, is_frame_address, values_after};
+use crate::twice::call_that_returns_twice;
 use crate::{Call, Callee, Function, Next, Op, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,10 +31,16 @@ struct Site<'a> {
 }
 
 /// Constants that all call sites pass, by callee.
-pub(super) fn passed_constants(file: &mut File) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
+pub(super) fn passed_constants(
+    file: &mut File,
+    twice: &BTreeSet<String>,
+) -> FxHashMap<String, BTreeMap<Register, BTreeSet<Fixed>>> {
     let mut sites: Vec<Site> = Vec::new();
     for function in file.functions {
-        let homes = homes(file.arena, function);
+        let homes = match call_that_returns_twice(function, twice) {
+            None => homes(file.arena, function),
+            Some(_) => FxHashMap::default(),
+        };
         for point in &function.points {
             if let Next::Call(Call { callee: Callee::Named(callee), .. }) = &point.next
                 && file.private.contains(callee)

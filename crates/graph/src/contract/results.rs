@@ -1,9 +1,12 @@
 //! Results of the original that do not depend on its input: constants, and arguments that are returned.
 //!
-//! Trust: full.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`).
 
 use super::{Fixed, FixedResult, block_values, fixed, has_cycle, is_frame_address};
-use crate::{Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, library};
+use crate::twice::call_that_returns_twice;
+use crate::{
+    Assumption, Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, library,
+};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use term::{Arena, TermId};
@@ -53,7 +56,7 @@ pub(super) fn fixed_result(arena: &mut Arena, function: &Function) -> Option<Fix
         };
         let here = match fixed(arena, function, value) {
             Some(value) => FixedResult::Value(value),
-            None => slot_result(arena, function, point)?,
+            None => slot_result(arena, function, point, result.bytes)?,
         };
         if found.as_ref().is_some_and(|f| *f != here) {
             return None;
@@ -76,7 +79,7 @@ pub(super) fn computed_result(arena: &mut Arena, function: &Function) -> Option<
     let heads = FxHashSet::default();
     let run = context.execute(Side::Original, Function::ENTRY, state, &heads, &Known::default(), Joins::Merge).ok()?;
     // Nothing may hang on it that a verdict would have to name.
-    if context.assumptions.iter().any(|a| !matches!(a.name, "frame-private" | "sequential")) {
+    if context.assumptions.iter().any(|a| !matches!(a, Assumption::FramePrivate | Assumption::Sequential)) {
         return None;
     }
     let mut found = None;
@@ -91,21 +94,21 @@ pub(super) fn computed_result(arena: &mut Arena, function: &Function) -> Option<
     found.map(|number| FixedResult::Value(Fixed::Number(number)))
 }
 
-/// The frame slot that the function returns at this point, if nobody else may know its address.
-fn returned_slot(arena: &Arena, function: &Function, point: PointId) -> Option<TermId> {
+/// The frame slot that the function returns at this point, and its bytes.
+fn returned_slot(arena: &Arena, function: &Function, point: PointId) -> Option<(TermId, u16)> {
     let rax = Register::General(0).index();
     let ops = &function.point(point).ops;
     let writes = |op: &Op, index: usize| matches!(op, Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } if var.index() == index);
     let last = ops.iter().rposition(|(_, op)| writes(op, rax))?;
     // What reaches rax must be a load, or an unchanged or zero-extended copy of one.
-    let loaded = match &ops[last].1 {
-        Op::Load { address, .. } => *address,
+    let (loaded, bytes) = match &ops[last].1 {
+        Op::Load { address, bytes, .. } => (*address, *bytes),
         Op::Set { value, .. } => {
             let copied = if arena.op(*value) == term::Op::Zext(64) { arena.arg(*value, 0) } else { *value };
             let source = arena.as_var(copied)?;
             let at = ops[..last].iter().rposition(|(_, op)| writes(op, source.index()))?;
             match &ops[at].1 {
-                Op::Load { address, .. } => *address,
+                Op::Load { address, bytes, .. } => (*address, *bytes),
                 _ => return None,
             }
         }
@@ -116,23 +119,12 @@ fn returned_slot(arena: &Arena, function: &Function, point: PointId) -> Option<T
     if !is_frame_address(arena, loaded) || !by_frame_pointer || !function.is_unoptimised() {
         return None;
     }
-    // Nobody else may know the slot's address.
-    let escapes = |op: &Op| match op {
-        Op::Set { var, value } => {
-            let frame_register = matches!(Register::of_var(*var), Some(Register::General(4 | 5)));
-            !frame_register && arena.sort(*value).width() == Some(64) && is_frame_address(arena, *value)
-        }
-        _ => false,
-    };
-    if function.points.iter().flat_map(|p| &p.ops).any(|(_, op)| escapes(op)) {
-        return None;
-    }
-    Some(loaded)
+    Some((loaded, bytes))
 }
 
 /// The function returns a frame slot to which only one value is ever stored.
-fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option<FixedResult> {
-    let loaded = returned_slot(arena, function, point)?;
+fn slot_result(arena: &mut Arena, function: &Function, point: PointId, wanted: u16) -> Option<FixedResult> {
+    let (loaded, bytes) = returned_slot(arena, function, point).filter(|(_, bytes)| *bytes >= wanted)?;
     let mut stored = None;
     for (i, p) in function.points.iter().enumerate() {
         for (n, (_, op)) in p.ops.iter().enumerate() {
@@ -143,6 +135,9 @@ fn slot_result(arena: &mut Arena, function: &Function, point: PointId) -> Option
                     return None;
                 }
                 continue;
+            }
+            if arena.width(*value) != 8 * bytes {
+                return None;
             }
             let here = match fixed(arena, function, *value) {
                 Some(value) => FixedResult::Value(value),
@@ -179,6 +174,7 @@ pub(super) fn allocators(
     arena: &mut Arena,
     functions: &[Function],
     replaceable: &BTreeSet<String>,
+    twice: &BTreeSet<String>,
 ) -> FxHashSet<String> {
     let defined: FxHashSet<&str> = functions.iter().map(|f| f.name.as_str()).collect();
     let mut known: FxHashSet<String> = FxHashSet::default();
@@ -187,9 +183,13 @@ pub(super) fn allocators(
         for function in functions {
             let fresh = |name: &str| match defined.contains(name) || function.defined.contains(name) {
                 true => known.contains(name) && !replaceable.contains(name),
-                false => library::contract(name).is_some_and(library::Contract::returns_fresh),
+                false => {
+                    let row = library::row(name, function.callees.get(name));
+                    row.is_some_and(library::Contract::returns_fresh)
+                }
             };
-            if !known.contains(&function.name) && returns_fresh(arena, function, &fresh) {
+            let once = function.volatile.is_none() && call_that_returns_twice(function, twice).is_none();
+            if once && !known.contains(&function.name) && returns_fresh(arena, function, &fresh) {
                 known.insert(function.name.clone());
             }
         }
@@ -235,7 +235,7 @@ fn returns_fresh(arena: &Arena, function: &Function, fresh: &dyn Fn(&str) -> boo
         let fine = match &point.next {
             Next::Return => {
                 let at_once = given.contains(&exit) && !point.ops.iter().any(|(_, op)| writes(op));
-                let kept = |slot: TermId| {
+                let kept = |(slot, bytes): (TermId, u16)| {
                     function.points.iter().enumerate().all(|(i, p)| {
                         let just_given = given.contains(&PointId(i as u32));
                         p.ops.iter().enumerate().all(|(n, (_, op))| {
@@ -244,9 +244,10 @@ fn returns_fresh(arena: &Arena, function: &Function, fresh: &dyn Fn(&str) -> boo
                                 let distance = arena.difference(*address, slot).map(|d| d.low() as i64);
                                 return distance.is_none_or(|d| !near(arena, *value, d));
                             }
-                            let untouched = !p.ops[..n].iter().any(|(_, op)| writes(op));
+                            let whole = bytes == 8 && arena.width(*value) == 64;
+                            let untouched = whole && !p.ops[..n].iter().any(|(_, op)| writes(op));
                             let is_result = arena.as_var(*value).is_some_and(|var| var.index() == rax);
-                            arena.as_u64(*value) == Some(0) || is_result && just_given && untouched
+                            whole && arena.as_u64(*value) == Some(0) || is_result && just_given && untouched
                         })
                     })
                 };

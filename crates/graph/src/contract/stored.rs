@@ -3,7 +3,7 @@
 //! A static whose address is never taken is written by the stores of its file alone. If all of these store constants, it
 //! holds one of them, or what it held at the start. Compilers know that. Printed as `stored-values(object)`.
 //!
-//! Trust: full.
+//! Trust: none. The kernel proves what is found here (`kernel::lemma`).
 
 use super::values_after;
 use crate::{Function, Object, ObjectKind, Op};

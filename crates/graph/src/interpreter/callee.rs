@@ -78,7 +78,7 @@ impl<'a> Callees<'a> {
     fn describe(&self, name: &str) -> CalleeInfo<'a> {
         let [original, candidate] = self.functions;
         let defined = self.functions.iter().any(|f| f.defined.contains(name));
-        let library = if defined { None } else { library::contract(name) };
+        let library = library::applicable(self.functions, name);
         let of = |function: &'a Function| function.callees.get(name).filter(|s| s.unsupported.is_none());
         let signature = of(original).or_else(|| of(candidate)).cloned().or_else(|| library.map(Contract::signature));
         // Without a declaration the original goes on behind a call that never returns, into code that is not meant.

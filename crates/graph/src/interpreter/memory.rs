@@ -401,6 +401,11 @@ impl Memory {
         })
     }
 
+    /// Words outside the frame that the run accessed, as they were at the start, by address.
+    pub fn initial_words(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.order.iter().map(|index| (index << 3, self.words[index].start))
+    }
+
     /// Everything that the run accessed, as it was at the start, and the part of the stack that programs use: blocks by
     /// address, apart from each other.
     pub fn initial_blocks(&self, start: &Start) -> Vec<(u64, Vec<u8>)> {

@@ -2,7 +2,7 @@
 //! [`super::rename`] turns a call that cannot abort into the function that it checks.
 
 use super::Contract;
-use super::row::{I, L, P, event};
+use super::words::{I, L, P, event};
 
 pub(super) static TABLE: &[Contract] = &[
     event("__memcpy_chk", P, &[P, P, L, L]).nonnull(&[0, 1]),

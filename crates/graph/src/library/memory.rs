@@ -1,6 +1,6 @@
 //! Rows: blocks of memory and the heap.
 
-use super::row::{I, L, P, V, event, reader, sign};
+use super::words::{I, L, P, V, event, reader, sign};
 use super::{Contract, Effect};
 
 pub(super) static TABLE: &[Contract] = &[

@@ -3,7 +3,7 @@
 //! A mathematical function is pure only if neither glibc nor the compilers think that it sets `errno`. The ones
 //! that round depend on the floating-point environment, which counts as part of the world.
 
-use super::row::{D, F, I, L, P, constant, event, reader};
+use super::words::{D, F, I, L, P, constant, event, reader};
 use super::{Class, Contract};
 
 const PAIR: Class = Class::IntPair;
@@ -157,10 +157,10 @@ pub(super) static TABLE: &[Contract] = &[
     event("frexp", D, &[D, P]).nonnull(&[1]),
     event("modf", D, &[D, P]).nonnull(&[1]),
     event("remquo", D, &[D, D, P]).nonnull(&[2]),
-    event("sincos", super::row::V, &[D, P, P]),
+    event("sincos", super::words::V, &[D, P, P]),
     event("frexpf", F, &[F, P]).nonnull(&[1]),
     event("modff", F, &[F, P]).nonnull(&[1]),
-    event("sincosf", super::row::V, &[F, P, P]),
+    event("sincosf", super::words::V, &[F, P, P]),
     event("fegetround", I, &[]),
     event("fesetround", I, &[I]),
     event("feclearexcept", I, &[I]),

@@ -1,7 +1,7 @@
 //! Rows: streams, formatted input and output. All events; [`super::rename`] says which ones write the same bytes.
 
 use super::Contract;
-use super::row::{I, L, P, V, event};
+use super::words::{I, L, P, V, event};
 
 pub(super) static TABLE: &[Contract] = &[
     // formatted output

@@ -1,6 +1,6 @@
 //! Rows: conversion, random numbers, sorting, leaving the program, non-local jumps, time.
 
-use super::row::{D, F, I, L, P, V, event, noreturn};
+use super::words::{D, F, I, L, P, V, event, noreturn};
 use super::{Contract, Effect};
 
 const TWICE: &str = "a call that returns twice";

@@ -1,6 +1,6 @@
 //! Rows: strings, characters, wide strings.
 
-use super::row::{I, L, P, V, event, reader, sign};
+use super::words::{I, L, P, V, event, reader, sign};
 use super::{Contract, Effect};
 
 const ASCII: Effect = Effect::Pure { reads_memory: false, sign_only: true };

@@ -1,7 +1,7 @@
 //! Rows: files, processes, signals, sockets. All events; the row only says where the values live.
 
 use super::Contract;
-use super::row::{I, L, P, V, event};
+use super::words::{I, L, P, V, event};
 
 pub(super) static TABLE: &[Contract] = &[
     // fcntl.h, unistd.h: files

@@ -1,6 +1,6 @@
 //! Rows: POSIX threads. Locks order memory, so all but the two facts about identity are events.
 
-use super::row::{I, L, P, constant, event, noreturn};
+use super::words::{I, L, P, constant, event, noreturn};
 use super::{Contract, Effect};
 
 pub(super) static TABLE: &[Contract] = &[

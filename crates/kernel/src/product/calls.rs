@@ -6,8 +6,8 @@
 //! Trust: full. What a callee can see (arguments, world, escaped local objects) must be equal here, because its results
 //! and the world that it leaves are taken to be.
 
-use super::{Checker, Onward, Point, Rejection, Segment, unknown};
-use crate::obligation::{FactKind, Ignored};
+use super::{Checker, MemoryAt, Obligation, Onward, Point, Rejection, Segment};
+use crate::obligation::{FactKind, Failure, Ignored};
 use graph::contract::FixedResult;
 use graph::{Assumption, Call, Context, Interval, Known, Next, Place, PointId, Register, Shape, Side, Stuck, Value};
 use term::{Sort, TermId};
@@ -59,7 +59,7 @@ impl<'a> Checker<'_, 'a> {
         }
         let same = Shape { arguments: shape.arguments.clone(), results, ..pending.shape.clone() } == shape;
         if !(same && alike && pending.zeroes == zeroes) {
-            return Err(self.refuse("the same call has two shapes", calls, unknown()));
+            return Err(self.refuse(Obligation::OneShape, calls, Failure::NotShown));
         }
         // The callee may overwrite every stack argument of any edge.
         for argument in shape.arguments {
@@ -90,20 +90,21 @@ impl<'a> Checker<'_, 'a> {
         match (&names[0], &names[1]) {
             (Some(a), Some(b)) if a == b => {}
             (Some(a), Some(b)) => {
-                return Err(self.refuse(&format!("the original calls {a}, the candidate calls {b}"), calls, unknown()));
+                let what = Obligation::SameCallee([a.clone(), b.clone()]);
+                return Err(self.refuse(what, calls, Failure::NotShown));
             }
             (None, None) => {
                 let (Some(a), Some(b)) = (at.states[0].call_target, at.states[1].call_target) else {
-                    return Err(self.refuse("a call without a target", calls, unknown()));
+                    return Err(self.refuse(Obligation::Target, calls, Failure::NotShown));
                 };
                 self.prove_equal(at, known, a, b)
-                    .map_err(|failure| self.refuse("the address called", calls, failure))?;
+                    .map_err(|failure| self.refuse(Obligation::SameTarget, calls, failure))?;
             }
-            _ => return Err(self.refuse("one side calls a function by name, the other a pointer", calls, unknown())),
+            _ => return Err(self.refuse(Obligation::NamedAlike, calls, Failure::NotShown)),
         }
         let name = names[0].clone();
         let hint = name.clone().unwrap_or_else(|| "pointer".to_string());
-        if let Some(what) = name.as_deref().and_then(|n| self.context.contract(n)).and_then(|c| c.unsupported) {
+        if let Some(what) = name.as_deref().and_then(|n| self.context.refused_callee(n)) {
             let stuck = Stuck::Unsupported {
                 side: Side::Original,
                 address: places[0],
@@ -112,19 +113,24 @@ impl<'a> Checker<'_, 'a> {
             return Err(stuck.into());
         }
         let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
+        let chain = self.context.passes_static_chain(&at.states[0]).then(|| "a static chain in r10".to_string());
+        if let Some(what) = shape.refused.take().or(chain) {
+            let what = format!("call of {hint}: {what}");
+            return Err(Stuck::Unsupported { side: Side::Original, address: places[0], what }.into());
+        }
         if renamed.iter().flatten().any(|r| !r.keeps_result) {
             // Nobody looks at it: that is when a call may be renamed so.
             shape.results.clear();
         }
         shape.returns_end = [0, 1].map(|i| renamed[i].as_ref().is_some_and(|r| r.returns_end));
-        self.context.assume(Assumption::about("signature", hint.clone()));
+        self.context.assume(Assumption::Signature(hint.clone()));
         let arguments = self.call_arguments(at, &shape, places, own)?;
         if arguments[0].iter().any(|a| self.context.is_literal(*a)) {
-            self.context.assume(Assumption::global("literal-address-opaque"));
+            self.context.assume(Assumption::LiteralAddressOpaque);
         }
         for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
             self.prove_equal(at, known, *a, *b).map_err(|failure| Rejection::Obligation {
-                what: format!("argument {} of {hint}", i + 1),
+                what: Obligation::Argument { callee: hint.clone(), number: i + 1 },
                 places,
                 failure,
             })?;
@@ -141,7 +147,7 @@ impl<'a> Checker<'_, 'a> {
         } else {
             Ignored::Nothing
         };
-        self.check_worlds(at, known, calls, ignored, &format!("memory at the call of {hint}"))?;
+        self.check_worlds(at, known, calls, ignored, MemoryAt::Call(hint.clone()))?;
         if let Ignored::Freed(_) = ignored {
             self.forget_freed(at, ignored);
         }
@@ -157,14 +163,13 @@ impl<'a> Checker<'_, 'a> {
                 at.states[side.index()].escaped[local] && interval.is_some_and(gone)
             });
             if lost {
-                let what = format!("a local object of the {} is no longer in its frame at a call", side.name());
-                return Err(self.refuse(&what, calls, unknown()));
+                return Err(self.refuse(Obligation::InFrame(side), calls, Failure::NotShown));
             }
         }
         if tail[1] {
             self.check_unwound(at, known, calls)?;
         } else if !aligned(depths[1]) && (tail[0] || aligned(depths[0])) {
-            return Err(self.refuse("the candidate's stack is misaligned at a call", calls, unknown()));
+            return Err(self.refuse(Obligation::StackAligned, calls, Failure::NotShown));
         }
         Ok((shape, hint))
     }
@@ -254,9 +259,7 @@ impl<'a> Checker<'_, 'a> {
             let eight = self.context.arena.bv(8, 8);
             let bounds = [self.context.arena.ule(a, b), self.context.arena.ule(b, eight)];
             let goal = self.context.arena.bool_and_all(&bounds);
-            return self
-                .prove(at, known, goal)
-                .map_err(|failure| self.refuse("number of vector arguments", calls, failure));
+            return self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::VectorCount, calls, failure));
         }
         if self.context.arena.as_u64(a) == Some(0) || self.context.is_undefined(at.states[0].get(Register::General(0)))
         {
@@ -276,7 +279,7 @@ impl<'a> Checker<'_, 'a> {
         let number = self.context.arena.ule(a, eight);
         let less = self.context.arena.bool_and(fewer, number);
         let goal = self.context.arena.bool_not(less);
-        self.prove(at, known, goal).map_err(|failure| self.refuse("number of vector arguments", calls, failure))
+        self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::VectorCount, calls, failure))
     }
 
     /// The states after a pair of calls, and on from there.
@@ -303,7 +306,14 @@ impl<'a> Checker<'_, 'a> {
         for side in Side::BOTH {
             let i = side.index();
             let mut returned = results.clone();
-            if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0) {
+            if shape.result_unused && side == Side::Candidate {
+                // The candidate's callee may return anything.
+                for result in &mut returned {
+                    *result = self.context.fresh_undefined(&hint, self.context.arena.sort(*result));
+                }
+            }
+            let promised = !(shape.result_unused && side == Side::Candidate);
+            if let Some(known) = self.context.known_result(side, &shape, &point.states[i], 0).filter(|_| promised) {
                 returned[0] = known;
             }
             let world = if shape.preserves { point.states[i].world } else { afterwards[i] };
@@ -326,7 +336,7 @@ impl<'a> Checker<'_, 'a> {
                 // The original's code ends here: the callee does not return, as far as the original knows.
                 (false, None) if side == Side::Original => return Ok(()),
                 (false, None) => {
-                    return Err(self.refuse("the candidate's code ends after a call that returns", calls, unknown()));
+                    return Err(self.refuse(Obligation::CodeAfterCall, calls, Failure::NotShown));
                 }
             };
         }
@@ -351,7 +361,7 @@ impl<'a> Checker<'_, 'a> {
     /// One point for all edges that arrive, what is known there, and the worlds that a callee leaves, given that it
     /// leaves `after`: on an edge where a local object has not escaped, the callee did not touch it. Registers that are
     /// overwritten next, and a world that is, need not be merged.
-    pub(super) fn merge(
+    pub(crate) fn merge(
         &mut self,
         mut incoming: Vec<Point>,
         overwritten: impl Fn(&Register) -> bool,

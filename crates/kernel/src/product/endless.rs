@@ -17,7 +17,7 @@ use term::TermId;
 impl Checker<'_, '_> {
     /// Is the original, which is at a loop head, in a loop that it never leaves? Recorded as an assumption if so.
     pub(super) fn never_ends(&mut self, at: &Point, head: PointId) -> bool {
-        if !self.context.may_assume("finite-loops") {
+        if !self.context.may_assume_defined() {
             return false;
         }
         let around: Vec<PointId> = self.loops[0].heads.iter().rev().copied().collect();
@@ -31,8 +31,8 @@ impl Checker<'_, '_> {
             }
             if self.is_never_left(at, &body) {
                 let function = self.context.functions[0];
-                let place = format!("{}+{:#x}", function.name, function.point(outer).address);
-                self.context.assume(Assumption::about("finite-loops", place));
+                let address = function.point(outer).address;
+                self.context.assume(Assumption::FiniteLoops { function: function.name.clone(), address });
                 return true;
             }
         }

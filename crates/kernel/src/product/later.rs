@@ -23,7 +23,7 @@ impl Checker<'_, '_> {
     /// Is the original, which is at a loop head, going to make a read of the candidate if its loops end? Recorded as
     /// assumptions if so.
     pub(crate) fn made_later(&mut self, at: &Point, head: PointId, access: &Access) -> bool {
-        let allowed = self.context.may_assume("no-fault") && self.context.may_assume("finite-loops");
+        let allowed = self.context.may_assume_defined() && self.context.may_assume_defined();
         if access.write || !allowed || !self.context.functions[0].volatile.is_none() {
             return false;
         }
@@ -33,11 +33,11 @@ impl Checker<'_, '_> {
         }
         let function = self.context.functions[0];
         for outer in ended {
-            let place = format!("{}+{:#x}", function.name, function.point(outer).address);
-            self.context.assume(Assumption::about("finite-loops", place));
+            let address = function.point(outer).address;
+            self.context.assume(Assumption::FiniteLoops { function: function.name.clone(), address });
         }
         let text = self.context.arena.text(access.address);
-        self.context.assume(Assumption::about("no-fault", text));
+        self.context.assume(Assumption::NoFault(text));
         true
     }
 

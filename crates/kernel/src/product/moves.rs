@@ -6,7 +6,7 @@
 //!
 //! Trust: full. A path that is dropped here is never compared; it is dropped only if its condition cannot hold.
 
-use super::{Checker, LOOPS, Onward, Point, Rejection, Segment, apart, unknown};
+use super::{Checker, EventKind, Obligation, Onward, Point, Rejection, Segment};
 use crate::claims::Abstraction;
 use crate::obligation::Failure;
 use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, Place, PointId, Run, Side, Stuck};
@@ -108,15 +108,15 @@ impl Checker<'_, '_> {
     pub(super) fn check_ends(&mut self, index: usize) -> Result<(), Rejection> {
         let heads = self.points[index].heads;
         if !self.loops[0].can_be_left(self.context.functions[0], heads[0]) {
-            return Err(self.refuse("a loop of the original that nothing leaves", heads, unknown()));
+            return Err(self.refuse(Obligation::IsLeft, heads, Failure::NotShown));
         }
         let body = self.innermost(heads[0]);
-        if !self.context.may_assume("finite-loops") || !self.is_silent(&body) {
-            return Err(self.refuse("a loop of the original that may never end", heads, unknown()));
+        if !self.context.may_assume_defined() || !self.is_silent(&body) {
+            return Err(self.refuse(Obligation::Ends(Side::Original), heads, Failure::NotShown));
         }
         let address = self.context.functions[0].point(heads[0]).address;
-        let name = self.context.functions[0].name.clone();
-        self.context.assume(Assumption::about("finite-loops", format!("{name}+{address:#x}")));
+        let function = self.context.functions[0].name.clone();
+        self.context.assume(Assumption::FiniteLoops { function, address });
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl Checker<'_, '_> {
             if self.is_before(1, self.points[from].heads[1], heads[1]) {
                 return Ok(());
             }
-            return Err(self.refuse("loops of the candidate alone that are not in order", heads, unknown()));
+            return Err(self.refuse(Obligation::AloneInOrder, heads, Failure::NotShown));
         }
         let Some(entered) = self.entered[index].clone() else { return Ok(()) };
         let [then, now] = [&entered.point.states, &pair.at.states].map(|states| rank.term(self.context, states));
@@ -205,7 +205,7 @@ impl Checker<'_, '_> {
         let known = Known::from_condition(self.context.arena, pair.at.condition);
         let smaller = self.context.arena.ult(now, then);
         self.prove(&pair.at, &known, smaller)
-            .map_err(|failure| self.refuse("a loop of the candidate that may never end", heads, failure))
+            .map_err(|failure| self.refuse(Obligation::Ends(Side::Candidate), heads, failure))
     }
 
     /// A side of a pair goes on to each of its arrivals.
@@ -262,7 +262,7 @@ impl Checker<'_, '_> {
             let goal = self.context.arena.bool_not(fault.guard);
             let here = [self.address(Side::Original, place), fault.place];
             self.prove(at, known, goal).map_err(|failure| Rejection::Obligation {
-                what: format!("the candidate may fault ({})", fault.kind.name()),
+                what: Obligation::NoFault(fault.kind),
                 places: here,
                 failure,
             })?;
@@ -276,7 +276,6 @@ impl Checker<'_, '_> {
             return Err(Stuck::OutOfBudget.into());
         }
         self.rest(&pair);
-        let points = pair.events.map(Event::point);
         let out_of_step = self.out_of_step(&pair);
         let result = match self.next_move(&pair, &out_of_step) {
             // Claims that do not hold are found at loop heads; only if all hold do returns matter. Without claims a difference
@@ -317,11 +316,11 @@ impl Checker<'_, '_> {
                     return Ok(());
                 }
                 if lost {
-                    return Err(self.refuse(&apart(pair.events.map(event_name)), points, unknown()));
+                    return Err(self.not_together(pair.events));
                 }
                 return self.pass(pair, side, open);
             }
-            Move::Refuse => Err(self.refuse(&apart(pair.events.map(event_name)), points, unknown())),
+            Move::Refuse => Err(self.not_together(pair.events)),
         };
         let Err(rejection) = result else { return Ok(()) };
         // Perhaps the two never get here together.
@@ -331,11 +330,13 @@ impl Checker<'_, '_> {
             match self.prove(&pair.at, &known, never) {
                 Ok(()) => return Ok(()),
                 Err(failure @ Failure::Refuted(_)) => {
-                    if let Rejection::Obligation { what, places, failure: Failure::Unknown(_) } = rejection {
+                    if let Rejection::Obligation { what, places, failure: Failure::Unknown(_) | Failure::NotShown } =
+                        rejection
+                    {
                         return Err(Rejection::Obligation { what, places, failure });
                     }
                 }
-                Err(Failure::Unknown(_)) => {}
+                Err(Failure::Unknown(_) | Failure::NotShown) => {}
             }
         }
         Err(rejection)
@@ -557,12 +558,17 @@ impl Checker<'_, '_> {
                     Ok(()) => return Ok(()),
                     Err(_) if self.has_no_choice(&pair.at) && self.observe(&pair).is_ok() => return Ok(()),
                     Err(Failure::Refuted(state)) => self.find_rests(&mut pair.at, &mut pair.logs, &state),
-                    Err(Failure::Unknown(_)) => {}
+                    Err(Failure::Unknown(_) | Failure::NotShown) => {}
                 }
             }
             self.fix_parts(&mut pair.at, &mut pair.logs);
         }
         self.observe(&pair)
+    }
+
+    /// The two sides are at events that do not go together.
+    fn not_together(&self, events: [Event; 2]) -> Rejection {
+        self.refuse(Obligation::SameEvent(events.map(EventKind::from)), events.map(Event::point), Failure::NotShown)
     }
 
     /// What can be observed of both sides, at calls or returns.
@@ -572,7 +578,7 @@ impl Checker<'_, '_> {
         match pair.events {
             [Event::Call(_), Event::Call(_)] => self.arrive_at_calls(pair.at.clone(), points, &pair.segment),
             [Event::Return(_), Event::Return(_)] => self.check_return(&pair.at, points),
-            events => Err(self.refuse(&apart(events.map(event_name)), points, unknown())),
+            events => Err(self.not_together(events)),
         }
     }
 
@@ -600,12 +606,4 @@ impl Checker<'_, '_> {
 
 fn is_return(pair: &Pair) -> bool {
     pair.events.iter().all(|event| matches!(event, Event::Return(_)))
-}
-
-fn event_name(event: Event) -> &'static str {
-    match event {
-        Event::Call(_) => "calls",
-        Event::Return(_) => "returns",
-        Event::Head(_) => LOOPS,
-    }
 }

@@ -20,6 +20,8 @@ pub enum Rejected {
     OutOfStep(Misfit),
     /// The functions' frames or data differ.
     Frame(String),
+    /// An instruction breaks a constraint of the machine: line and what.
+    Violation(u32, String),
     /// Something is not equal: the blocks, and what.
     Unequal((u32, u32), String),
 }
@@ -29,6 +31,9 @@ pub fn check(original: &Function, candidate: &Function, claim: &Claim) -> Result
     for function in [original, candidate] {
         if let Some((line, what)) = &function.gap {
             return Err(Rejected::Unsupported(*line, what.clone()));
+        }
+        if let Some((line, what)) = &function.violation {
+            return Err(Rejected::Violation(*line, what.clone()));
         }
     }
     check_frames(original, candidate)?;
@@ -42,10 +47,10 @@ pub fn check(original: &Function, candidate: &Function, claim: &Claim) -> Result
     }
     let mut assumptions = Vec::new();
     if checker.memories.iter().any(|m| !m.unaliased.is_empty()) || checker.reordered() {
-        assumptions.push(Assumption::global("ir-noalias"));
+        assumptions.push(Assumption::IrNoalias);
     }
     if checker.memories.iter().any(|m| m.nan_payload) {
-        assumptions.push(Assumption::global("nan-payload"));
+        assumptions.push(Assumption::NanPayload);
     }
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, checker.counts))
 }
@@ -59,6 +64,9 @@ fn check_frames(original: &Function, candidate: &Function) -> Result<(), Rejecte
     if differs.is_some() {
         let name = differs.map_or("", |o| o.name.as_str());
         return Err(Rejected::Frame(format!("{name} is not the same in both functions")));
+    }
+    if original.module != candidate.module {
+        return Err(Rejected::Frame("the functions belong to different modules".to_string()));
     }
     let shape = |function: &Function| function.tables.iter().map(Vec::len).collect::<Vec<usize>>();
     if shape(original) != shape(candidate) {
@@ -235,7 +243,7 @@ impl Checker<'_> {
                 }
             }
             self.known.push(known);
-            self.memories.push(Memory::default());
+            self.memories.push(Memory::new(self.product.original.may_reorder));
         }
         self.counts.points = self.product.points.len();
         Ok(())
@@ -346,6 +354,9 @@ impl Checker<'_> {
             return Err(format!("the original has {} events, the candidate {}", ours.len(), theirs.len()));
         }
         let Some(order) = &point.order else { return Ok((0..ours.len()).map(|i| (i, i)).collect()) };
+        if !self.product.original.may_reorder {
+            return Err("the allocator does not reorder stores".to_string());
+        }
         let mut seen = vec![false; ours.len()];
         for number in order {
             match seen.get_mut(*number as usize) {
@@ -369,16 +380,17 @@ impl Checker<'_> {
         self.product.points.iter().any(|point| point.order.is_some())
     }
 
-    /// What may fault in the candidate is computed by the original too.
+    /// What may fault in the candidate is computed by the original too, between the same events.
     fn covers_faults(&mut self, index: usize) -> bool {
         let point = &self.product.points[index];
         let (ours, theirs) = (point.original.faultable.clone(), point.candidate.faultable.clone());
         let mut next = 0;
-        for (b, _) in theirs {
+        let may_reorder = self.product.original.may_reorder;
+        for fault in theirs {
             let mut found = false;
             for k in 0..ours.len() {
                 let at = (next + k) % ours.len();
-                if self.same(index, ours[at].0, b) {
+                if ours[at].is_when(&fault, may_reorder) && self.same(index, ours[at].value, fault.value) {
                     next = at + 1;
                     found = true;
                     break;

@@ -7,7 +7,7 @@ use super::{
     Claim, Compared, MOST_TERMS, Method, Pairing, UpdateRejection, base_assumptions, check_divisions, fault, same_terms,
 };
 use crate::proof::{CheckedProof, Counts};
-use ::updates::{Domain, Fault, Final, Hashes, Limits, Nobody, Program, Symbolic, Terms, execute};
+use ::updates::{Domain, Fault, Final, Hashes, Limits, Nobody, Program, Start, Symbolic, Terms, execute};
 use code::{Code, Placement};
 use graph::{Assumption, Side};
 use std::collections::BTreeSet;
@@ -49,8 +49,8 @@ impl Subject<'_> {
 /// What every verdict about object code assumes.
 pub fn code_assumptions(interface: &Program, claim: Claim) -> BTreeSet<Assumption> {
     let mut set = base_assumptions(interface, interface, claim);
-    set.insert(Assumption::global("array-placement"));
-    set.insert(Assumption::global("abi-entry"));
+    set.insert(Assumption::ArrayPlacement);
+    set.insert(Assumption::AbiEntry);
     set
 }
 
@@ -65,6 +65,10 @@ pub fn check_code(
         return Err(UpdateRejection::Malformed("intermediate updates of object code are not compared".to_string()));
     }
     let pairing = Pairing::of(interface, interface).map_err(UpdateRejection::Malformed)?;
+    // What the code's own data starts with is not looked at.
+    if let Some(object) = interface.objects.iter().find(|o| matches!(o.start, Start::Values(_))) {
+        return Err(UpdateRejection::Start(object.name.clone()));
+    }
     let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
     let mut assumptions = code_assumptions(interface, claim);
     let mut counts = Counts { points: 0, obligations: 0 };
@@ -75,14 +79,14 @@ pub fn check_code(
             Method::Terms => check_terms(interface, sides, &pairing, claim, limits, placement),
         }?;
         if compared.used_nan_payload {
-            assumptions.insert(Assumption::global("nan-payload"));
+            assumptions.insert(Assumption::NanPayload);
         }
         counts.points += compared.cells as usize;
         counts.obligations += compared.updates as usize;
     }
-    assumptions.extend(pairing.extents.iter().map(|name| Assumption::about("extent", name.clone())));
+    assumptions.extend(pairing.extents.iter().map(|name| Assumption::Extent(name.clone())));
     if claim.method == Method::Hashes {
-        assumptions.insert(Assumption::global("hash-128"));
+        assumptions.insert(Assumption::Hash128);
     }
     let assumptions = assumptions.into_iter().collect();
     Ok(CheckedProof::new(original.name(interface), candidate.name(interface), assumptions, counts))

@@ -150,6 +150,18 @@ impl Pairing {
         Ok(cells)
     }
 
+    /// Globals of both sides must hold the same before the first call; then what each call leaves in them, which is compared, keeps
+    /// them the same.
+    pub fn check_starts(&self, original: &Program, candidate: &Program) -> Result<(), UpdateRejection> {
+        for (first, second) in &self.outputs {
+            let (ours, theirs) = (&original.objects[*first as usize], &candidate.objects[*second as usize]);
+            if ours.start != theirs.start {
+                return Err(UpdateRejection::Start(ours.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
     /// A global that only one side has must keep its content, unless it is that file's own.
     pub fn check_lonely<D: Domain>(
         &self,
@@ -160,7 +172,7 @@ impl Pairing {
             for number in lonely {
                 let object = &program.objects[*number as usize];
                 let (Origin::Global(name), Some(key)) = (&object.origin, input_key(&object.origin)) else { continue };
-                if name.starts_with("static ") {
+                if object.is_static() {
                     continue;
                 }
                 let cells = &end.objects[*number as usize];

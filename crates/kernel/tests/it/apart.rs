@@ -36,8 +36,8 @@ fn ahead(forget: &[&str], changes: &[Change<&str>]) -> PointClaim {
 fn verdict(header: &str, original: &str, candidate: &str, claim: PointClaim) -> String {
     let programs = Programs::assembly(header, original, candidate);
     let mut certificate = programs.certificate(&[]);
-    let (_, functions) = programs.lift();
-    let head = |i: usize| Loops::of(&functions[i]).heads.first().map_or(0, |h| h.0);
+    let pair = programs.prepare().pair;
+    let head = |i: usize| Loops::of(pair.functions()[i]).heads.first().map_or(0, |h| h.0);
     let (ours, theirs) = if claim.waits { (head(0), 0) } else { (head(0), head(1)) };
     certificate.points.push(PointClaim { original: ours, candidate: theirs, ..claim });
     match programs.check(&certificate) {

@@ -14,7 +14,7 @@ fn claimed(candidate: &str) -> (Programs, Certificate) {
     let programs = Programs::c(ORIGINAL, candidate);
     let rejection = programs.check(&programs.certificate(&[])).expect_err("the array is not claimed");
     let Rejection::Unbound { original, candidate } = rejection else { panic!("{rejection:?}") };
-    let size = programs.lift().1[0].locals[0].size;
+    let size = programs.prepare().pair.original().locals[0].size;
     let claim = LocalClaim { original: Some(original), candidate: Some(candidate), size, escapes: true };
     let certificate = programs.certificate(&[claim]);
     (programs, certificate)

@@ -19,16 +19,15 @@ impl Forgery {
 
     /// Adds a point at the n-th heads.
     fn point(mut self, heads: [usize; 2], claim: PointClaim) -> Forgery {
-        let (_, functions) = self.programs.lift();
-        let [original, candidate] = [0, 1].map(|i: usize| Loops::of(&functions[i]).heads[heads[i]].0);
+        let pair = self.programs.prepare().pair;
+        let [original, candidate] = [0, 1].map(|i: usize| Loops::of(pair.functions()[i]).heads[heads[i]].0);
         self.certificate.points.push(PointClaim { original, candidate, ..claim });
         self
     }
 
     /// Adds a point at which the candidate waits at a point of its own while the original goes round.
     fn waiting(mut self, head: usize, at: u32, claim: PointClaim) -> Forgery {
-        let (_, [original, _]) = self.programs.lift();
-        let original = Loops::of(&original).heads[head].0;
+        let original = Loops::of(self.programs.prepare().pair.original()).heads[head].0;
         self.certificate.points.push(PointClaim { original, candidate: at, waits: true, ..claim });
         self
     }

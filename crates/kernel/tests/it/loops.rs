@@ -6,8 +6,7 @@ use kernel::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
 
 /// The first loop heads of both functions.
 pub(crate) fn heads(programs: &Programs) -> [u32; 2] {
-    let (_, functions) = programs.lift();
-    functions.map(|f| Loops::of(&f).heads[0].0)
+    programs.prepare().pair.functions().map(|f| Loops::of(f).heads[0].0)
 }
 
 /// A claim about a pair of heads: places of both sides that are forgotten, those of one side, and conditions.
@@ -79,10 +78,10 @@ fn a_condition_at_one_entry_is_none_at_the_other() {
     };
     let programs =
         Programs::assembly("prototype: int f(int n, int x)", &code(""), &code("test edi, edi\njg 2f\nadd eax, 100"));
-    let (_, functions) = programs.lift();
+    let pair = programs.prepare().pair;
     // Cut where the two parts begin, whichever is the head.
-    let starts = functions.map(|f| {
-        let entry = graph::loops::successors(&f, graph::Function::ENTRY);
+    let starts = pair.functions().map(|f| {
+        let entry = graph::loops::successors(f, graph::Function::ENTRY);
         [entry[0].0, entry[1].0]
     });
     let points = (0..2).map(|i| point([starts[0][i], starts[1][i]], &["rax", "rsi"], &[], &[])).collect();

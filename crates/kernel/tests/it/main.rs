@@ -6,5 +6,6 @@ mod apart;
 mod certificates;
 mod forged;
 mod endless;
+mod lemmas;
 mod loops;
 mod updates;

@@ -1,11 +1,10 @@
 //! Pairs of programs as text, ready to be checked.
 
-use graph::{Function, Register, Side, Stuck};
+use graph::{Stuck, Undefined};
 use kernel::{Certificate, CheckedProof, LocalClaim, Rejection, VERSION};
-use lift_elf::Image;
+use pair::{File, FileContracts, Files, Prepared};
 use solver::{Solver, SolverOptions};
 use std::time::{Duration, Instant};
-use term::Arena;
 use testkit::compiler::Compiler;
 use testkit::pair::Pair;
 
@@ -13,7 +12,8 @@ const TIME: Duration = Duration::from_secs(20);
 
 /// Both versions of the function `f`.
 pub struct Programs {
-    images: [Image; 2],
+    files: Files,
+    contracts: FileContracts,
 }
 
 impl Programs {
@@ -26,8 +26,8 @@ impl Programs {
             .expect("a golden pair")
             .build(&Compiler::all()[0], folder.path())
             .unwrap_or_else(|e| panic!("{e}"));
-        let read = |name| Image::read(&folder.path().join(name)).expect("an object file");
-        Programs { images: [read("original.o"), read("candidate.o")] }
+        let read = |name| File::read(&folder.path().join(name)).expect("an object file");
+        Programs::new(read("original.o"), read("candidate.o"))
     }
 
     /// C, the original compiled with -O0 and the candidate with -O2.
@@ -36,31 +36,32 @@ impl Programs {
         let build = |text, level, name| {
             let object = folder.path().join(name);
             Compiler::all()[0].compile(text, &[level], &object).unwrap_or_else(|e| panic!("{e}"));
-            Image::read(&object).expect("an object file")
+            File::read(&object).expect("an object file")
         };
-        Programs { images: [build(original, "-O0", "original.o"), build(candidate, "-O2", "candidate.o")] }
+        Programs::new(build(original, "-O0", "original.o"), build(candidate, "-O2", "candidate.o"))
+    }
+
+    fn new(original: File, candidate: File) -> Programs {
+        let files = Files::new(original, candidate, Undefined::Excused);
+        Programs { contracts: files.contracts(), files }
     }
 
     /// Both functions, in an arena of their own: no check sees the terms of another.
-    pub fn lift(&self) -> (Arena, [Function; 2]) {
-        let mut arena = Arena::new();
-        Register::declare(&mut arena);
-        let functions = Side::BOTH.map(|side| {
-            let image = &self.images[side.index()];
-            image.lift(image.find("f").expect("a function f"), side, &mut arena).expect("a function that can be lifted")
-        });
-        (arena, functions)
+    pub fn prepare(&self) -> Prepared {
+        let f = [self.files.original(), self.files.candidate()].map(|file| file.find("f").expect("a function f"));
+        self.files.prepare(f, &self.contracts).expect("functions that can be lifted")
     }
 
     /// A certificate for this pair.
     pub fn certificate(&self, locals: &[LocalClaim]) -> Certificate {
-        let (_, [original, candidate]) = self.lift();
+        let pair = self.prepare().pair;
+        let [original, candidate] = pair.functions();
         Certificate {
             version: VERSION,
-            original: original.name,
-            candidate: candidate.name,
-            original_hash: original.hash,
-            candidate_hash: candidate.hash,
+            original: original.name.clone(),
+            candidate: candidate.name.clone(),
+            original_hash: original.hash.clone(),
+            candidate_hash: candidate.hash.clone(),
             locals: locals.to_vec(),
             cuts: Default::default(),
             points: Vec::new(),
@@ -70,9 +71,9 @@ impl Programs {
 
     /// What the kernel says.
     pub fn check(&self, certificate: &Certificate) -> Result<CheckedProof, Rejection> {
-        let (mut arena, [original, candidate]) = self.lift();
+        let Prepared { mut arena, pair } = self.prepare();
         let mut solver = Solver::new(SolverOptions::default());
-        kernel::check(&mut arena, &original, &candidate, certificate, &mut solver, Some(Instant::now() + TIME))
+        kernel::check(&mut arena, &pair, certificate, &mut solver, Some(Instant::now() + TIME))
     }
 
     /// The same in words.

@@ -229,7 +229,7 @@ fn claims_lie_apart_and_inside_the_frame() {
 fn claims_do_not_cut_what_debug_information_describes() {
     let text = "void fill(int *); int f(void) { int a[4]; a[1] = 7; fill(a); return a[1]; }";
     let programs = Programs::c(text, text);
-    let a = programs.lift().1[0].locals[0].clone();
+    let a = programs.prepare().pair.original().locals[0].clone();
     let cut = |offset, size| programs.verdict(&[claim(offset, -64, size)]);
     assert_eq!(cut(a.offset, a.size - 4), "malformed: a local object cuts the original's `a`");
     assert_eq!(cut(a.offset + 4, a.size - 4), "malformed: a local object cuts the original's `a`");

@@ -8,7 +8,7 @@ use crate::ctype::CType;
 use crate::error::Error;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use updates::{Call, Cmp, Data, Int, Op, Origin, Scalar, Stmt};
+use updates::{Call, Cmp, Constant, Data, Int, Op, Origin, Scalar, Stmt};
 
 /// Functions of doubles without side effects; with `f` at the end, of floats.
 const MATHEMATICAL: [(&str, usize); 36] = [
@@ -92,6 +92,12 @@ impl<'a> Lowerer<'a> {
         match text {
             "malloc" | "calloc" | "aligned_alloc" | "polybench_alloc_data" => return self.fresh(text, arguments),
             "abs" | "labs" | "llabs" if arguments.len() == 1 => return self.absolute(text, &arguments[0]),
+            "__builtin_inf" | "__builtin_huge_val" if arguments.is_empty() => {
+                return Ok(Val::Data(super::constant(Constant::float(Scalar::F64, f64::INFINITY)), Scalar::F64));
+            }
+            "__builtin_inff" | "__builtin_huge_valf" if arguments.is_empty() => {
+                return Ok(Val::Data(super::constant(Constant::float(Scalar::F32, f64::INFINITY)), Scalar::F32));
+            }
             "__builtin_expect" if arguments.len() == 2 => return self.value(&arguments[0]),
             _ => {}
         }

@@ -1,13 +1,17 @@
 //! Declarations of variables: locals, statics and globals. A name means the variable from its declarator on, so also in its
 //! own start value.
 
+use super::initializers::zero;
 use super::values::Access;
 use super::{Binding, Key, Lowerer, Val};
 use crate::ast::{Initializer, Variable};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::lexer::Name;
-use updates::{Base, Constant, Data, Int, Origin, Place, Stmt};
+use updates::{Base, Constant, Data, Int, Origin, Place, STATIC, Start, Stmt};
+
+/// A larger variable that nobody writes is an input all the same.
+const MOST_ZEROS: u64 = 1 << 16;
 
 impl<'a> Lowerer<'a> {
     pub(super) fn declare(&mut self, variable: &Variable, out: &mut Vec<Stmt>) -> Result<(), Error> {
@@ -20,9 +24,12 @@ impl<'a> Lowerer<'a> {
         }
         let ty = self.ctype(&variable.ty)?;
         if variable.is_static {
-            let binding = self.static_variable(variable, ty, format!("{}.{name}", self.program.name))?;
+            let binding = self.local_static(variable, ty)?;
             self.bind(variable.name, binding, key);
             return Ok(());
+        }
+        if variable.is_extern {
+            return Err(self.unsupported(format!("`{name}`, which is declared `extern` inside a function")));
         }
         match ty {
             CType::Pointer(target) => {
@@ -103,6 +110,25 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
+    /// A static variable of a function: one for all calls. Its name is that of the function, the kernel's own aside, and its number
+    /// among those of its name there.
+    fn local_static(&mut self, variable: &Variable, ty: CType) -> Result<Binding, Error> {
+        if let Some(known) = self.statics.get(&variable.number) {
+            return Ok(known.clone());
+        }
+        let function = match self.calls.as_slice() {
+            [] | [_] => "",
+            [.., inner] => self.text(*inner),
+        };
+        let start = format!("{STATIC}{function}()::{} ", self.text(variable.name));
+        let of_name = |o: &&updates::Object| matches!(&o.origin, Origin::Global(name) if name.starts_with(&start));
+        let before = self.program.objects.iter().filter(of_name).count();
+        let name = format!("{}{before}", start.trim_start_matches(STATIC));
+        let binding = self.static_variable(variable, ty, name)?;
+        self.statics.insert(variable.number, binding.clone());
+        Ok(binding)
+    }
+
     /// A variable that outlives the call: a constant table if it is constant, else input and output.
     fn static_variable(&mut self, variable: &Variable, ty: CType, name: String) -> Result<Binding, Error> {
         let shown = self.text(variable.name).to_string();
@@ -111,7 +137,17 @@ impl<'a> Lowerer<'a> {
             return Err(self.unsupported(format!("the global pointer `{shown}`")));
         }
         let ty = self.sized(ty, variable.init.as_ref())?;
-        if variable.constant
+        // Nobody writes it: it is what it starts with.
+        let kept = variable.is_static && !self.written.contains(&variable.name) && !self.is_parameter(&shown);
+        if kept && variable.init.is_none() {
+            let fields = ty.element().0.fields().filter(|_| ty.cells().is_some_and(|cells| cells <= MOST_ZEROS));
+            if let (Some(fields), Some(cells)) = (fields, ty.cells()) {
+                let zeros = (0..cells as usize).map(|cell| zero(fields[cell % fields.len()].ty)).collect();
+                let object = self.new_object(shown, &ty, Origin::Table(zeros))?;
+                return Ok(Binding::Object(object, ty));
+            }
+        }
+        if (variable.constant || kept)
             && let Some(init) = &variable.init
         {
             if let (CType::Scalar(scalar), Initializer::Value(expr)) = (&ty, init) {
@@ -142,9 +178,40 @@ impl<'a> Lowerer<'a> {
             return Err(self.unsupported(format!("the global `{shown}` of type `{}`", ty.name())));
         }
         // A static variable is its file's own; nobody else sees what it is left with.
-        let name = if variable.is_static { format!("static {name}") } else { name };
+        let start = self.start(variable, &ty)?;
+        let name = if variable.is_static { format!("{STATIC}{name}") } else { name };
         let object = self.new_object(shown, &ty, Origin::Global(name))?;
+        self.program.objects[object as usize].start = start;
         Ok(Binding::Object(object, ty))
+    }
+
+    fn is_parameter(&self, name: &str) -> bool {
+        self.parameters.iter().any(|(parameter, _)| parameter == name)
+    }
+
+    /// What a variable that outlives calls holds before the first one.
+    fn start(&mut self, variable: &Variable, ty: &CType) -> Result<Start, Error> {
+        let values = match &variable.init {
+            None if variable.is_extern => return Ok(Start::Elsewhere),
+            None => return Ok(Start::Zero),
+            Some(Initializer::List(list)) => self.initial_cells(list, ty)?,
+            Some(init) => {
+                let CType::Scalar(scalar) = ty else {
+                    return Err(self.unsupported("the start value of this aggregate"));
+                };
+                let value = self.initial_value(init)?;
+                vec![self.data_of(value, *scalar)?]
+            }
+        };
+        let known = |data| match data {
+            Data::Const(known) => Some(known),
+            _ => None,
+        };
+        let values: Option<Vec<Constant>> = values.into_iter().map(known).collect();
+        let shown = self.text(variable.name);
+        let values = values.ok_or_else(|| self.unsupported(format!("the start value of `{shown}`")))?;
+        let is_zero = |c: &Constant| matches!(c, Constant::Int(0) | Constant::F32(0) | Constant::F64(0));
+        Ok(if values.iter().all(is_zero) { Start::Zero } else { Start::Values(values) })
     }
 
     /// A global variable, bound at its first use.
@@ -153,10 +220,11 @@ impl<'a> Lowerer<'a> {
             return Ok(Some(known.clone()));
         }
         let file = self.file;
-        // A later definition with a start value outranks an earlier declaration.
-        let mut same = file.globals.iter().filter(|g| g.name == name);
-        let Some(first) = same.next() else { return Ok(None) };
-        let variable = same.find(|g| g.init.is_some()).filter(|_| first.init.is_none()).unwrap_or(first);
+        // The definition says what there is, declarations only that it exists.
+        let same = || file.globals.iter().filter(|g| g.name == name);
+        let Some(first) = same().next() else { return Ok(None) };
+        let defined = same().find(|g| g.init.is_some()).or_else(|| same().find(|g| !g.is_extern));
+        let variable = defined.unwrap_or(first);
         let line = self.line;
         self.line = variable.line;
         let text = self.text(name);

@@ -74,6 +74,8 @@ impl<'a> Lowerer<'a> {
                 let ty = match self.place(inner)? {
                     Lv::Slot(_, ty, _) => CType::Scalar(ty),
                     Lv::Pointer(_, target) => CType::Pointer(target),
+                    // A parameter that is declared as an array is a pointer.
+                    Lv::Memory(_, ty) if self.is_array_parameter(inner)? => CType::Pointer(std::rc::Rc::new(ty)),
                     Lv::Memory(_, ty) => ty,
                 };
                 self.size_of(&ty)
@@ -81,6 +83,17 @@ impl<'a> Lowerer<'a> {
             ExprKind::Compound(ty, list) => self.compound(ty, list),
             ExprKind::Statements(list) => self.statements_value(list),
         }
+    }
+
+    /// Is the expression the name of a parameter that is declared as an array?
+    fn is_array_parameter(&mut self, expr: &Expr) -> Result<bool, Error> {
+        let ExprKind::Name(name) = expr.kind else { return Ok(false) };
+        Ok(match self.lookup(name)?.0 {
+            super::Binding::Object(object, CType::Array(..)) => {
+                matches!(self.program.objects[object as usize].origin, Origin::Parameter(_))
+            }
+            _ => false,
+        })
     }
 
     fn size_of(&mut self, ty: &CType) -> Result<Val, Error> {

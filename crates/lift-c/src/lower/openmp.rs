@@ -18,14 +18,11 @@ impl<'a> Lowerer<'a> {
         let words: Vec<&str> = rest.split_whitespace().collect();
         let head: Vec<&str> =
             words.iter().copied().take_while(|w| w.chars().all(|c| c.is_ascii_alphabetic())).collect();
-        let simd = head.contains(&"simd") && !head.contains(&"for");
-        if !head.contains(&"for") && !simd {
+        // Lanes of a vector run at once, so what `simd` claims is held against the same rules.
+        if !head.contains(&"for") && !head.contains(&"simd") {
             return Ok(None);
         }
-        let mut parallel = Parallel { simd, ..Parallel::default() };
-        if simd {
-            return Ok(Some(parallel));
-        }
+        let mut parallel = Parallel::default();
         let mut at = 0;
         while at < words.len() {
             let clause = words[at];
@@ -134,11 +131,14 @@ impl<'a> Lowerer<'a> {
     }
 
     fn clause(&mut self, clause: &str, inside: &[&str], body: &Stmt, parallel: &mut Parallel) -> Result<(), Error> {
-        if clause == "linear" {
-            return Err(self.unsupported("the clause `linear` of a parallel loop"));
-        }
-        if !["private", "firstprivate", "lastprivate", "reduction"].contains(&clause) {
-            return Ok(());
+        match clause {
+            "private" | "firstprivate" | "lastprivate" | "reduction" => {}
+            "shared" | "schedule" | "num_threads" | "collapse" | "safelen" | "simdlen" | "default" | "proc_bind" => {
+                return Ok(());
+            }
+            // `if` chooses between this and running in order; both are checked.
+            "if" => return Ok(()),
+            _ => return Err(self.unsupported(format!("the clause `{clause}` of a parallel loop"))),
         }
         let colon = inside.iter().position(|w| *w == ":").filter(|_| clause == "reduction");
         let operator = colon.map_or(String::new(), |at| inside[..at].concat());

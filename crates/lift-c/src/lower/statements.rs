@@ -279,7 +279,7 @@ impl<'a> Lowerer<'a> {
         if reached.is_some() {
             self.collapse = inherited;
         }
-        let after = match parallel.as_mut().filter(|p| !p.simd) {
+        let after = match parallel.as_mut() {
             Some(parallel) => self.share(parts, variable, parallel),
             None => Vec::new(),
         };
@@ -294,7 +294,7 @@ impl<'a> Lowerer<'a> {
             None => None,
         };
         // Loops inside are shared out among other threads.
-        let region = if parallel.as_ref().is_some_and(|p| !p.simd) { self.region.take() } else { None };
+        let region = if parallel.is_some() { self.region.take() } else { None };
         let body = self.scoped(&parts.body)?;
         self.region = self.region.or(region);
         let mut step = Vec::new();
@@ -305,7 +305,9 @@ impl<'a> Lowerer<'a> {
         self.scopes.pop();
         if let Some(parallel) = &mut parallel {
             // What is declared inside belongs to the turn, and so does the iterator.
-            parallel.inner_objects = (objects, self.program.objects.len() as u32);
+            let inside = objects..self.program.objects.len() as u32;
+            let own = |o: &u32| matches!(self.program.objects[*o as usize].origin, updates::Origin::Local);
+            parallel.inner_objects = inside.filter(own).collect();
             parallel.private_slots.extend(slots..self.program.slots as u32);
             match variable {
                 Some(Variable::Slot(slot)) => parallel.private_slots.push(slot),

@@ -1,10 +1,11 @@
 //! `switch`: a jump into a list of statements if the value is known, a chain of `if` if it is data.
 
+use super::values::{convert_int, promote};
 use super::{Lowerer, Val, nothing};
 use crate::ast::{self, Binary, Expr, ExprKind, StmtKind};
 use crate::error::Error;
 use rustc_hash::FxHashMap;
-use updates::{Int, Stmt, SwitchStmt};
+use updates::{Int, Scalar, Stmt, SwitchStmt};
 
 /// The statements between two labels, with the labels before them.
 #[derive(Default)]
@@ -27,22 +28,29 @@ impl<'a> Lowerer<'a> {
         let site = self.site(line);
         let StmtKind::Block(list) = &body.kind else { return Err(self.unsupported("a switch without a block")) };
         let known = self.value(value)?;
+        let promoted = match &known {
+            Val::Int(_, ty) | Val::Data(_, ty) if !ty.is_float() => promote(*ty),
+            _ => return Err(self.unsupported("a switch on this")),
+        };
         // The value is compared once for each label.
         if let (Val::Data(..), false) = (&known, self.has_effects(value))
-            && let Some(chain) = chain(value, list)
+            && let Some(chain) = chain(value, promoted, list)
         {
             return self.statement(&chain, out);
         }
-        let (number, _) = self.int_of(known)?;
+        let (number, from) = self.int_of(known)?;
+        let number = convert_int(number, from, promoted);
         let (mut cases, mut default, mut stmts) = (Vec::new(), None, Vec::new());
         self.scopes.push(FxHashMap::default());
         for stmt in list {
             match &stmt.kind {
                 StmtKind::Case(expr) => {
                     self.line = stmt.line;
-                    match self.value(expr)? {
+                    // C11 6.8.4.2: labels are converted to the promoted type of the value.
+                    let case = self.value(expr)?;
+                    match self.convert(case, &crate::ctype::CType::Scalar(promoted))? {
                         Val::Int(Int::Const(case), _) => cases.push((case, stmts.len())),
-                        _ => return Err(self.malformed("a case that is not a constant")),
+                        _ => return Err(self.unsupported("a case that is not a constant")),
                     }
                 }
                 StmtKind::Default => default = Some(stmts.len()),
@@ -66,7 +74,7 @@ impl<'a> Lowerer<'a> {
 
 /// The switch as a chain of `if`, each with all statements from its label to a `break`. Nothing if one is left from inside a
 /// statement.
-fn chain(value: &Expr, list: &[ast::Stmt]) -> Option<ast::Stmt> {
+fn chain(value: &Expr, promoted: Scalar, list: &[ast::Stmt]) -> Option<ast::Stmt> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut behind = true;
     for stmt in list {
@@ -102,11 +110,23 @@ fn chain(value: &Expr, list: &[ast::Stmt]) -> Option<ast::Stmt> {
     };
     let mut rest = sections.iter().position(|section| section.default).map(block);
     for (number, section) in sections.iter().enumerate().rev().filter(|(_, section)| !section.default) {
-        let equal = |case: &&Expr| binary(Binary::Eq, value.clone(), (*case).clone());
+        let equal = |case: &&Expr| binary(Binary::Eq, value.clone(), converted((*case).clone(), promoted));
         let cond = section.cases.iter().map(equal).reduce(|a, b| binary(Binary::LogicalOr, a, b))?;
         rest = Some(Box::new(ast::Stmt { kind: StmtKind::If(cond, block(number), rest), line: value.line }));
     }
     rest.map(|chain| *chain)
+}
+
+/// A label, converted to the promoted type of the value.
+fn converted(case: Expr, promoted: Scalar) -> Expr {
+    let basic = match promoted {
+        Scalar::U32 => ast::Basic::Unsigned,
+        Scalar::I64 => ast::Basic::Long,
+        Scalar::U64 => ast::Basic::UnsignedLong,
+        _ => ast::Basic::Int,
+    };
+    let (line, depth) = (case.line, case.depth.saturating_add(1));
+    Expr { kind: ExprKind::Cast(Box::new(ast::Type::Basic(basic)), Box::new(case)), line, depth }
 }
 
 fn binary(operator: Binary, a: Expr, b: Expr) -> Expr {

@@ -11,6 +11,7 @@ pub(super) struct Specifiers {
     pub ty: Type,
     pub is_typedef: bool,
     pub is_static: bool,
+    pub is_extern: bool,
     pub constant: bool,
     pub volatile: bool,
 }
@@ -174,7 +175,8 @@ impl<'a> Parser<'a> {
     pub(super) fn specifiers(&mut self) -> Result<Specifiers, Error> {
         let mut words = Words::default();
         let mut named: Option<Type> = None;
-        let (mut is_typedef, mut is_static, mut constant, mut volatile) = (false, false, false, false);
+        let (mut is_typedef, mut is_static, mut is_extern) = (false, false, false);
+        let (mut constant, mut volatile) = (false, false);
         loop {
             self.skip_attributes();
             let token = self.peek();
@@ -184,9 +186,10 @@ impl<'a> Parser<'a> {
             match self.text() {
                 "typedef" => is_typedef = true,
                 "static" => is_static = true,
+                "extern" => is_extern = true,
                 "const" | "__const" => constant = true,
                 "volatile" | "__volatile__" => volatile = true,
-                "extern" | "register" | "auto" | "inline" | "__inline" | "__inline__" | "restrict" | "__restrict"
+                "register" | "auto" | "inline" | "__inline" | "__inline__" | "restrict" | "__restrict"
                 | "__restrict__" | "_Noreturn" => {}
                 "void" => words.void += 1,
                 "char" => words.char += 1,
@@ -234,7 +237,7 @@ impl<'a> Parser<'a> {
         };
         // Every access counts and keeps its place: refused wherever the type is used, behind names and pointers, too.
         let ty = if volatile { Type::Other("volatile".to_string()) } else { ty };
-        Ok(Specifiers { ty, is_typedef, is_static, constant, volatile })
+        Ok(Specifiers { ty, is_typedef, is_static, is_extern, constant, volatile })
     }
 
     /// `typeof (type)` or `typeof (expression)`.
@@ -281,6 +284,11 @@ impl<'a> Parser<'a> {
                 }
                 self.expect(";")?;
             }
+            // Tags are kept without their scopes.
+            if self.file.structs[number as usize].members.is_some() {
+                let tag = self.file.structs[number as usize].name.clone();
+                return Err(self.unsupported(format!("the tag `{tag}`, which is defined twice")));
+            }
             self.file.structs[number as usize].members = Some(members);
         }
         self.leave();
@@ -293,39 +301,55 @@ impl<'a> Parser<'a> {
         union
     }
 
+    /// An enumeration. Its type is `unsigned int`, or `int` if an enumerator is negative (as GCC and Clang choose); its
+    /// enumerators are of type `int`. Other ones are refused.
     fn enumeration(&mut self) -> Result<Type, Error> {
         self.at += 1;
         self.skip_attributes();
-        if self.text() != "{" {
-            self.word()?;
+        let tag = if self.text() == "{" { None } else { Some(self.word()?) };
+        if !self.eat("{") {
+            let known = tag.and_then(|tag| self.enums.get(&tag)).cloned();
+            return known.ok_or_else(|| self.unsupported("an enumeration before its definition"));
         }
-        if self.eat("{") {
-            let mut value = 0i64;
-            while !self.eat("}") {
-                let name = self.word()?;
-                if self.eat("=") {
-                    let expr = self.conditional()?;
-                    value = self
-                        .constant_value(&expr)
-                        .ok_or_else(|| self.malformed("the value of an enumerator is not a constant"))?;
-                }
-                self.file.constants.push((name, value));
-                self.file.file_names.push(name);
-                value = value.wrapping_add(1);
-                if !self.eat(",") && self.text() != "}" {
-                    return Err(self.unexpected("`,` or `}`"));
-                }
+        let (mut value, mut negative) = (0i64, false);
+        while !self.eat("}") {
+            let name = self.word()?;
+            if self.eat("=") {
+                let expr = self.conditional()?;
+                value = self.constant_value(&expr).ok_or_else(|| self.unsupported("the value of this enumerator"))?;
+            }
+            if i32::try_from(value).is_err() {
+                return Err(self.unsupported("an enumerator that is no `int`"));
+            }
+            negative |= value < 0;
+            self.file.constants.push((name, value));
+            self.file.file_names.push(name);
+            value += 1;
+            if !self.eat(",") && self.text() != "}" {
+                return Err(self.unexpected("`,` or `}`"));
             }
         }
-        Ok(basic(Basic::Int))
+        self.skip_attributes();
+        let ty = basic(if negative { Basic::Int } else { Basic::Unsigned });
+        if let Some(tag) = tag
+            && self.enums.insert(tag, ty.clone()).is_some()
+        {
+            return Err(self.unsupported(format!("the tag `{}`, which is defined twice", self.names.text(tag))));
+        }
+        Ok(ty)
     }
 
-    /// The value of a simple constant expression.
+    /// The value of a simple constant expression of type `int`.
     fn constant_value(&self, expr: &crate::ast::Expr) -> Option<i64> {
+        self.int_value(expr).filter(|value| i32::try_from(*value).is_ok())
+    }
+
+    fn int_value(&self, expr: &crate::ast::Expr) -> Option<i64> {
         use crate::ast::{Binary, ExprKind, Unary};
         match &expr.kind {
+            // Only what is of type `int` throughout is certain.
             ExprKind::Number(name) => match crate::literals::number(self.names.text(*name))? {
-                (updates::Constant::Int(value), _) => Some(value),
+                (updates::Constant::Int(value), updates::Scalar::I32) => Some(value),
                 _ => None,
             },
             ExprKind::Char(name) => crate::literals::character(self.names.text(*name)),
@@ -346,8 +370,8 @@ impl<'a> Parser<'a> {
                     Binary::And => Some(a & b),
                     Binary::Or => Some(a | b),
                     Binary::Xor => Some(a ^ b),
-                    Binary::Shl if (0..63).contains(&b) => a.checked_mul(1 << b),
-                    Binary::Shr if (0..63).contains(&b) => Some(a >> b),
+                    Binary::Shl if (0..31).contains(&b) && a >= 0 => a.checked_mul(1 << b),
+                    Binary::Shr if (0..31).contains(&b) && a >= 0 => Some(a >> b),
                     Binary::Lt => Some(i64::from(a < b)),
                     Binary::Gt => Some(i64::from(a > b)),
                     Binary::Le => Some(i64::from(a <= b)),

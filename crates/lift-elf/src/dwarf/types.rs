@@ -1,6 +1,7 @@
 //! Types as the calling convention sees them: scalars at offsets.
 
 use super::sections::Reader;
+use abi::{Member, Scalar, Type};
 use gimli::constants as c;
 use gimli::{AttributeValue, DwAt, UnitOffset};
 use rustc_hash::FxHashMap;
@@ -10,28 +11,15 @@ type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
 /// How deep types are followed.
 const MAX_DEPTH: u32 = 32;
-/// Scalars of an aggregate that are looked at; those that matter have at most 16 bytes.
-const MAX_FIELDS: usize = 64;
+/// Scalars of an aggregate that are looked at; those that matter have at most 64 bytes.
+const MAX_FIELDS: usize = 256;
+/// Larger aggregates are in memory, whatever they hold.
+const LARGEST: u64 = 64;
 
-/// A scalar type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Scalar {
-    /// Integer, enumeration, pointer; `signed` matters where it is extended.
-    Integer { boolean: bool, signed: bool },
-    /// In a vector register; above 8 bytes the whole register.
-    Float,
-    /// `long double`.
-    X87,
-}
-
-/// A type.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A type, and what is known of it beside its layout.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Shape {
-    pub size: u64,
-    pub align: u64,
-    /// Scalars inside with their offsets and sizes; incomplete above 16 bytes.
-    pub fields: Vec<(u64, u64, Scalar)>,
-    pub aggregate: bool,
+    pub layout: Type,
     pub pointer: bool,
     pub restrict: bool,
     /// The size of the scalars that a pointer points to, if they lie at multiples of it; else 1.
@@ -43,23 +31,28 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    fn new(layout: Type) -> Shape {
+        Shape { layout, element: 1, ..Shape::default() }
+    }
+
     fn scalar(size: u64, scalar: Scalar) -> Shape {
-        let align = if size.is_power_of_two() { size.min(16) } else { 1 };
-        Shape {
-            size,
-            align,
-            fields: vec![(0, size, scalar)],
-            aggregate: false,
-            pointer: false,
-            restrict: false,
-            element: 1,
-            by_reference: false,
-            unknown: None,
-        }
+        Shape::new(Type::scalar(size, scalar))
     }
 
     fn unknown(what: impl Into<String>) -> Shape {
-        Shape { fields: Vec::new(), unknown: Some(what.into()), ..Shape::scalar(0, Scalar::Float) }
+        Shape::new(Type::default()).refused(what)
+    }
+
+    /// The same size, but nobody knows where it is passed.
+    fn refused(self, what: impl Into<String>) -> Shape {
+        Shape { unknown: Some(what.into()), ..self }
+    }
+
+    /// A `_Complex` number of two parts.
+    fn complex(size: u64, scalar: Scalar) -> Shape {
+        let part = size / 2;
+        let member = |offset| Member { offset, size: part, scalar };
+        Shape::new(Type { size, align: part.min(16), members: vec![member(0), member(part)], aggregate: true })
     }
 }
 
@@ -167,22 +160,30 @@ impl<'a, 'b> Types<'a, 'b> {
         Some(match entry.tag() {
             c::DW_TAG_base_type => self.base(&entry, size.unwrap_or(0)),
             c::DW_TAG_pointer_type | c::DW_TAG_reference_type | c::DW_TAG_rvalue_reference_type => {
-                let mut shape = Shape::scalar(8, Scalar::Integer { boolean: false, signed: false });
+                let mut shape = Shape::scalar(8, Scalar::INTEGER);
                 shape.pointer = true;
                 shape.element = self.element(&entry).unwrap_or(1);
                 shape
             }
             c::DW_TAG_ptr_to_member_type | c::DW_TAG_unspecified_type if size.is_none_or(|s| s == 8) => {
-                Shape::scalar(8, Scalar::Integer { boolean: false, signed: false })
+                Shape::scalar(8, Scalar::INTEGER)
             }
             c::DW_TAG_enumeration_type => {
                 let inner = self.reference(&entry, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1));
-                let scalar = inner.as_ref().and_then(|s| s.fields.first()).map(|f| f.2);
-                let scalar = scalar.unwrap_or(Scalar::Integer { boolean: false, signed: false });
-                Shape::scalar(size.or(inner.map(|s| s.size)).unwrap_or(4), scalar)
+                let scalar = inner.as_ref().and_then(|s| s.layout.members.first()).map(|m| m.scalar);
+                let size = size.or(inner.map(|s| s.layout.size)).unwrap_or(4);
+                match size {
+                    1 | 2 | 4 | 8 | 16 => Shape::scalar(size, scalar.unwrap_or(Scalar::INTEGER)),
+                    _ => Shape::unknown(format!("an enumeration of {size} bytes")),
+                }
             }
             c::DW_TAG_typedef | c::DW_TAG_const_type | c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
-                return self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1);
+                let shape = self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1)?;
+                match self.number(&entry, c::DW_AT_alignment) {
+                    // Compilers do not agree about such a name where it is misaligned or on the stack.
+                    Some(align) if align != shape.layout.align => shape.refused("a type name with its own alignment"),
+                    _ => shape,
+                }
             }
             c::DW_TAG_restrict_type => {
                 let mut shape = self.shape(self.reference(&entry, c::DW_AT_type)?, depth - 1)?;
@@ -225,88 +226,116 @@ impl<'a, 'b> Types<'a, 'b> {
     fn base(&self, entry: &Entry<'a, 'b>, size: u64) -> Shape {
         let name = self.text(entry, c::DW_AT_name).unwrap_or_default();
         let Some(encoding) = self.encoding(entry) else { return Shape::unknown("a type without an encoding") };
+        let x87 = name.contains("long double") || name.contains("64x");
+        if name.contains("BitInt") {
+            return Shape::scalar(size, Scalar::INTEGER).refused(format!("the type `{name}`"));
+        }
         match (encoding, size) {
             (c::DW_ATE_boolean, 1) => Shape::scalar(1, Scalar::Integer { boolean: true, signed: false }),
-            (c::DW_ATE_float, 16) if name.contains("long double") || name.contains("64x") => {
-                Shape::scalar(16, Scalar::X87)
-            }
-            (c::DW_ATE_float | c::DW_ATE_decimal_float, 2 | 4 | 8 | 16) => Shape::scalar(size, Scalar::Float),
-            (c::DW_ATE_complex_float, 4 | 8 | 16) => {
-                let mut shape = Shape::scalar(size, Scalar::Float);
-                (shape.aggregate, shape.align) = (true, size / 2);
-                shape.fields = vec![(0, size / 2, Scalar::Float), (size / 2, size / 2, Scalar::Float)];
-                shape
+            (c::DW_ATE_float, 16) if x87 => Shape::scalar(16, Scalar::X87),
+            (c::DW_ATE_float | c::DW_ATE_decimal_float, 2 | 4 | 8 | 16) => Shape::scalar(size, Scalar::Sse),
+            (c::DW_ATE_complex_float, 32) if x87 => Shape::scalar(32, Scalar::ComplexX87),
+            (c::DW_ATE_complex_float, 4 | 8 | 16 | 32) => Shape::complex(size, Scalar::Sse),
+            // Compilers have no other word for a `_Complex` integer.
+            (c::DW_ATE_lo_user, 2 | 4 | 8 | 16 | 32) if name.contains("omplex") => {
+                Shape::complex(size, Scalar::INTEGER)
             }
             (c::DW_ATE_signed | c::DW_ATE_signed_char, 1 | 2 | 4 | 8 | 16) => {
                 Shape::scalar(size, Scalar::Integer { boolean: false, signed: true })
             }
             (c::DW_ATE_unsigned | c::DW_ATE_unsigned_char | c::DW_ATE_UTF | c::DW_ATE_address, 1 | 2 | 4 | 8 | 16) => {
-                Shape::scalar(size, Scalar::Integer { boolean: false, signed: false })
+                Shape::scalar(size, Scalar::INTEGER)
             }
-            _ => Shape::unknown(format!("the type `{name}`")),
+            _ => Shape::scalar(size, Scalar::INTEGER).refused(format!("the type `{name}`")),
         }
     }
 
     fn aggregate(&self, entry: &Entry<'a, 'b>, at: UnitOffset, size: Option<u64>, depth: u32) -> Shape {
         let Some(size) = size else { return Shape::unknown("an incomplete type") };
-        let mut shape = Shape::scalar(size, Scalar::Float);
-        (shape.aggregate, shape.align) = (true, 1);
-        shape.fields.clear();
+        let mut shape = Shape::new(Type { size, align: 1, members: Vec::new(), aggregate: true });
         let convention = entry.attr_value(c::DW_AT_calling_convention);
         shape.by_reference =
             matches!(convention, Ok(Some(AttributeValue::CallingConvention(c::DW_CC_pass_by_reference))));
         let is_union = entry.tag() == c::DW_TAG_union_type;
-        let Ok(mut tree) = self.unit.entries_tree(Some(at)) else { return shape };
-        let Ok(root) = tree.root() else { return shape };
+        let Ok(mut tree) = self.unit.entries_tree(Some(at)) else { return shape.refused("a type that cannot be read") };
+        let Ok(root) = tree.root() else { return shape.refused("a type that cannot be read") };
         let mut children = root.children();
         while let Ok(Some(child)) = children.next() {
             let child = child.entry();
             if !matches!(child.tag(), c::DW_TAG_member | c::DW_TAG_inheritance) || self.flag(child, c::DW_AT_external) {
                 continue;
             }
-            let Some(offset) = self.reference(child, c::DW_AT_type) else { continue };
-            let Some(field) = self.shape(offset, depth - 1) else { continue };
-            // Flexible array members have no size.
-            if field.unknown.is_some() && size <= 16 {
-                shape.unknown = field.unknown;
-                return shape;
+            let field = self.reference(child, c::DW_AT_type).and_then(|offset| self.member_type(offset, depth));
+            let Some(field) = field else { return shape.refused("a structure with a member without a type") };
+            if field.unknown.is_some() {
+                return Shape { unknown: field.unknown, ..shape };
             }
             let bit = self.number(child, c::DW_AT_data_bit_offset);
             let start = self.number(child, c::DW_AT_data_member_location).unwrap_or(0);
-            shape.align = shape.align.max(field.align);
+            let own = self.number(child, c::DW_AT_alignment).unwrap_or(1);
+            shape.layout.align = shape.layout.align.max(field.layout.align).max(own);
             shape.by_reference |= field.by_reference;
-            if size > 16 {
+            if size > LARGEST {
                 continue;
             }
             if let Some(bits) = self.number(child, c::DW_AT_bit_size) {
                 // The bytes that a bit field touches, as integers.
                 let first = bit.map_or(start, |bit| bit / 8);
                 let end = |bit: u64| bit.saturating_add(bits).div_ceil(8);
-                let last = bit.map_or(start.saturating_add(field.size), end).min(size);
-                let byte = Scalar::Integer { boolean: false, signed: false };
-                shape.fields.extend((first..last).map(|at| (at, 1, byte)));
+                let last = bit.map_or(start.saturating_add(field.layout.size), end).min(size);
+                let byte = |offset| Member { offset, size: 1, scalar: Scalar::INTEGER };
+                shape.layout.members.extend((first..last).map(byte));
                 continue;
             }
             let start = if is_union { 0 } else { start };
-            if start.saturating_add(field.size) > size {
-                shape.unknown = Some("a structure with a field outside of it".to_string());
-                return shape;
+            if start.saturating_add(field.layout.size) > size {
+                return shape.refused("a structure with a field outside of it");
             }
-            shape.fields.extend(field.fields.iter().map(|(at, size, s)| (start + at, *size, *s)));
-            if shape.fields.len() > MAX_FIELDS {
-                shape.unknown = Some("a structure of too many fields".to_string());
-                return shape;
+            let moved = field.layout.members.iter().map(|m| Member { offset: start + m.offset, ..*m });
+            shape.layout.members.extend(moved);
+            if shape.layout.members.len() > MAX_FIELDS {
+                return shape.refused("a structure of too many fields");
             }
         }
         if let Some(align) = self.number(entry, c::DW_AT_alignment) {
-            shape.align = shape.align.max(align.min(64));
+            shape.layout.align = shape.layout.align.max(align);
         }
         shape
     }
 
+    /// The type of a member. A flexible array takes no room.
+    fn member_type(&self, offset: UnitOffset, depth: u32) -> Option<Shape> {
+        let shape = self.shape(offset, depth - 1)?;
+        let array =
+            self.unit.entry(offset).ok().filter(|e| e.tag() == c::DW_TAG_array_type && self.is_flexible(offset));
+        match array.filter(|_| shape.unknown.is_some()) {
+            Some(array) => {
+                let element = self.reference(&array, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1))?;
+                let align = element.layout.align;
+                let layout = Type { size: 0, align, members: Vec::new(), aggregate: true };
+                Some(Shape { unknown: element.unknown, ..Shape::new(layout) })
+            }
+            None => Some(shape),
+        }
+    }
+
+    /// Does an array type say nothing about how many elements there are?
+    fn is_flexible(&self, at: UnitOffset) -> bool {
+        let Ok(mut tree) = self.unit.entries_tree(Some(at)) else { return false };
+        let Ok(root) = tree.root() else { return false };
+        let mut children = root.children();
+        let mut flexible = false;
+        while let Ok(Some(child)) = children.next() {
+            let child = child.entry();
+            let said = |name| !matches!(child.attr_value(name), Ok(None));
+            flexible |= child.tag() == c::DW_TAG_subrange_type && !said(c::DW_AT_upper_bound) && !said(c::DW_AT_count);
+        }
+        flexible
+    }
+
     fn array(&self, entry: &Entry<'a, 'b>, at: UnitOffset, size: Option<u64>, depth: u32) -> Shape {
         let element = self.reference(entry, c::DW_AT_type).and_then(|t| self.shape(t, depth - 1));
-        let Some(element) = element.filter(|e| e.unknown.is_none()) else { return Shape::unknown("an array") };
+        let Some(element) = element else { return Shape::unknown("an array") };
         let mut count: u64 = 1;
         if let Ok(mut tree) = self.unit.entries_tree(Some(at))
             && let Ok(root) = tree.root()
@@ -325,20 +354,27 @@ impl<'a, 'b> Types<'a, 'b> {
                 count = product;
             }
         }
-        let Some(total) = size.or(element.size.checked_mul(count)) else { return Shape::unknown("an array") };
+        let Some(total) = size.or(element.layout.size.checked_mul(count)) else { return Shape::unknown("an array") };
         if self.flag(entry, c::DW_AT_GNU_vector) {
+            // Compilers do not agree about vectors of one element, or of truth values.
             return match total {
-                8 | 16 => Shape::scalar(total, Scalar::Float),
-                _ => Shape::unknown(format!("a vector of {total} bytes")),
+                8 | 16 | 32 | 64 if element.layout.size < total && !element.layout.is_boolean() => {
+                    Shape::scalar(total, Scalar::Sse)
+                }
+                _ => Shape::scalar(total, Scalar::Sse).refused(format!("a vector of {total} bytes")),
             };
         }
-        let mut shape = Shape { size: total, aggregate: true, pointer: false, restrict: false, ..element.clone() };
-        shape.fields.clear();
-        if total <= 16 && element.size > 0 {
-            for i in 0..(total / element.size).min(16) {
-                shape.fields.extend(element.fields.iter().map(|(at, size, s)| (i * element.size + at, *size, *s)));
+        let mut layout = Type { size: total, align: element.layout.align, members: Vec::new(), aggregate: true };
+        if let Some(what) = element.unknown {
+            return Shape::new(layout).refused(what);
+        }
+        if total <= LARGEST && element.layout.size > 0 {
+            for i in 0..total / element.layout.size {
+                let start = i * element.layout.size;
+                let moved = element.layout.members.iter().map(|m| Member { offset: start + m.offset, ..*m });
+                layout.members.extend(moved);
             }
         }
-        shape
+        Shape { by_reference: element.by_reference, ..Shape::new(layout) }
     }
 }

@@ -166,8 +166,8 @@ impl<'a, 'b> Walker<'a, 'b> {
             let Some(Ok(entry)) = target.map(|offset| types.unit.entry(offset)) else { return Vec::new() };
             match entry.tag() {
                 c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
-                    let shape = types.of(pointer).filter(|shape| !shape.aggregate);
-                    return shape.map_or_else(|| vec![1, 2, 4, 8, 16], |shape| vec![shape.size]);
+                    let shape = types.of(pointer).filter(|shape| !shape.layout.aggregate);
+                    return shape.map_or_else(|| vec![1, 2, 4, 8, 16], |shape| vec![shape.layout.size]);
                 }
                 c::DW_TAG_const_type | c::DW_TAG_typedef | c::DW_TAG_restrict_type => {
                     target = types.reference(&entry, c::DW_AT_type);
@@ -176,6 +176,17 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
         }
         Vec::new()
+    }
+
+    /// Are vectors of 32 bytes passed in `ymm` registers? Only gcc says for which processor it compiles.
+    fn has_ymm(&self) -> Option<bool> {
+        let mut entries = self.types.unit.entries();
+        let (_, unit) = entries.next_dfs().ok().flatten()?;
+        let producer = self.types.text(unit, c::DW_AT_producer)?;
+        let switches: Vec<&str> = producer.split(' ').collect();
+        let said = |switch: &str| switches.contains(&switch);
+        let plain = !switches.iter().any(|s| s.starts_with("-mno-") || s.contains("512"));
+        (producer.starts_with("GNU ") && plain && (said("-mavx") || said("-mavx2"))).then_some(true)
     }
 
     /// The first instruction of a function.
@@ -234,15 +245,20 @@ impl<'a, 'b> Walker<'a, 'b> {
             return None;
         }
         let result = types.of(root);
-        let mut placement = Placement::new(result.as_ref());
+        let mut placement = Placement::new(result.as_ref(), self.has_ymm());
         placement.signature.noreturn = types.flag(root, c::DW_AT_noreturn) || types.flag(entry, c::DW_AT_noreturn);
         for entry in [root, entry] {
             let convention = entry.attr_value(c::DW_AT_calling_convention);
-            if let Ok(Some(AttributeValue::CallingConvention(convention))) = convention
-                && convention == c::DW_CC_nocall
-            {
-                placement.signature.unsupported = Some(Signature::CHANGED.to_string());
-            }
+            let unsupported = match convention {
+                Ok(None) | Ok(Some(AttributeValue::CallingConvention(c::DW_CC_normal))) => continue,
+                Ok(Some(AttributeValue::CallingConvention(c::DW_CC_nocall))) => Signature::CHANGED.to_string(),
+                Ok(Some(AttributeValue::CallingConvention(other))) => format!("calling convention {:#x}", other.0),
+                _ => "a calling convention that cannot be read".to_string(),
+            };
+            placement.signature.unsupported = Some(unsupported);
+        }
+        if [root, entry].iter().any(|e| !matches!(e.attr_value(c::DW_AT_static_link), Ok(None))) {
+            placement.signature.unsupported = Some("a static chain in r10".to_string());
         }
         let mut tree = types.unit.entries_tree(Some(root.offset())).ok()?;
         let mut children = tree.root().ok()?.children();
@@ -252,8 +268,9 @@ impl<'a, 'b> Walker<'a, 'b> {
                 c::DW_TAG_formal_parameter => {
                     let name = types.text(child, c::DW_AT_name).unwrap_or_default();
                     let shape = types.of(child)?;
-                    let promoted = !prototyped && shape.size == 4 && !shape.aggregate;
-                    if promoted && matches!(shape.fields[..], [(_, _, super::types::Scalar::Float)]) {
+                    let layout = &shape.layout;
+                    let promoted = !prototyped && layout.size < 8 && !layout.aggregate;
+                    if promoted && matches!(layout.members[..], [only] if only.scalar == abi::Scalar::Sse) {
                         // Without a prototype a `float` arrives as a `double`.
                         placement.signature.unsupported = Some("a `float` parameter without a prototype".to_string());
                     }
@@ -268,10 +285,7 @@ impl<'a, 'b> Walker<'a, 'b> {
 
     /// The structure of the type that an entry has.
     fn type_of(&self, entry: &Entry<'a, 'b>, debug: &mut Debug) -> Option<TypeId> {
-        let signature = |entry: &Entry<'a, 'b>| {
-            let signature = self.signature(entry, entry, false)?.signature;
-            signature.unsupported.is_none().then_some(signature)
-        };
+        let signature = |entry: &Entry<'a, 'b>| Some(self.signature(entry, entry, false)?.signature);
         self.interner.borrow_mut().of(&mut debug.types, &self.types, entry, &signature)
     }
 
@@ -348,14 +362,14 @@ impl<'a, 'b> Walker<'a, 'b> {
         };
         if let Some(parts) = self.parts(expression) {
             let volatile = types.is_volatile(entry) || types.is_volatile(&root);
-            if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
+            if let (Some(size), false) = (types.of(&root).map(|s| s.layout.size), volatile) {
                 debug.split.push(Parts { name: full_name, size, parts });
             }
             return;
         }
         if let Some((place, meanings)) = self.in_a_byte(expression) {
             let volatile = types.is_volatile(entry) || types.is_volatile(&root);
-            if let (Some(size), false) = (types.of(&root).map(|s| s.size), volatile) {
+            if let (Some(size), false) = (types.of(&root).map(|s| s.layout.size), volatile) {
                 debug.shrunken.push(Shrunken { name: full_name, size, place, meanings });
             }
             return;
@@ -446,8 +460,8 @@ impl<'a, 'b> Walker<'a, 'b> {
     }
 
     fn local(&self, root: &Entry<'a, 'b>, function: &mut Open, name: String, offset: i64, own: Option<TypeId>) {
-        let Some(shape) = self.types.of(root).filter(|s| s.size > 0) else { return };
-        let local = |offset| TypedLocal { local: Local { name, offset, size: shape.size }, type_id: own };
+        let Some(shape) = self.types.of(root).filter(|s| s.layout.size > 0) else { return };
+        let local = |offset| TypedLocal { local: Local { name, offset, size: shape.layout.size }, type_id: own };
         match function.base {
             FrameBase::Canonical => function.described.locals.push(local(offset.saturating_add(8))),
             FrameBase::Rbp => function.described.locals_by_rbp.push(local(offset.saturating_sub(8))),

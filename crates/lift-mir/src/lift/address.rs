@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// What System V keeps the stack pointer aligned to, in bytes.
+const STACK_ALIGNMENT: u64 = 16;
+
 impl Lifter<'_> {
     /// What an operand reads.
     pub(super) fn arg(&mut self, operand: &Operand) -> Arg {
@@ -24,7 +27,7 @@ impl Lifter<'_> {
                 let text = format!("{} + {addend}", self.names.text(symbol));
                 Arg::Symbol(self.names.intern(&text), 64)
             }
-            Operand::Mask(_) => Arg::Constant(0, 1),
+            Operand::Mask(_, text) => Arg::Symbol(text, 64),
         }
     }
 
@@ -98,36 +101,69 @@ impl Lifter<'_> {
         Some(Address::Memory(to, segment))
     }
 
-    /// How the instruction's memory operands say it reads or writes: kind and width.
-    pub(super) fn access(&self, line: &Line, wanted: impl Fn(&MemoryOperand) -> bool) -> Option<(MemoryKind, u16)> {
+    /// How the instruction reads or writes at the address that starts at an explicit use: kind and width. The width is
+    /// the opcode's. The memory operand may only say that the access is ordered, or that nobody writes there; without
+    /// one it may be anything. A spill slot needs none: it is private.
+    pub(super) fn access(
+        &self,
+        line: &Line,
+        operands: &Operands,
+        at: usize,
+        wanted: impl Fn(&MemoryOperand) -> bool,
+    ) -> Option<(MemoryKind, u16)> {
+        let bits = self.row.memory().map(|(bits, _)| bits).filter(|bits| (8..=512).contains(bits) && bits % 8 == 0)?;
+        let address = operands.used.get(at..at + 5)?;
+        if matches!(address[0], Operand::Stack(number) if self.is_spill(number)) {
+            return Some((MemoryKind::Plain, bits));
+        }
         if line.strange_memory {
             return None;
         }
         let mut found = line.memory.iter().filter(|m| wanted(m));
         let first = found.next()?;
-        if found.next().is_some() || first.bits == 0 || first.bits % 8 != 0 || first.bits > 512 {
+        if found.next().is_some() {
             return None;
         }
-        let immutable = first.load
-            && !first.store
-            && match first.base {
-                Base::Constant => true,
-                Base::FixedStack(n) => self.immutable.contains(&n),
-                _ => first.invariant,
-            };
-        let kind = match (first.ordered, immutable) {
-            (true, _) => MemoryKind::Ordered,
-            (false, true) => MemoryKind::Immutable,
-            (false, false) => MemoryKind::Plain,
+        let reads_only = first.load && !first.store && !self.row.stores;
+        let kind = if line.memory.iter().any(|m| m.ordered) {
+            MemoryKind::Ordered
+        } else if reads_only && self.never_changes(address, bits) {
+            MemoryKind::Immutable
+        } else if reads_only && (first.invariant || first.base == Base::Constant) {
+            MemoryKind::Invariant
+        } else {
+            MemoryKind::Plain
         };
-        Some((kind, first.bits as u16))
+        Some((kind, bits))
     }
 
-    /// The same for memory that is read and perhaps written. A spill slot needs no memory operand: it is private.
-    pub(super) fn read_access(&self, line: &Line, operands: &[Operand], bits: u16) -> Option<(MemoryKind, u16)> {
-        match operands.first() {
-            Some(Operand::Stack(number)) if self.is_spill(*number) => Some((MemoryKind::Plain, bits)),
-            _ => self.access(line, |m| m.load),
+    /// Is it a place whose contents stay and which is there in every run: an immutable argument on the stack, the GOT?
+    fn never_changes(&self, address: &[Operand], bits: u16) -> bool {
+        match address {
+            [
+                Operand::Text(symbol, addend),
+                Operand::Immediate(1),
+                Operand::NoRegister,
+                Operand::Immediate(offset),
+                Operand::NoRegister,
+            ] => {
+                let fixed = self.names.text(*symbol).strip_prefix("%fixed-stack.").and_then(|n| n.parse::<i64>().ok());
+                let size = fixed.and_then(|n| self.frame.immutable.get(&n));
+                let start = addend.checked_add(*offset).and_then(|start| u64::try_from(start).ok());
+                let end = start.and_then(|start| start.checked_add(u64::from(bits / 8)));
+                size.zip(end).is_some_and(|(size, end)| end <= *size)
+            }
+            [base, Operand::Immediate(1), Operand::NoRegister, Operand::Text(symbol, 0), Operand::NoRegister] => {
+                let rip = registers::lane("rip");
+                let relative = match base {
+                    Operand::Register(lane, _) => Some(*lane) == rip,
+                    Operand::NoRegister => true,
+                    _ => false,
+                };
+                let text = self.names.text(*symbol);
+                relative && bits <= 64 && text.starts_with("target-flags(x86-gotpcrel")
+            }
+            _ => false,
         }
     }
 
@@ -136,26 +172,24 @@ impl Lifter<'_> {
         if let Some(constant) = self.pool_constant(line, operands, at) {
             return constant;
         }
-        let (kind, bits) = self.access(line, |m| m.load)?;
+        let (kind, bits) = self.access(line, operands, at, |m| m.load)?;
         let address = self.address(operands.used.get(at..)?, 64)?;
         self.load_from(&address, kind, bits)
     }
 
-    /// An entry of the constant pool. A rematerialised constant has no memory operand; its width follows from the opcode.
+    /// An entry of the constant pool. A rematerialised constant has no memory operand.
     pub(super) fn pool_constant(&mut self, line: &Line, operands: &Operands, at: usize) -> Option<Option<Arg>> {
         let address = operands.used.get(at..at + 5)?;
         let [_, _, Operand::NoRegister, Operand::Text(symbol, 0), Operand::NoRegister] = address else { return None };
-        let content = *self.constants.get(symbol)?;
-        let bits = match self.access(line, |m| m.load) {
-            Some((_, bits)) => bits,
-            None if line.strange_memory || !line.memory.is_empty() => return None,
-            None if line.opcode.contains("SSrm") => 32,
-            None if line.opcode.contains("SDrm") => 64,
-            None => operands
-                .defined
-                .first()
-                .map_or(128, |(lane, _)| if registers::is_vector(lane.location) { lane.bits } else { 128 }),
-        };
+        let Constant { content, bits: size, alignment } = *self.constants.get(symbol)?;
+        let (bits, aligned) = self.row.memory()?;
+        let clean = line.memory.iter().all(|m| !m.ordered && !m.store) && !line.strange_memory && !self.row.stores;
+        if !clean || !(8..=512).contains(&bits) || u32::from(bits) > size {
+            return None;
+        }
+        if aligned && alignment < u64::from(bits / 8) {
+            self.violate("an aligned access to a constant that is not aligned so");
+        }
         Some(match content {
             Content::Zeros => Some(Arg::Constant(0, bits)),
             Content::Ones if bits == 128 => {
@@ -172,12 +206,40 @@ impl Lifter<'_> {
     }
 
     pub(super) fn load_from(&mut self, address: &Address, kind: MemoryKind, bits: u16) -> Option<Arg> {
+        self.align(address, kind, bits);
         match *address {
             Address::Slot(location, offset) => self.slot_lane(location, offset, bits).map(Arg::Lane),
             Address::Memory(address, segment) => {
                 let to = self.temporary(bits);
                 self.push(Step::Load { to, address, segment, kind });
                 Some(Arg::Lane(to))
+            }
+        }
+    }
+
+    /// An access that must be aligned faults elsewhere. A spill slot must have the alignment.
+    pub(super) fn align(&mut self, address: &Address, kind: MemoryKind, bits: u16) {
+        if !self.row.memory().is_some_and(|(_, aligned)| aligned) {
+            return;
+        }
+        match *address {
+            Address::Slot(location, offset) => {
+                let bytes = u64::from(bits / 8);
+                let Place::Slot(number) = location.place() else { return };
+                let alignment = self.frame.alignments.get(&number).copied().unwrap_or(1);
+                let offset = u64::try_from(offset).unwrap_or(1);
+                // The stack itself is aligned to 16 bytes; more takes a frame that is realigned.
+                let kept = if self.frame.realigned { alignment } else { alignment.min(STACK_ALIGNMENT) };
+                if kept < bytes || offset % bytes != 0 {
+                    self.violate(format!("an aligned access to %stack.{number}, which is not aligned so"));
+                }
+            }
+            Address::Memory(..) if kind == MemoryKind::Immutable => {}
+            Address::Memory(address, segment) => {
+                let name = self.names.intern(&format!("aligned to {bits}"));
+                let mut args = vec![Arg::Lane(address)];
+                args.extend(segment.map(Arg::Lane));
+                self.apply(name, &args, &[], Commute::Never, Effect::Faults, None);
             }
         }
     }
@@ -193,6 +255,7 @@ impl Lifter<'_> {
     }
 
     pub(super) fn store_to(&mut self, address: &Address, kind: MemoryKind, value: Arg) {
+        self.align(address, MemoryKind::Plain, arg_bits(value));
         match *address {
             Address::Slot(location, offset) => {
                 if let Some(to) = self.slot_lane(location, offset, arg_bits(value)) {

@@ -1,39 +1,31 @@
 //! Everything else: an uninterpreted function of all that the instruction reads.
 
 use super::*;
-use crate::opcode::writes_first_source;
 
 impl Lifter<'_> {
     /// An uninterpreted function of all that the instruction reads.
     pub(super) fn generic(&mut self, known: &Known, line: &Line, operands: &Operands, meaning: &Meaning) {
-        let opaque = ["INLINEASM", "STATEPOINT", "PATCHPOINT", "STACKMAP"].iter().any(|p| line.opcode.starts_with(p));
-        let at = (0..operands.used.len()).find(|i| !opaque && Self::is_address(&operands.used[*i..]));
-        let loads = line.memory.iter().any(|m| m.load);
-        let stores = line.memory.iter().any(|m| m.store);
-        // Without memory operands only the constant pool is known to be read and nothing else.
-        let has_memory = loads || stores || line.strange_memory || at.is_some();
+        let row = Rc::clone(&self.row);
+        let at = row.memory_at().filter(|at| operands.used.len() >= at + 5);
         let mut name = known.symbol;
         let mut meaning = meaning.clone();
-        let mut args: Vec<Arg> = Vec::with_capacity(operands.used.len());
+        let mut args: Vec<Arg> = Vec::with_capacity(operands.used.len() + 2);
         let mut slot = None;
         if let Some(at) = at {
-            args.extend(operands.used[..at].iter().map(|o| self.generic_arg(o, known.float)).collect::<Vec<Arg>>());
-            let unfolded = match &known.register {
-                Some((register, meaning)) if (loads && !stores) || line.memory.is_empty() => {
-                    self.memory_source(line, operands, at).map(|value| (*register, meaning.clone(), value))
-                }
-                _ => None,
-            };
-            match unfolded {
-                Some((register, of_register, value)) => {
-                    name = register;
-                    if meaning == Meaning::Event {
-                        meaning = of_register;
+            self.generic_args(operands, 0..at, &mut args);
+            let load = known.register.as_ref().filter(|form| {
+                row.loads
+                    && match form.fold {
+                        Fold::Load => true,
+                        Fold::NarrowLoad => self.cannot_fault(line, operands, at),
+                        Fold::Store | Fold::Both => false,
                     }
-                    args.push(match known.float {
-                        Some((bits, _)) => cut(value, bits),
-                        None => self.pad(value, known.scalar),
-                    });
+            });
+            let unfolded = load.cloned().and_then(|form| Some((form, self.memory_source(line, operands, at)?)));
+            match unfolded {
+                Some((form, value)) => {
+                    (name, meaning) = (form.symbol, form.meaning);
+                    args.push(value);
                 }
                 None => match self.address(&operands.used[at..], 64) {
                     Some(Address::Memory(address, segment)) => {
@@ -43,13 +35,14 @@ impl Lifter<'_> {
                     }
                     Some(Address::Slot(location, offset)) => {
                         // A result that goes straight to its slot.
-                        let access = if loads { None } else { self.access(line, |m| m.store) };
-                        let lane = access.and_then(|(_, bits)| self.slot_lane(location, offset, bits));
-                        match (&known.register, lane) {
-                            (Some((register, of_register)), Some(lane)) if operands.defined.is_empty() => {
-                                name = *register;
-                                meaning = of_register.clone();
-                                slot = Some(lane);
+                        let address = Address::Slot(location, offset);
+                        let form = known.register.clone().filter(|form| form.fold == Fold::Store);
+                        let access = self.access(line, operands, at, |m| m.store).filter(|_| !row.loads);
+                        match (form, access) {
+                            (Some(form), Some((_, bits))) if operands.defined.is_empty() => {
+                                self.align(&address, MemoryKind::Plain, bits);
+                                (name, meaning) = (form.symbol, form.meaning);
+                                slot = self.slot_lane(location, offset, bits);
                             }
                             _ => return self.gap(format!("`{}` uses a spill slot", line.opcode)),
                         }
@@ -57,10 +50,10 @@ impl Lifter<'_> {
                     None => return self.gap(format!("`{}` has an unusual address", line.opcode)),
                 },
             }
-            args.extend(operands.used[at + 5..].iter().map(|o| self.generic_arg(o, known.float)).collect::<Vec<Arg>>());
+            self.generic_args(operands, at + 5..operands.used.len(), &mut args);
         } else {
-            args.extend(operands.used.iter().map(|o| self.generic_arg(o, known.float)).collect::<Vec<Arg>>());
-            if has_memory && !(loads && !stores && self.only_immutable(line)) {
+            self.generic_args(operands, 0..operands.used.len(), &mut args);
+            if row.loads || row.stores || line.strange_memory || !line.memory.is_empty() {
                 meaning = Meaning::Event;
             }
         }
@@ -76,6 +69,13 @@ impl Lifter<'_> {
         }
         for (lane, flags) in &operands.implicit_uses {
             args.push(if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) });
+        }
+        if operands.open {
+            args.push(Arg::Symbol(self.signature(operands), 64));
+            args.extend(operands.mask.map(|(_, text)| Arg::Symbol(text, 64)));
+        }
+        if row.variadic {
+            self.identities(operands, &mut args);
         }
         // Equal, unordered and their negations do not care which operand comes first.
         let symmetric = matches!(operands.used.last(), Some(Operand::Immediate(0 | 3 | 4 | 7)));
@@ -94,21 +94,31 @@ impl Lifter<'_> {
             Meaning::Move(_) | Meaning::Binary { .. } if slot.is_some() => (Effect::Pure, Commute::Never),
             _ => (Effect::Event, Commute::Never),
         };
-        self.emit_generic(line, operands, name, &args, commute, effect, slot);
-        if let Some((_, bits)) = known.float {
-            // Only the low part of the result means anything.
-            for (lane, _) in operands.defined.iter().filter(|(lane, _)| lane.bits > bits) {
-                if registers::is_vector(lane.location) || lane.bits >= 128 {
-                    self.push(Step::Undefine(Lane::new(lane.location, lane.low + bits, lane.bits - bits)));
-                }
-            }
-        }
+        self.emit_generic(operands, name, &args, commute, effect, slot);
+    }
+
+    /// Where the text names a register the other program must name the same; a virtual register stands for any.
+    fn identities(&mut self, operands: &Operands, args: &mut Vec<Arg>) {
+        let used =
+            operands.used.iter().filter_map(|o| if let Operand::Register(lane, _) = o { Some(lane) } else { None });
+        args.extend(operands.defined.iter().map(|(lane, _)| lane).chain(used).map(|lane| {
+            let code = u64::from(lane.location.number()) << 32 | u64::from(lane.low) << 16 | u64::from(lane.bits);
+            if is_physical(*lane) { Arg::Constant(code, 64) } else { Arg::Undefined(64) }
+        }));
+    }
+
+    /// Is the address that of a spill slot or of memory that is always there?
+    fn cannot_fault(&self, line: &Line, operands: &Operands, at: usize) -> bool {
+        let slot = matches!(operands.used[at], Operand::Stack(number) if self.is_spill(number));
+        let constant =
+            matches!(operands.used[at + 3], Operand::Text(symbol, 0) if self.constants.contains_key(&symbol));
+        let access = self.access(line, operands, at, |m| m.load);
+        slot || constant || access.is_some_and(|(kind, _)| kind == MemoryKind::Immutable)
     }
 
     #[allow(clippy::too_many_arguments)]
     pub(super) fn emit_generic(
         &mut self,
-        line: &Line,
         operands: &Operands,
         name: Symbol,
         args: &[Arg],
@@ -123,25 +133,27 @@ impl Lifter<'_> {
             matches!(lane.location.place(), Place::Virtual(_)) && lane.bits < self.function.width(lane.location)
         };
         let careful = definitions.iter().any(|(lane, flags)| flags.undefined && partial(lane));
-        let results: Vec<Lane> = if careful {
-            definitions
-                .iter()
-                .map(|(lane, _)| lane.bits)
-                .collect::<Vec<u16>>()
-                .into_iter()
-                .map(|b| self.temporary(b))
-                .collect()
-        } else {
-            definitions.iter().map(|(lane, _)| *lane).collect()
+        // Of some results only the low part means anything.
+        let slots = usize::from(slot.is_some());
+        let meant = |i: usize, lane: Lane| {
+            let bits = i.checked_sub(slots).and_then(|i| operands.yields.get(i)).copied().unwrap_or(0);
+            if bits == 0 { lane } else { Lane { bits, ..lane } }
         };
-        let call = line.opcode.starts_with("CALL") || operands.mask.is_some();
+        let lanes: Vec<Lane> = definitions.iter().enumerate().map(|(i, (lane, _))| meant(i, *lane)).collect();
+        let results: Vec<Lane> =
+            if careful { lanes.iter().map(|lane| self.temporary(lane.bits)).collect() } else { lanes.clone() };
+        let call = self.row.calls || operands.mask.is_some();
         // A call that does not say what it preserves preserves nothing.
-        let mask = operands.mask.or(line.opcode.starts_with("CALL").then_some(Mask::Unknown));
+        let mask = operands.mask.map(|(mask, _)| mask).or(self.row.calls.then_some(Mask::Unknown));
         self.apply(name, args, &results, commute, effect, mask);
         for (i, (lane, flags)) in definitions.iter().enumerate() {
             if careful {
                 self.before(*lane, *flags);
-                self.push(Step::Move { to: *lane, from: Arg::Lane(results[i]) });
+                self.push(Step::Move { to: lanes[i], from: Arg::Lane(results[i]) });
+            }
+            if lanes[i].bits < lane.bits {
+                let rest = lane.bits - lanes[i].bits;
+                self.push(Step::Undefine(Lane::new(lane.location, lane.low + lanes[i].bits, rest)));
             }
             if operands.defined.iter().any(|(d, _)| d == lane) || registers::is_vector(lane.location) {
                 self.after(*lane);
@@ -161,12 +173,6 @@ impl Lifter<'_> {
                 }
             }
         }
-        self.check_ties(operands);
-        if writes_first_source(&line.opcode, &operands.used) && !Self::is_tied(operands) {
-            for (lane, _) in operands.defined.clone() {
-                self.push(Step::Forget(lane));
-            }
-        }
         for operand in &operands.used {
             if let Operand::Block(target) = operand {
                 self.push(Step::Leave(Exit { when: Condition::Event, target: *target }));
@@ -174,20 +180,6 @@ impl Lifter<'_> {
         }
         if call && self.current.guarded {
             self.unwind(&definitions);
-        }
-    }
-
-    /// Inline assembly says which operands must share a register.
-    pub(super) fn check_ties(&mut self, operands: &Operands) {
-        let uses =
-            operands.used.iter().filter_map(|o| if let Operand::Register(l, f) = o { Some((l, f)) } else { None });
-        for (lane, _) in uses.filter(|(_, flags)| flags.tied.is_some()).collect::<Vec<_>>() {
-            let physical = matches!(lane.location.place(), Place::Physical(_));
-            if physical && !operands.defined.iter().any(|(d, _)| d.location == lane.location) {
-                for (lane, _) in operands.defined.clone() {
-                    self.push(Step::Forget(lane));
-                }
-            }
         }
     }
 
@@ -216,41 +208,12 @@ impl Lifter<'_> {
         }
     }
 
-    pub(super) fn only_immutable(&self, line: &Line) -> bool {
-        line.memory.iter().all(|m| m.load && !m.store && !m.ordered && (m.invariant || m.base == Base::Constant))
-    }
-
-    /// An operand of an instruction about which nothing is known. A narrow floating-point register is read as wide as
-    /// the candidate's register; what is above its class does not matter.
-    pub(super) fn generic_arg(&mut self, operand: &Operand, float: Option<(u16, u16)>) -> Arg {
-        let arg = self.arg(operand);
-        if let (Some((bits, _)), Operand::Register(lane, _)) = (float, operand)
-            && (self.is_narrow_vector(*lane) || registers::is_vector(lane.location) || lane.bits >= 128)
-        {
-            return cut(arg, bits);
-        }
-        match arg {
-            Arg::Lane(lane) if self.is_narrow_vector(lane) => Arg::Padded(lane, 128),
-            Arg::Undefined(bits)
-                if bits < 128 && matches!(operand, Operand::Register(lane, _) if self.is_narrow_vector(*lane)) =>
-            {
-                Arg::Undefined(128)
-            }
-            other => other,
-        }
-    }
-
-    pub(super) fn is_narrow_vector(&self, lane: Lane) -> bool {
-        match lane.location.place() {
-            Place::Virtual(n) => self.narrow.contains(&n),
-            _ => false,
-        }
-    }
-
-    pub(super) fn pad(&self, value: Arg, scalar: bool) -> Arg {
-        match value {
-            Arg::Lane(lane) if !scalar && lane.bits < 128 => Arg::Padded(lane, 128),
-            other => other,
+    /// Operands of an instruction about which nothing is known but how much of each it reads.
+    fn generic_args(&mut self, operands: &Operands, range: std::ops::Range<usize>, args: &mut Vec<Arg>) {
+        for i in range {
+            let arg = self.arg(&operands.used[i]);
+            let bits = operands.reads.get(i).copied().unwrap_or(0);
+            args.push(if bits > 0 && matches!(operands.used[i], Operand::Register(..)) { cut(arg, bits) } else { arg });
         }
     }
 

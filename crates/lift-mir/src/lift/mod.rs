@@ -4,14 +4,18 @@
 //! hardware does and the text does not say is made explicit here: a 32-bit definition clears the upper half, a write to a
 //! vector register loses what is above it, two definitions of one register leave nothing known.
 
+mod sort;
+mod constraints;
 mod address;
 mod definitions;
 mod operations;
 mod generic;
 
-use crate::opcode::{Form, Meaning, Order, loads_scalar, meaning, register_form, scalar_float};
+use self::constraints::is_physical;
+use crate::opcode::{Form, Meaning, Order, meaning, register_form};
 use crate::operand::{Base, Line, MemoryOperand, Operand, RegisterFlags};
-use crate::registers::{self, Class, FLAGS};
+use crate::registers::{self, FLAGS};
+use crate::table::{self, Fold, Row};
 use machine::{
     Arg, Commute, Condition, Effect, Exit, Function, Instruction, Lane, Location, Mask, MemoryKind, Names, Phi, Place,
     Span, Step, Symbol,
@@ -27,11 +31,18 @@ pub struct Known {
     value: Symbol,
     /// Function that yields the flags.
     flags: Symbol,
-    /// The opcode on registers, if this one reads memory.
-    register: Option<(Symbol, Meaning)>,
-    scalar: bool,
-    /// Widths that a scalar floating-point operation reads and yields.
-    float: Option<(u16, u16)>,
+    /// The opcode on registers, if this one reads or writes memory.
+    register: Option<RegisterForm>,
+    /// What LLVM says of it; `None` if it has no such opcode.
+    row: Option<Rc<Row>>,
+}
+
+/// The register form of an opcode with a memory operand.
+#[derive(Clone)]
+struct RegisterForm {
+    symbol: Symbol,
+    meaning: Meaning,
+    fold: Fold,
 }
 
 /// What is known of opcodes, looked up once each.
@@ -45,7 +56,8 @@ impl Opcodes {
         if let Some(known) = self.known.get(opcode) {
             return Rc::clone(known);
         }
-        let meaning = meaning(opcode);
+        let row = table::row(opcode);
+        let meaning = row.as_ref().map_or(Meaning::Event, |row| described(opcode, row));
         let stem = match &meaning {
             Meaning::Binary { name, bits, .. }
             | Meaning::Unary { name, bits, .. }
@@ -58,22 +70,48 @@ impl Opcodes {
             Meaning::Condition(_) => "SETCC".to_string(),
             _ => opcode.to_string(),
         };
-        let register = register_form(opcode).map(|form| {
-            let meaning = crate::opcode::meaning(&form);
-            (names.intern(&form), meaning)
+        let register = row.as_ref().and_then(|row| {
+            let named = register_form(opcode);
+            let preferred = row.forms.iter().find(|(form, _)| named.as_deref() == Some(*form));
+            let (form, fold) = *preferred.or(row.forms.first())?;
+            let meaning = described(form, &table::row(form)?);
+            Some(RegisterForm { symbol: names.intern(form), meaning, fold })
         });
         let known = Rc::new(Known {
             symbol: names.intern(opcode),
             value: names.intern(&stem),
             flags: names.intern(&format!("{stem} flags")),
             register,
-            scalar: loads_scalar(opcode),
-            float: scalar_float(opcode),
+            row: row.map(Rc::new),
             meaning,
         });
         self.known.insert(opcode.into(), Rc::clone(&known));
         known
     }
+}
+
+/// What an opcode's name says, as far as LLVM's description agrees.
+fn described(opcode: &str, row: &Row) -> Meaning {
+    match meaning(opcode) {
+        Meaning::Pure { faults: false, .. } if row.stores || row.effects || row.calls || row.terminates => {
+            Meaning::Event
+        }
+        Meaning::Pure { faults, .. } if !row.commutes && !row.loads => Meaning::Pure { faults, commutes: Order::Fixed },
+        Meaning::Event if row.computes_only() && row.operands.first().is_some_and(|spec| spec.defined) => {
+            Meaning::Pure { faults: false, commutes: Order::Fixed }
+        }
+        other => other,
+    }
+}
+
+/// An entry of the constant pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Constant {
+    pub content: Content,
+    /// Its width in bits; 0 if it is not known.
+    pub bits: u32,
+    /// In bytes.
+    pub alignment: u64,
 }
 
 /// What an entry of the constant pool holds.
@@ -82,6 +120,17 @@ pub enum Content {
     Zeros,
     Ones,
     Other,
+}
+
+/// What the header says of the frame.
+#[derive(Default, Debug)]
+pub struct Frame {
+    /// Sizes in bytes of the fixed objects that never change.
+    pub immutable: FxHashMap<i64, u64>,
+    /// Alignments in bytes of the spill slots.
+    pub alignments: FxHashMap<u32, u64>,
+    /// Does the frame keep objects that need more than the stack's own alignment?
+    pub realigned: bool,
 }
 
 /// The block that is being read.
@@ -100,18 +149,26 @@ pub struct Lifter<'a> {
     pub names: &'a mut Names,
     pub opcodes: &'a mut Opcodes,
     pub function: &'a mut Function,
-    pub immutable: &'a FxHashSet<i64>,
+    pub frame: &'a Frame,
     pub landing: &'a FxHashSet<u32>,
     /// Entries of the constant pool, by their operands.
-    pub constants: FxHashMap<Symbol, Content>,
+    pub constants: FxHashMap<Symbol, Constant>,
     pub current: Current,
     /// Phis of the current block; blocks by number until the whole function is read.
     pub phis: Vec<Phi>,
     /// Where the current instruction is.
     pub line: u32,
     temporaries: u32,
-    /// Virtual registers that hold less than a vector register.
-    narrow: FxHashSet<u32>,
+    /// What LLVM says of the current instruction.
+    row: Rc<Row>,
+    /// Does the current instruction break a constraint?
+    violated: bool,
+    /// Virtual registers that were defined, by number.
+    defined: Vec<bool>,
+    /// Is a virtual register defined twice?
+    pub redefines: bool,
+    /// Has an instruction on two addresses virtual registers that are not the same?
+    pub untied: bool,
     /// Blocks that are reached by their addresses.
     pub indirect: Vec<u32>,
 }
@@ -133,9 +190,20 @@ struct Operands {
     defined: Vec<(Lane, RegisterFlags)>,
     /// Explicit uses.
     used: Vec<Operand>,
+    /// As the row says or, where the row leaves them open, as the text does, by register.
     implicit_uses: Vec<(Lane, RegisterFlags)>,
     implicit_definitions: Vec<(Lane, RegisterFlags)>,
-    mask: Option<Mask>,
+    mask: Option<(Mask, Symbol)>,
+    /// How many low bits of each explicit use are read; 0 if all.
+    reads: Vec<u16>,
+    /// How many low bits of each explicit definition mean anything; 0 if all.
+    yields: Vec<u16>,
+    /// Registers that the text defines although the row does not.
+    clobbered: Vec<Lane>,
+    /// Definitions that the text says nobody reads.
+    dead: Vec<Lane>,
+    /// Are the implicit operands part of what the instruction is?
+    open: bool,
 }
 
 impl<'a> Lifter<'a> {
@@ -143,21 +211,25 @@ impl<'a> Lifter<'a> {
         names: &'a mut Names,
         opcodes: &'a mut Opcodes,
         function: &'a mut Function,
-        immutable: &'a FxHashSet<i64>,
+        frame: &'a Frame,
         landing: &'a FxHashSet<u32>,
     ) -> Lifter<'a> {
         Lifter {
             names,
             opcodes,
             function,
-            immutable,
+            frame,
             landing,
             constants: FxHashMap::default(),
             current: Current::default(),
             phis: Vec::new(),
             line: 0,
             temporaries: 0,
-            narrow: FxHashSet::default(),
+            row: Rc::default(),
+            violated: false,
+            defined: Vec::new(),
+            redefines: false,
+            untied: false,
             indirect: Vec::new(),
         }
     }
@@ -177,9 +249,21 @@ impl<'a> Lifter<'a> {
         }
         let known = self.opcodes.get(&line.opcode, self.names);
         let start = self.function.steps.len();
+        let Some(row) = known.row.clone().filter(|row| !row.strange) else {
+            return self.gap(format!("LLVM's table has no opcode `{}`", line.opcode));
+        };
+        self.row = row;
+        self.violated = false;
         let operands = self.sort(line);
         self.dispatch(&known, line, &operands);
-        self.refuse_conflicts(&known, &operands);
+        for lane in operands.clobbered.iter().chain(&operands.dead) {
+            self.push(Step::Forget(*lane));
+        }
+        if self.violated {
+            for (lane, _) in operands.defined.iter().chain(&operands.implicit_definitions) {
+                self.push(Step::Forget(*lane));
+            }
+        }
         let len = (self.function.steps.len() - start) as u32;
         if len > 0 {
             let steps = Span { start: start as u32, len };
@@ -196,7 +280,7 @@ impl<'a> Lifter<'a> {
     }
 
     /// Notes the width of a virtual register.
-    pub fn declare(&mut self, register: u32, class: Class) {
+    pub fn declare(&mut self, register: u32, bits: u16) {
         let widths = &mut self.function.virtuals;
         // Numbers are dense in real files; a stray large one must not cost memory.
         if register as usize > widths.len() + 1_000_000 {
@@ -207,79 +291,12 @@ impl<'a> Lifter<'a> {
             widths.resize(register as usize + 1, 0);
         }
         if widths[register as usize] == 0 {
-            widths[register as usize] = class.bits;
-            if class.narrow {
-                self.narrow.insert(register);
-            }
+            widths[register as usize] = bits;
         }
     }
 
     fn resolve(&self, lane: Lane) -> Lane {
         if lane.bits == 0 { Lane { bits: self.function.width(lane.location), ..lane } } else { lane }
-    }
-
-    fn sort(&mut self, line: &Line) -> Operands {
-        let mut sorted = Operands {
-            defined: Vec::new(),
-            used: Vec::new(),
-            implicit_uses: Vec::new(),
-            implicit_definitions: Vec::new(),
-            mask: None,
-        };
-        for operand in &line.operands {
-            match *operand {
-                Operand::Register(lane, flags) => {
-                    let lane = self.resolve(lane);
-                    match (flags.implicit, flags.define) {
-                        (false, true) => sorted.defined.push((lane, flags)),
-                        (false, false) => sorted.used.push(Operand::Register(lane, flags)),
-                        (true, true) => sorted.implicit_definitions.push((lane, flags)),
-                        (true, false) => sorted.implicit_uses.push((lane, flags)),
-                    }
-                }
-                Operand::Mask(mask) => sorted.mask = Some(mask),
-                other => sorted.used.push(other),
-            }
-        }
-        // The rewriter notes the liveness of a whole register beside an explicit part of it: no operand of its own.
-        let explicit: Vec<Lane> = sorted
-            .used
-            .iter()
-            .filter_map(|o| if let Operand::Register(lane, _) = o { Some(*lane) } else { None })
-            .chain(sorted.defined.iter().map(|(lane, _)| *lane))
-            .collect();
-        let is_own = |(lane, _): &(Lane, RegisterFlags)| {
-            !explicit.iter().any(|e| e.location == lane.location && e.bits < lane.bits)
-        };
-        sorted.implicit_uses.retain(is_own);
-        sorted.implicit_definitions.retain(is_own);
-        sorted
-    }
-
-    /// Definitions that share bits, or that are written before another operand is read, leave nothing known.
-    fn refuse_conflicts(&mut self, known: &Known, operands: &Operands) {
-        if operands.defined.len() + operands.implicit_definitions.len() < 2
-            && !operands.defined.iter().any(|(_, flags)| flags.early)
-        {
-            return;
-        }
-        // What is known by name defines its result and the flags; anything else there is a note about liveness.
-        let generic = matches!(known.meaning, Meaning::Pure { .. } | Meaning::Event | Meaning::Jump | Meaning::Return);
-        if !generic {
-            return;
-        }
-        let all: Vec<(Lane, RegisterFlags)> =
-            operands.defined.iter().chain(&operands.implicit_definitions).copied().collect();
-        for (i, (lane, flags)) in all.iter().enumerate() {
-            let twice = all.iter().enumerate().any(|(j, (other, _))| i != j && lane.overlaps(*other));
-            let too_early = flags.early
-                && operands.used.iter().any(|o| {
-                    matches!(o, Operand::Register(used, f) if used.overlaps(*lane) && f.tied.is_none() && !f.undefined)
-                });
-            if twice || too_early {
-                self.push(Step::Forget(*lane));
-            }
-        }
     }
 
     fn dispatch(&mut self, known: &Known, line: &Line, operands: &Operands) {

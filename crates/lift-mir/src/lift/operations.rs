@@ -25,17 +25,6 @@ impl Lifter<'_> {
         }
     }
 
-    /// In the candidate a two-address instruction must have its result where its first source is.
-    pub(super) fn is_tied(operands: &Operands) -> bool {
-        match (operands.defined.first(), operands.used.first()) {
-            (Some((to, _)), Some(Operand::Register(from, flags))) => {
-                let physical = |lane: &Lane| matches!(lane.location.place(), Place::Physical(_));
-                flags.undefined || !physical(to) || !physical(from) || to == from
-            }
-            _ => true,
-        }
-    }
-
     pub(super) fn binary(
         &mut self,
         known: &Known,
@@ -54,7 +43,7 @@ impl Lifter<'_> {
                 self.memory_source(line, operands, 1).map(|right| (left, right))
             }
             Form::Memory if used.len() == 6 => {
-                let access = self.read_access(line, used, bits);
+                let access = self.access(line, operands, 0, |m| m.load);
                 let address = if access.is_some() { self.address(used, 64) } else { None };
                 match (access, address) {
                     (Some((kind, width)), Some(address)) if width == bits => {
@@ -114,9 +103,6 @@ impl Lifter<'_> {
             (Some((address, kind)), []) => self.store_to(&address, kind, Arg::Lane(result)),
             (None, [(lane, flags)]) if lane.bits == result.bits => {
                 self.set(*lane, *flags, Arg::Lane(result));
-                if !Self::is_tied(operands) {
-                    self.push(Step::Forget(*lane));
-                }
             }
             _ => self.gap("an instruction with unusual definitions"),
         }
@@ -133,7 +119,7 @@ impl Lifter<'_> {
         if form == Form::Registers {
             return operands.used.first().map(|o| (self.source(o, bits), None));
         }
-        let (kind, width) = self.read_access(line, &operands.used, bits)?;
+        let (kind, width) = self.access(line, operands, 0, |m| m.load)?;
         let address = self.address(&operands.used, 64)?;
         if width != bits {
             return None;
@@ -283,7 +269,7 @@ impl Lifter<'_> {
         let target = match form {
             Form::Registers => None,
             _ => {
-                let access = self.access(line, |m| m.store);
+                let access = self.access(line, operands, 0, |m| m.store);
                 match (access, self.address(&operands.used, 64)) {
                     (Some((kind, 8)), Some(address)) => Some((address, kind)),
                     _ => return self.generic(known, line, operands, &Meaning::Event),
@@ -301,7 +287,7 @@ impl Lifter<'_> {
     }
 
     pub(super) fn store(&mut self, known: &Known, line: &Line, operands: &Operands, bits: u16) {
-        let access = self.access(line, |m| m.store);
+        let access = self.access(line, operands, 0, |m| m.store);
         let (Some((kind, width)), true) = (access, operands.used.len() == 6) else {
             return self.generic(known, line, operands, &Meaning::Event);
         };

@@ -131,7 +131,7 @@ fn witness(witness: &KernelWitness) -> String {
     let behaviour =
         |summary: &str, line: &Option<String>| object(&[("summary", plain(summary)), ("line", plain(line))]);
     object(&[
-        ("kind", plain(witness.kind)),
+        ("kind", plain(witness.kind.name())),
         ("registers", object(&[])),
         ("memory", list(memory)),
         ("calls", list(std::iter::empty())),

@@ -3,6 +3,7 @@
 use super::{KernelFunction, KernelReport, assumptions, reason, render_broken, word};
 use crate::Colour;
 use crate::palette::{Look, printable};
+use search::WitnessKind;
 use search::updates::{KernelVerdict, KernelWitness};
 use updates::Floating;
 
@@ -84,10 +85,14 @@ fn different(function: &KernelFunction, witness: &KernelWitness, colour: Colour)
     let name = colour.paint(Look::Name, title(function));
     let mut out = String::from("\n");
     let head = match witness.kind {
-        "undefined" => "the candidate does something undefined".to_string(),
-        "race" => "parallel iterations conflict".to_string(),
-        _ if witness.wrong_cells == 1 => "1 cell is wrong".to_string(),
-        _ => format!("{} cells are wrong", witness.wrong_cells),
+        WitnessKind::Undefined => "the candidate does something undefined".to_string(),
+        WitnessKind::Race => "parallel iterations conflict".to_string(),
+        WitnessKind::Input | WitnessKind::OperandOrder | WitnessKind::Uninterpreted if witness.wrong_cells == 1 => {
+            "1 cell is wrong".to_string()
+        }
+        WitnessKind::Input | WitnessKind::OperandOrder | WitnessKind::Uninterpreted => {
+            format!("{} cells are wrong", witness.wrong_cells)
+        }
     };
     out.push_str(&format!("  {name}: {head} (replayed: {})\n", witness.replayed.join(", ")));
     if let Some(broken) = &witness.broken {
@@ -99,7 +104,7 @@ fn different(function: &KernelFunction, witness: &KernelWitness, colour: Colour)
     }
     out.push_str(&format!("      original    {}\n", printable(&witness.original)));
     out.push_str(&format!("      candidate   {}\n", printable(&witness.candidate)));
-    if witness.kind == "input" {
+    if witness.kind == WitnessKind::Input {
         out.push_str(&format!("      on inputs of pattern {}, seed {}\n", witness.inputs.pattern, witness.inputs.seed));
     }
     if let Some(mode) = witness.weaker {

@@ -93,7 +93,7 @@ fn refine_from(
     choice: Choice,
     mut bindings: Bindings,
 ) -> (Result<CheckedProof, Rejection>, Certificate) {
-    let functions = [search.original, search.candidate];
+    let functions = search.pair.functions();
     let loops = functions.map(Loops::of);
     let live = functions.map(|f| liveness(arena, f, &|_| None));
     let ways = if choice.merged { merged(arena, functions[1]) } else { Vec::new() };
@@ -204,14 +204,13 @@ fn refine_from(
             }
             search.effort.guesses += claim.guesses.define.len() + claim.guesses.hold.len();
         }
-        let mut certificate = bindings.certificate(search.original, search.candidate);
+        let mut certificate = bindings.certificate(search.pair.original(), search.pair.candidate());
         certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
         certificate.points = claims.iter().map(Claim::to_point).collect();
         certificate.edges = plan.edges();
-        let result =
-            kernel::check(arena, search.original, search.candidate, &certificate, search.solver, Some(search.deadline));
+        let result = kernel::check(arena, search.pair, &certificate, search.solver, Some(search.deadline));
         if let Err(rejection) = &result {
-            let why = reason(rejection, search.original, search.candidate);
+            let why = reason(rejection, search.pair.original(), search.pair.candidate());
             tracing::debug!(round, patient, why = why.detail, "rejected");
             tracing::trace!(points = ?certificate.points, rejection = ?rejection);
         }
@@ -220,15 +219,15 @@ fn refine_from(
             Err(Rejection::Claims(failed)) => give_up(&mut claims, failed, &mut stale),
             Err(Rejection::Unbound { original: at, candidate: other }) => {
                 stale = every.clone();
-                bindings.pair(search.original, *at, *other)
+                bindings.pair(search.pair.original(), *at, *other)
             }
             Err(Rejection::Stuck(Stuck::Unbound { offset, span: Some(span), index, escapes, .. })) => {
                 stale = every.clone();
-                bindings.span(search.original, search.candidate, *span, (*offset, *index, *escapes))
+                bindings.span(search.pair.original(), search.pair.candidate(), *span, (*offset, *index, *escapes))
             }
             Err(Rejection::Stuck(Stuck::Unbound { side, offset, escapes, index, .. })) => {
                 stale = every.clone();
-                bindings.single(search.original, *side, *offset, *escapes, *index)
+                bindings.single(search.pair.original(), *side, *offset, *escapes, *index)
             }
             // The candidate may load what the original has loaded before.
             Err(rejection) if rejection.is_unmade_read() => claims.iter_mut().fold(false, |any, claim| {
@@ -273,12 +272,12 @@ pub(crate) fn has_loaded(certificate: &Certificate) -> bool {
 
 /// Is there a loop of the plan that the candidate enters with registers that depend on the way?
 pub(crate) fn has_merged(search: &LoopSearch, arena: &mut Arena, plan: &Plan) -> bool {
-    let live = liveness(arena, search.candidate, &|_| None);
-    let ways = merged(arena, search.candidate);
-    let loops = Loops::of(search.candidate);
+    let live = liveness(arena, search.pair.candidate(), &|_| None);
+    let ways = merged(arena, search.pair.candidate());
+    let loops = Loops::of(search.pair.candidate());
     plan.points.iter().filter(|p| !p.alone && !p.waits).any(|point| {
         let head = point.heads[1];
-        let changed = written(search.candidate, &bodies(search.candidate, &loops, head), Side::Candidate);
+        let changed = written(search.pair.candidate(), &bodies(search.pair.candidate(), &loops, head), Side::Candidate);
         merged_registers(&ways, live.get(head.index()).copied(), head).iter().any(|l| !changed.contains(l))
     })
 }

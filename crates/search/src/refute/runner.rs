@@ -3,9 +3,9 @@
 use super::compare::{Comparison, Difference};
 use super::repair::is_near;
 use super::replay::Refutation;
-use crate::StartState;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
+use crate::{Native, StartState};
 use graph::contract::Fixed;
 use graph::interpreter::{
     BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
@@ -48,6 +48,8 @@ pub(crate) struct Runner<'a> {
     pub runs: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
+    /// May code of the programs run on the CPU?
+    pub native: Native,
     /// What to note on the way, on each side.
     pub watches: Option<[Watch; 2]>,
 }
@@ -108,6 +110,7 @@ impl<'a> Runner<'a> {
             went_wild: false,
             runs: 0,
             rejected: BTreeMap::new(),
+            native: Native::Allowed,
             watches: None,
         }
     }
@@ -216,14 +219,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach.
-    fn points_to_statics(&self, input: &Input) -> bool {
+    pub(super) fn points_to_statics(&self, input: &Input) -> bool {
         let is_static = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { local: true, function: false, .. });
         let found = |value: &Bits| self.layout.object_at(value.low()).is_some_and(|(p, _)| is_static(&p.object.kind));
         self.arguments.iter().zip(&input.values).any(|(a, value)| a.bytes == 8 && a.choices.is_empty() && found(value))
     }
 
     /// Is nothing else near what a `restrict` pointer points to?
-    fn keeps_restrict(&self, input: &Input) -> bool {
+    pub(super) fn keeps_restrict(&self, input: &Input) -> bool {
         let pointers: Vec<(u64, bool)> = self
             .arguments
             .iter()
@@ -485,7 +488,7 @@ fn alike(a: &Trace, b: &Trace) -> bool {
 }
 
 /// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.
-fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
+pub(super) fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
     let all = || traces.iter().flat_map(|t| &t.odd_bytes);
     all().filter(|(at, _)| !all().any(|(other, signed)| other == at && *signed)).map(|(at, _)| *at).collect()
 }

@@ -4,7 +4,7 @@ use super::compare::show;
 use super::replay::{Refutation, Replay};
 use super::runner::{Found, Runner};
 use crate::inputs::Input;
-use crate::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessRegister};
+use crate::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
 use graph::interpreter::{Called, Target, Write};
 use graph::{Place, Register};
 use std::time::Instant;
@@ -35,7 +35,7 @@ impl<'a> Runner<'a> {
             line: self.functions[side].lines.find(difference.places[side]).cloned(),
         };
         let witness = Witness {
-            kind: "input",
+            kind: WitnessKind::Input,
             registers: registers.collect(),
             memory,
             calls: traces[0].calls.iter().map(|c| self.witness_call(c)).collect(),

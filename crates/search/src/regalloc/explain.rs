@@ -31,6 +31,7 @@ pub fn rejection(rejected: &Rejected) -> Reason {
     match rejected {
         Rejected::Malformed(what) => Reason::new(ReasonKind::Internal, what.clone()),
         Rejected::Unsupported(line, what) => Reason::new(ReasonKind::Unsupported, format!("{what} (line {line})")),
+        Rejected::Violation(line, what) => Reason::new(ReasonKind::NoInvariant, format!("{what} (line {line})")),
         Rejected::OutOfStep(misfit) => Reason::new(ReasonKind::NoCorrelation, misfit.what.clone()),
         Rejected::Frame(what) => Reason::new(ReasonKind::NoCorrelation, what.clone()),
         Rejected::Unequal(_, what) => Reason::new(ReasonKind::NoInvariant, what.clone()),

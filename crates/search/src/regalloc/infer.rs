@@ -119,7 +119,7 @@ pub fn infer<'a>(original: &'a Function, candidate: &'a Function) -> Result<Infe
         product,
         needs: Vec::new(),
         equations: vec![FxHashMap::default(); count],
-        memories: vec![Memory::default(); count],
+        memories: vec![Memory::new(original.may_reorder); count],
         queue: VecDeque::new(),
         late: VecDeque::new(),
         total: 0,
@@ -383,12 +383,17 @@ impl<'a> Worker<'a> {
         for point in 0..self.product.points.len() {
             let ours = self.product.points[point].original.faultable.clone();
             let theirs = self.product.points[point].candidate.faultable.clone();
+            let may_reorder = self.product.original.may_reorder;
             let mut next = 0;
-            for (j, (b, _)) in theirs.iter().enumerate() {
+            for (j, fault) in theirs.iter().enumerate() {
+                let b = &fault.value;
                 let mut best = None;
                 for k in 0..ours.len() {
                     let at = (next + k) % ours.len();
-                    match self.plausible(point, ours[at].0, *b) {
+                    if !ours[at].is_when(fault, may_reorder) {
+                        continue;
+                    }
+                    match self.plausible(point, ours[at].value, *b) {
                         Evidence::Yes => {
                             best = Some(at);
                             break;
@@ -399,7 +404,7 @@ impl<'a> Worker<'a> {
                 }
                 let at = best.unwrap_or(0);
                 let need = self.needs.len();
-                let a = ours.get(at).map_or(*b, |(a, _)| *a);
+                let a = ours.get(at).map_or(*b, |fault| fault.value);
                 self.needs.push(Need { point, original: a, candidate: *b, source: Source::Fault(at, j) });
                 if best.is_none() {
                     return Err((need, Mismatch { trail: vec![(a, *b)] }));

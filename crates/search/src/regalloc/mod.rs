@@ -16,7 +16,7 @@ pub use explain::{reason, rejection};
 pub use infer::{Because, Failure, Inference, Need, Source, Unmet, infer};
 pub use refute::{AllocationError, Used};
 
-use crate::{Behaviour, Reason, Witness};
+use crate::{Behaviour, Reason, Witness, WitnessKind};
 use kernel::CheckedProof;
 use kernel::regalloc::Claim;
 use machine::{Function, Names};
@@ -49,9 +49,11 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
             {
                 return Answer::Refuted(Box::new(error));
             }
-            Answer::Unknown(match gap {
-                Some((line, what)) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
-                None => reason(original, candidate, names, &failure),
+            let violation = original.violation.as_ref().or(candidate.violation.as_ref());
+            Answer::Unknown(match (gap, violation) {
+                (Some((line, what)), _) => rejection(&kernel::regalloc::Rejected::Unsupported(*line, what.clone())),
+                (_, Some((line, what))) => rejection(&kernel::regalloc::Rejected::Violation(*line, what.clone())),
+                _ => reason(original, candidate, names, &failure),
             })
         }
     }
@@ -64,7 +66,7 @@ pub fn witness(error: &AllocationError) -> Witness {
         line: None,
     };
     Witness {
-        kind: "uninterpreted",
+        kind: WitnessKind::Uninterpreted,
         registers: Vec::new(),
         memory: Vec::new(),
         calls: Vec::new(),

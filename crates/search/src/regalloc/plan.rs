@@ -61,7 +61,7 @@ impl Plan for Guess<'_> {
 
     fn order(&mut self, values: &mut Values, _: (u32, u32), original: &Run, candidate: &Run) -> Option<Vec<u32>> {
         let (ours, theirs) = (&original.events, &candidate.events);
-        if ours.len() != theirs.len() {
+        if ours.len() != theirs.len() || !self.original.may_reorder {
             return None;
         }
         let (mut anything, mut memory) = (Anything, Memory::default());

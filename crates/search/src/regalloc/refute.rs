@@ -226,9 +226,10 @@ fn users(inference: &Inference<'_>, need: usize, user: Option<(Id, Id)>) -> (u32
     match at.source {
         Source::Event(i, j, _) => (point.original.events[i].instruction, point.candidate.events[j].instruction),
         Source::Branch(k) => point.flags[k].2,
-        Source::Fault(i, j) => {
-            (point.original.faultable.get(i).map_or(0, |f| f.1), point.candidate.faultable.get(j).map_or(0, |f| f.1))
-        }
+        Source::Fault(i, j) => (
+            point.original.faultable.get(i).map_or(0, |f| f.instruction),
+            point.candidate.faultable.get(j).map_or(0, |f| f.instruction),
+        ),
         Source::Edge(..) => (0, 0),
     }
 }

@@ -4,6 +4,7 @@ use super::race;
 use super::witness::{attempts, memory, same, show};
 use super::{KernelOptions, KernelOutcome, KernelVerdict, KernelWitness, unknown};
 use crate::ReasonKind;
+use crate::WitnessKind;
 use ::code::Placement;
 use ::updates::{Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Overflow, Program, execute};
 use graph::Side;
@@ -45,16 +46,21 @@ fn decide(
     if matches!(rejection, UpdateRejection::Different { cases: true, .. }) && claim.method == Method::Hashes {
         match check_code(interface, sides, Claim { method: Method::Terms, ..claim }, Some(deadline)) {
             Ok(proof) => return KernelVerdict::Equivalent(proof),
-            Err(UpdateRejection::OutOfBudget) => {}
+            Err(UpdateRejection::OutOfBudget | UpdateRejection::OutOfTerms) => {}
             Err(other) => rejection = other,
         }
     }
     match rejection {
         UpdateRejection::Malformed(what) => unknown(ReasonKind::Unsupported, what),
         UpdateRejection::Unmatched(name) => unknown(ReasonKind::Unsupported, format!("the global `{name}`")),
-        UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time or memory for terms"),
+        UpdateRejection::Start(name) => unknown(
+            ReasonKind::Unsupported,
+            format!("the global `{name}`, which starts with values that code may not share"),
+        ),
+        UpdateRejection::OutOfTerms => unknown(ReasonKind::OutOfMemory, "more terms than there is room for"),
+        UpdateRejection::OutOfBudget => unknown(ReasonKind::Timeout, "out of time for comparing terms"),
         UpdateRejection::Division(_) => {
-            unknown(ReasonKind::NoInvariant, "the candidate divides by a value that the original does not divide by")
+            unknown(ReasonKind::NoInvariant, "the candidate divides values that the original does not divide")
         }
         UpdateRejection::Fault(side, fault) => stopped(interface, sides, &fault, side, options, deadline),
         UpdateRejection::Different { count, first, .. } => {
@@ -122,7 +128,7 @@ fn witness(interface: &Program, inputs: super::Inputs, limits: Limits) -> Option
     let mut numbers = Numbers { inputs: inputs.for_program(interface), overflow: Overflow::Wraps };
     let start = execute(interface, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     Some(KernelWitness {
-        kind: "input",
+        kind: WitnessKind::Input,
         inputs,
         memory: memory(interface, &start, inputs),
         cell: String::new(),
@@ -192,7 +198,7 @@ fn undefined(
             let Some((_, Err(fault))) = run(interface, sides, &pairing, inputs, limits, placement) else { continue };
             if fault.kind == FaultKind::Undefined {
                 let mut shown = witness(interface, inputs, limits)?;
-                shown.kind = "undefined";
+                shown.kind = WitnessKind::Undefined;
                 shown.original = "is defined".to_string();
                 shown.candidate = fault.detail.clone();
                 return Some(Box::new(shown));

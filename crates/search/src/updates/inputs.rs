@@ -5,7 +5,8 @@
 //! in the last three they fill their type or are multiples of large powers of two, and floating-point numbers include
 //! infinities, NaN and negative zero, and numbers that a narrower type does not hold.
 
-use ::updates::{Constant, Origin, Program, Scalar, input_key};
+use ::updates::{Constant, Object, Origin, Program, Scalar, Start, input_key};
+use rustc_hash::FxHashMap;
 
 /// A way to fill the inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +21,8 @@ pub struct Inputs {
 pub(crate) const PATTERNS: u32 = 9;
 /// A pattern of NaNs that can be told apart: which of two an operation gives shows the order of its operands.
 pub(super) const NANS: u32 = PATTERNS;
+/// Integers at the edges of their types and small ones.
+pub const CORNERS: u32 = PATTERNS + 1;
 
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,13 +77,17 @@ impl Inputs {
         Constant::float(ty, value)
     }
 
-    /// A function for the machine: start values by key and cell, for objects of a program.
+    /// A function for the machine: start values by key and cell, for objects of a program. A variable of the file's own holds
+    /// what it starts with.
     pub fn for_program(self, program: &Program) -> impl FnMut(u64, u64, Scalar) -> Constant + use<> {
-        let dims: Vec<(u64, Vec<u64>)> =
-            program.objects.iter().filter_map(|o| Some((input_key(&o.origin)?, o.dims.clone()))).collect();
-        move |key, cell, ty| {
-            let known = dims.iter().find(|(k, _)| *k == key).map_or(&[][..], |(_, d)| d.as_slice());
-            self.value(key, cell, ty, known)
+        let known = |o: &Object| {
+            let start = if o.is_static() { o.start.clone() } else { Start::Elsewhere };
+            Some((input_key(&o.origin)?, (o.dims.clone(), start)))
+        };
+        let objects: FxHashMap<u64, (Vec<u64>, Start)> = program.objects.iter().filter_map(known).collect();
+        move |key, cell, ty| match objects.get(&key) {
+            Some((dims, start)) => start.cell(cell, ty).unwrap_or_else(|| self.value(key, cell, ty, dims)),
+            None => self.value(key, cell, ty, &[]),
         }
     }
 }
@@ -88,6 +95,11 @@ impl Inputs {
 fn integer(pattern: u32, random: u64, ty: Scalar) -> Constant {
     let (low, high) = ty.range();
     match pattern {
+        CORNERS => {
+            let edges =
+                [0, 1, -1, low, high, low + 1, high - 1, 2, 3, -2, 31, 32, 33, 63, 64, 127, 128, 255, 256, 65535];
+            return Constant::integer(ty.wrap(edges[(random >> 16) as usize % edges.len()]));
+        }
         6 => return Constant::integer(ty.wrap(i128::from(random as i64))),
         7 | 8 => return Constant::integer(ty.wrap(i128::from((random >> 8 & 3) as i64) << (random % 64))),
         _ => {}

@@ -8,6 +8,7 @@ use super::inputs::{Inputs, PATTERNS};
 use super::witness::{KernelWitness, memory, run_alone, show};
 use super::{KernelOptions, KernelVerdict, unknown};
 use crate::ReasonKind;
+use crate::WitnessKind;
 use ::updates::{Floating, Hashed, Hashes, Limits, Observer, Parallel, Program, Schedule, Stmt, Symbolic, execute};
 use rustc_hash::FxHashMap;
 use std::time::Instant;
@@ -53,7 +54,7 @@ impl Watch {
         for frame in &mut self.frames {
             let p = &frame.parallel;
             let own = p.private_objects.contains(&object)
-                || (p.inner_objects.0..p.inner_objects.1).contains(&object)
+                || p.inner_objects.binary_search(&object).is_ok()
                 || p.iterator == Some(object);
             if own || self.conflict.is_some() {
                 continue;
@@ -153,7 +154,7 @@ impl Observer<Hashed> for Watch {
 
 fn has_parallel(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(body) => body.parallel.as_ref().is_some_and(|p| !p.simd) || has_parallel(&body.body),
+        Stmt::Loop(body) => body.parallel.is_some() || has_parallel(&body.body),
         Stmt::If(_, parts) => has_parallel(&parts.1) || has_parallel(&parts.2),
         Stmt::Block(list) | Stmt::Call(list) => has_parallel(list),
         Stmt::Switch(_, switch) => has_parallel(&switch.body),
@@ -250,7 +251,7 @@ fn witness(
             let named = conflict.object.map_or_else(String::new, |(o, c)| candidate.objects[o as usize].cell_name(c));
             let file = candidate.file.rsplit('/').next().unwrap_or(&candidate.file);
             return Some(Box::new(KernelWitness {
-                kind: "race",
+                kind: WitnessKind::Race,
                 inputs,
                 memory: memory(original, &ours, inputs),
                 original: format!("leaves {} in {cell}", show(a)),

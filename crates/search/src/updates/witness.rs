@@ -3,6 +3,7 @@
 use super::explain::{self, Broken};
 use super::inputs::{Inputs, NANS, PATTERNS, is_input};
 use super::{KernelOptions, place};
+use crate::WitnessKind;
 use ::updates::{
     Constant, Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Origin, Overflow, Program, Scalar,
     execute,
@@ -26,8 +27,8 @@ pub struct WitnessInput {
 /// Why two kernels are different.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelWitness {
-    /// `input`, `operand-order`, `undefined` or `race`.
-    pub kind: &'static str,
+    /// What it shows.
+    pub kind: WitnessKind,
     /// How the inputs were made, to make them again.
     pub inputs: Inputs,
     /// The start values.
@@ -70,7 +71,7 @@ fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairin
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     let extents = pairing.extents_for(&ours, candidate);
-    numbers.overflow = Overflow::Wraps;
+    let mut numbers = Numbers { inputs: inputs.for_program(candidate), overflow: Overflow::Wraps };
     let theirs = execute(candidate, &mut numbers, &mut Nobody, limits, &extents);
     if let Err(fault) = &theirs
         && fault.kind != FaultKind::Undefined
@@ -174,7 +175,7 @@ pub(super) fn run_alone(
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     let extents = pairing.extents_for(&ours, candidate);
-    numbers.overflow = Overflow::Wraps;
+    let mut numbers = Numbers { inputs: inputs.for_program(candidate), overflow: Overflow::Wraps };
     let theirs = execute(candidate, &mut numbers, &mut Nobody, other, &extents).ok()?;
     let runs = Runs { original: ours, candidate: Ok(theirs) };
     let Ok(theirs) = &runs.candidate else { return None };
@@ -212,7 +213,7 @@ pub(super) fn differing(
             None => [None, None],
         };
         return Some(Box::new(KernelWitness {
-            kind: if inputs.pattern == NANS { "operand-order" } else { "input" },
+            kind: if inputs.pattern == NANS { WitnessKind::OperandOrder } else { WitnessKind::Input },
             inputs,
             memory: memory(original, &runs.original, inputs),
             original: format!("leaves {} in {cell}", show(a)),
@@ -262,7 +263,7 @@ pub(super) fn undefined_candidate(
         let line = candidate.sites.get(found.site as usize).map_or(0, |s| s.line);
         let file = candidate.file.rsplit('/').next().unwrap_or(&candidate.file);
         return Some(Box::new(KernelWitness {
-            kind: "undefined",
+            kind: WitnessKind::Undefined,
             inputs,
             memory: memory(original, &runs.original, inputs),
             cell: String::new(),

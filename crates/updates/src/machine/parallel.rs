@@ -110,9 +110,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         (iterator, values): (u32, &[i64]),
         saved: &[Vec<D::Value>],
     ) -> Run<()> {
-        let (first, behind) = parallel.inner_objects;
         let lasting = parallel.private_objects.iter().chain(&parallel.copied_objects).copied();
-        let own: Vec<u32> = lasting.chain(first..behind).collect();
+        let own: Vec<u32> = lasting.chain(parallel.inner_objects.iter().copied()).collect();
         let unwritten = self.domain.unwritten();
         let private = parallel.private_objects.len();
         let mut cells: Vec<Vec<D::Value>> = own.iter().map(|o| self.objects[*o as usize].clone()).collect();

@@ -212,7 +212,7 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
                 let a = self.planned_operand(&parts.0, accesses, turn)?;
                 let b = self.planned_operand(&parts.1, accesses, turn)?;
                 if matches!(op, Op::Div | Op::Rem) && !ty.is_float() {
-                    self.note_division(b);
+                    self.note_division(*ty, a, b);
                 }
                 self.domain.binary(*op, *ty, a, b).map_err(|why| self.undefined(why.to_string()))
             }

@@ -1,0 +1,222 @@
+//! A batch: many cases in one file for each side, compiled once, checked once, run once.
+
+use crate::areas::Area;
+use crate::case::{Case, Line, Planted};
+use crate::native::{self, Comparison};
+use crate::random::Random;
+use crate::toolchain::{self, Compilations, Runtime};
+use crate::verdicts::{Answers, Prover, Verdict, together};
+use std::path::{Path, PathBuf};
+
+/// What all batches share.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// For objects and executables; each worker has its own.
+    pub scratch: PathBuf,
+    /// Of the harness.
+    pub runtime: Runtime,
+    /// Under attack.
+    pub prover: Prover,
+    /// Inputs of each native run.
+    pub inputs: usize,
+    /// Of everything random.
+    pub seed: u64,
+}
+
+/// A case with what is planted in it, as lines that can be taken away.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Its number in the batch.
+    pub id: usize,
+    /// Its shape.
+    pub shape: &'static str,
+    /// The change, if the candidate has one.
+    pub planted: Option<Planted>,
+    /// Both sides.
+    pub lines: Vec<Line>,
+    /// Callees and runs.
+    pub harness: String,
+    /// The functions whose verdicts count.
+    pub judged: Vec<String>,
+}
+
+/// What came out for one pair.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The pair.
+    pub pair: Pair,
+    /// Of the functions that are judged, together.
+    pub verdict: Verdict,
+    /// What the native runs showed, if there were any.
+    pub native: Option<Comparison>,
+}
+
+/// Number of pairs in a batch.
+pub const PAIRS: usize = 32;
+
+/// The pairs of a batch and how they are compiled: a function of seed, number and area alone.
+pub fn pairs(seed: u64, number: u64, area: Area) -> (Vec<Pair>, Compilations) {
+    let mut random = Random::new(seed, number);
+    let compilations = toolchain::choose(&mut random, area.name);
+    let mut taken = Vec::new();
+    let pairs = (0..PAIRS)
+        .map(|id| {
+            let case = area.generate(id, &mut random, compilations.setting, &mut taken);
+            let planted = if random.below(100) < 80 { case.plant(&mut random) } else { None };
+            Pair::new(&case, planted)
+        })
+        .collect();
+    (pairs, compilations)
+}
+
+impl Pair {
+    /// The lines of a case.
+    pub fn new(case: &Case, planted: Option<Planted>) -> Pair {
+        let judged = planted.as_ref().map_or_else(|| case.functions(), |p| p.blamed.clone());
+        Pair {
+            id: case.id,
+            shape: case.shape,
+            lines: case.lines(planted.as_ref()),
+            planted,
+            harness: case.harness.clone(),
+            judged,
+        }
+    }
+}
+
+/// The objects of both sides and of the harness.
+pub struct Built {
+    /// Of both sides.
+    pub objects: [PathBuf; 2],
+    sources: [PathBuf; 3],
+    harness: PathBuf,
+    executables: [PathBuf; 2],
+}
+
+/// The three texts of some pairs: both sides and the harness.
+pub fn texts(pairs: &[Pair]) -> [String; 3] {
+    let side =
+        |f: fn(&Line) -> &str| pairs.iter().flat_map(|p| &p.lines).map(|l| format!("{}\n", f(l))).collect::<String>();
+    let mut harness = String::from("#include \"harness.h\"\n");
+    for pair in pairs {
+        harness.push_str(&pair.harness);
+    }
+    harness.push_str("const struct attack_case attack_cases[] = {\n");
+    for pair in pairs {
+        harness.push_str(&format!("  {{ {0}, run_{0} }},\n", pair.id));
+    }
+    harness.push_str("  { 0, 0 }\n};\n");
+    [side(|l| &l.original), side(|l| &l.candidate), harness]
+}
+
+impl Built {
+    /// Compiles both sides.
+    pub fn compile(environment: &Environment, pairs: &[Pair], compilations: &Compilations) -> Result<Built, String> {
+        let file = |name: &str| environment.scratch.join(name);
+        let built = Built {
+            objects: [file("a.o"), file("b.o")],
+            sources: [file("a.c"), file("b.c"), file("harness.c")],
+            harness: file("harness.o"),
+            executables: [file("a.run"), file("b.run")],
+        };
+        for (source, text) in built.sources.iter().zip(texts(pairs)) {
+            toolchain::write(source, &text)?;
+        }
+        toolchain::compile(&compilations.original, &built.sources[0], &built.objects[0])?;
+        toolchain::compile(&compilations.candidate, &built.sources[1], &built.objects[1])?;
+        Ok(built)
+    }
+
+    /// Compiles the harness and links it with each side.
+    pub fn link(&self, environment: &Environment, compilations: &Compilations) -> Result<(), String> {
+        environment.runtime.harness(compilations.setting, &self.sources[2], &self.harness)?;
+        for (object, executable) in self.objects.iter().zip(&self.executables) {
+            environment.runtime.link(object, &self.harness, executable)?;
+        }
+        Ok(())
+    }
+
+    /// Runs these cases on both sides.
+    pub fn run(&self, environment: &Environment, cases: &[usize]) -> Result<Vec<Comparison>, String> {
+        let [a, b] = [&self.executables[0], &self.executables[1]]
+            .map(|e| native::run(e, environment.seed, environment.inputs, cases));
+        let (a, b) = (a?, b?);
+        Ok(cases.iter().map(|c| native::compare(a.get(c), b.get(c))).collect())
+    }
+
+    /// What both sides show of a case on an input.
+    pub fn observe(&self, environment: &Environment, case: usize, input: usize) -> [String; 2] {
+        [0, 1].map(|side: usize| native::observe(&self.executables[side], environment.seed, input, case))
+    }
+}
+
+/// What a batch came to.
+pub struct Report {
+    /// One for each pair.
+    pub outcomes: Vec<Outcome>,
+    /// What lockstep said.
+    pub answers: Answers,
+    /// How it was compiled.
+    pub compilations: Compilations,
+}
+
+/// Generates, compiles, checks, and runs what was proved.
+pub fn run(environment: &Environment, number: u64, area: Area) -> Result<Report, String> {
+    let (pairs, compilations) = pairs(environment.seed, number, area);
+    let (pairs, built) = compile_what_compiles(environment, pairs, &compilations)?;
+    let answers = environment.prover.check(&built.objects[0], &built.objects[1])?;
+    let mut outcomes: Vec<Outcome> = pairs
+        .into_iter()
+        .map(|pair| Outcome { verdict: together(&answers, &pair.judged), pair, native: None })
+        .collect();
+    let proved: Vec<usize> = outcomes.iter().filter(|o| o.verdict == Verdict::Equivalent).map(|o| o.pair.id).collect();
+    if !proved.is_empty() {
+        built.link(environment, &compilations)?;
+        let compared = built.run(environment, &proved)?;
+        for outcome in &mut outcomes {
+            let native = proved.iter().position(|id| *id == outcome.pair.id).map(|at| compared[at]);
+            outcome.native = native.map(|n| judge(n, &outcome.pair, &answers));
+        }
+    }
+    Ok(Report { outcomes, answers, compilations })
+}
+
+/// A difference that an assumption of the proof names is none of the proof's. The programs are free of undefined behaviour and the
+/// harness keeps to the calling convention, so only what is said about volatile objects can be meant.
+fn judge(comparison: Comparison, pair: &Pair, answers: &Answers) -> Comparison {
+    let said = || {
+        pair.judged.iter().filter_map(|f| answers.get(f)).flat_map(|a| &a.assumptions).any(|a| a.contains("volatile"))
+    };
+    match comparison {
+        Comparison::Different(input) if pair.shape == "volatile" && said() => Comparison::Covered(input),
+        other => other,
+    }
+}
+
+/// Compiles the batch; pairs that a compiler refuses are left out.
+pub fn compile_what_compiles(
+    environment: &Environment,
+    pairs: Vec<Pair>,
+    compilations: &Compilations,
+) -> Result<(Vec<Pair>, Built), String> {
+    let complaint = match Built::compile(environment, &pairs, compilations) {
+        Ok(built) => return Ok((pairs, built)),
+        Err(complaint) => complaint,
+    };
+    let good: Vec<Pair> = pairs
+        .into_iter()
+        .filter(|p| Built::compile(environment, std::slice::from_ref(p), compilations).is_ok())
+        .collect();
+    if good.is_empty() {
+        return Err(complaint);
+    }
+    let built = Built::compile(environment, &good, compilations)?;
+    Ok((good, built))
+}
+
+/// A worker's own directory.
+pub fn scratch(directory: &Path, worker: usize) -> Result<PathBuf, String> {
+    let scratch = directory.join(format!("work-{}-{worker}", std::process::id()));
+    std::fs::create_dir_all(&scratch).map_err(|e| format!("{}: {e}", scratch.display()))?;
+    Ok(scratch)
+}

@@ -1,0 +1,98 @@
+//! Tests of the generator and of the command: right pairs do not differ, planted changes show, and a wrong verdict is caught.
+
+use crate::areas::AREAS;
+use crate::batch::{self, Environment};
+use crate::command::{self, Options};
+use crate::native::Comparison;
+use crate::toolchain::{self, Runtime};
+use crate::verdicts::Prover;
+use std::path::{Path, PathBuf};
+
+/// A directory of this test.
+fn directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("attack-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a temporary directory");
+    directory
+}
+
+/// A prover that calls everything equivalent.
+fn believer(directory: &Path) -> PathBuf {
+    let script = directory.join("believer");
+    let names = r#"nm --defined-only "$2" | awk '$2 ~ /[TtWi]/ { printf "%s{\"name\":\"%s\",\"verdict\":\"equivalent\",\"assumptions\":[]}", s, $3; s = "," }'"#;
+    let text =
+        format!("#!/bin/sh\ntest \"$2\" = --help && exit 0\nprintf '{{\"functions\":['\n{names}\nprintf ']}}'\n");
+    toolchain::write(&script, &text).expect("a script");
+    toolchain::run(std::process::Command::new("chmod").arg("+x").arg(&script)).expect("chmod");
+    script
+}
+
+#[test]
+fn the_same_seed_gives_the_same_pairs() {
+    for area in AREAS {
+        let [first, again, other] = [7, 7, 8].map(|seed| batch::texts(&batch::pairs(seed, 3, area).0));
+        assert_eq!(first, again, "{}", area.name);
+        assert_ne!(first, other, "{}", area.name);
+    }
+}
+
+#[test]
+fn a_planted_change_is_one_line() {
+    for area in AREAS.iter().filter(|a| a.name != "assembly") {
+        for number in 0..20 {
+            for pair in batch::pairs(5, number, *area).0 {
+                let changed = pair.lines.iter().filter(|l| l.original != l.candidate).count();
+                assert_eq!(changed, usize::from(pair.planted.is_some()), "{}: {pair:?}", area.name);
+            }
+        }
+    }
+}
+
+/// All pairs of some batches are run, whatever a prover would say of them.
+#[test]
+fn right_pairs_never_differ_and_planted_changes_show() {
+    let directory = directory("generator");
+    let runtime = Runtime::build(&directory).expect("gcc-12 builds the runtime");
+    let prover = Prover::new(&believer(&directory), 1).expect("the believer");
+    for (number, area) in AREAS.iter().enumerate() {
+        let scratch = batch::scratch(&directory, number).expect("a scratch directory");
+        let environment =
+            Environment { scratch, runtime: runtime.clone(), prover: prover.clone(), inputs: 500, seed: 1 };
+        let (pairs, compilations) = batch::pairs(environment.seed, number as u64, *area);
+        let built = batch::Built::compile(&environment, &pairs, &compilations).expect(area.name);
+        built.link(&environment, &compilations).expect(area.name);
+        let ids: Vec<usize> = pairs.iter().map(|p| p.id).collect();
+        let compared = built.run(&environment, &ids).expect(area.name);
+        let (mut planted, mut shown) = (0, 0);
+        for (pair, comparison) in pairs.iter().zip(compared) {
+            if pair.planted.is_none() {
+                assert_eq!(comparison, Comparison::Same(500), "{}: {} {}", area.name, pair.shape, pair.id);
+            } else {
+                planted += 1;
+                shown += usize::from(matches!(comparison, Comparison::Different(_)));
+            }
+        }
+        assert!(shown * 10 >= planted * 5, "{}: {shown} of {planted} planted changes show", area.name);
+    }
+    std::fs::remove_dir_all(directory).expect("a temporary directory");
+}
+
+#[test]
+fn a_wrong_verdict_is_caught_and_made_small() {
+    let directory = directory("believer");
+    let options =
+        Options { batches: Some(1), area: crate::Area::named("loops"), inputs: 200, jobs: 1, ..Options::default() };
+    let summary = command::run(options, &believer(&directory), &directory).expect("an attack");
+    let total = summary.total();
+    assert!(total.wrong >= 10, "{}", summary.render());
+    assert_eq!(total.right[1] + total.right[2] + total.planted[1] + total.planted[2], 0, "{}", summary.render());
+    let kept = std::fs::read_dir(directory.join("wrong"))
+        .expect("reproducers")
+        .next()
+        .expect("one of them")
+        .expect("a directory")
+        .path();
+    let [a, b] = ["a.c", "b.c"].map(|f| std::fs::read_to_string(kept.join(f)).expect("a side"));
+    assert_eq!(a.lines().zip(b.lines()).filter(|(a, b)| a != b).count(), 1, "{a}\n{b}");
+    assert!(a.lines().count() < 16, "{a}");
+    std::fs::remove_dir_all(directory).expect("a temporary directory");
+}

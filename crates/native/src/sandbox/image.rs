@@ -1,0 +1,200 @@
+//! The program that a sandbox executes: a stub of ours and the segments, as an ELF file.
+//!
+//! Mapping the segments is left to the system kernel's loader: after `execve` there is nothing in the address space that we did
+//! not ask for, except what the stub then unmaps.
+
+use super::Sandbox;
+use super::tracee::TICK;
+use crate::function::Access;
+use crate::state::NativeError;
+
+/// A piece of a sandbox's memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Where it lies; a multiple of 4096.
+    pub address: u64,
+    /// Its content; the rest of the last page is zero.
+    pub bytes: Vec<u8>,
+    /// What the code may do with it.
+    pub access: Access,
+}
+
+/// A file to be executed: pieces of it by offset. What is between them is zero.
+pub(super) struct Program {
+    pub pieces: Vec<(u64, Vec<u8>)>,
+    pub length: u64,
+}
+
+const PAGE: u64 = 4096;
+/// Where the stub lies.
+const STUB: u64 = 0x10_0000;
+/// Room for the headers, and the stub's offset in the file.
+const HEADERS: u64 = 16 * PAGE;
+/// The loader takes at most 64 KiB of program headers.
+const MOST_SEGMENTS: usize = 1000;
+/// Most memory of all segments.
+pub(super) const MOST_BYTES: u64 = 256 << 20;
+
+/// From here on the system kernel may put things of its own, wherever it likes.
+const KERNEL_PART: u64 = 0x7800_0000_0000;
+/// The stub has room for so many steps.
+const MOST_GAPS: usize = 6;
+
+const HEADER_SIZE: u16 = 64;
+const PROGRAM_HEADER_SIZE: u16 = 56;
+
+/// Makes the program.
+pub(super) fn program(segments: &[Segment]) -> Result<Program, NativeError> {
+    let mut sorted: Vec<&Segment> = segments.iter().filter(|s| !s.bytes.is_empty()).collect();
+    sorted.sort_by_key(|s| s.address);
+    if sorted.len() > MOST_SEGMENTS {
+        return Err(NativeError::TooLarge);
+    }
+    let stub = stub(&gaps(&sorted)?);
+    let mut headers = elf_header(sorted.len() as u16 + 2);
+    headers.extend(program_header(1, 5, HEADERS, STUB, stub.len() as u64));
+    let (mut offset, mut end) = (HEADERS + PAGE, Sandbox::LOWEST);
+    let mut pieces = Vec::with_capacity(sorted.len() + 2);
+    for segment in sorted {
+        let length = (segment.bytes.len() as u64).checked_next_multiple_of(PAGE).ok_or(NativeError::TooLarge)?;
+        let apart = segment.address.is_multiple_of(PAGE) && segment.address >= end;
+        end = segment.address.checked_add(length).ok_or(NativeError::TooLarge)?;
+        if !apart || end > Sandbox::HIGHEST {
+            return Err(NativeError::TooLarge);
+        }
+        let flags = match segment.access {
+            Access::Read => 4,
+            Access::Write => 6,
+            Access::Execute => 5,
+        };
+        headers.extend(program_header(1, flags, offset, segment.address, length));
+        pieces.push((offset, segment.bytes.clone()));
+        offset += length;
+    }
+    // PT_GNU_STACK: without it, data would be executable, too.
+    headers.extend(program_header(0x6474_e551, 6, 0, 0, 0));
+    if offset > MOST_BYTES || headers.len() as u64 > HEADERS {
+        return Err(NativeError::TooLarge);
+    }
+    pieces.push((0, headers));
+    pieces.push((HEADERS, stub));
+    Ok(Program { pieces, length: offset })
+}
+
+/// The file header of an executable at fixed addresses.
+fn elf_header(segments: u16) -> Vec<u8> {
+    let mut out = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    for half in [2u16, 62] {
+        out.extend(half.to_le_bytes()); // ET_EXEC, EM_X86_64
+    }
+    out.extend(1u32.to_le_bytes());
+    for word in [STUB, u64::from(HEADER_SIZE), 0] {
+        out.extend(word.to_le_bytes()); // entry, program headers, no sections
+    }
+    out.extend(0u32.to_le_bytes());
+    for half in [HEADER_SIZE, PROGRAM_HEADER_SIZE, segments, 0, 0, 0] {
+        out.extend(half.to_le_bytes());
+    }
+    out
+}
+
+fn program_header(kind: u32, flags: u32, offset: u64, address: u64, size: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(usize::from(PROGRAM_HEADER_SIZE));
+    out.extend(kind.to_le_bytes());
+    out.extend(flags.to_le_bytes());
+    for word in [offset, address, address, size, size, PAGE] {
+        out.extend(word.to_le_bytes());
+    }
+    out
+}
+
+/// The system call of a number; its arguments are set.
+fn system_call(out: &mut Vec<u8>, number: u32) {
+    out.push(0xb8); // mov eax, number
+    out.extend(number.to_le_bytes());
+    out.extend([0x0f, 0x05]); // syscall
+}
+
+/// `mov r64, imm64`.
+fn set(out: &mut Vec<u8>, register: [u8; 2], value: u64) {
+    out.extend(register);
+    out.extend(value.to_le_bytes());
+}
+
+const RDI: [u8; 2] = [0x48, 0xbf];
+const RSI: [u8; 2] = [0x48, 0xbe];
+const RDX: [u8; 2] = [0x48, 0xba];
+const R10: [u8; 2] = [0x49, 0xba];
+const R8: [u8; 2] = [0x49, 0xb8];
+
+/// What is left of the system kernel's part of the address space between the segments that lie in it.
+fn gaps(sorted: &[&Segment]) -> Result<Vec<(u64, u64)>, NativeError> {
+    /// The end of what a process may have.
+    const END: u64 = 0x7fff_ffff_f000;
+    let mut from = KERNEL_PART;
+    let mut out = Vec::new();
+    for segment in sorted {
+        let end = segment.address.saturating_add(segment.bytes.len() as u64).checked_next_multiple_of(PAGE);
+        let end = end.ok_or(NativeError::TooLarge)?.max(KERNEL_PART);
+        if segment.address > from {
+            out.push((from, segment.address));
+        }
+        from = from.max(end);
+    }
+    out.push((from, END));
+    out.retain(|(from, to)| from < to);
+    if out.len() > MOST_GAPS { Err(NativeError::TooLarge) } else { Ok(out) }
+}
+
+/// Must a step of the stub succeed?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Must,
+    May,
+}
+
+/// Gives up all rights; stops with `int3`, or with `ud2` if the system refused something.
+///
+/// Trust: read it as if the user's files depended on it.
+fn stub(gaps: &[(u64, u64)]) -> Vec<u8> {
+    /// Where the filter lies behind the code, and the timer.
+    const DATA: u64 = 0x400;
+    const TIMER: u64 = 0x500;
+    let mut steps: Vec<(i64, [u64; 5], Need)> = vec![
+        (libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0], Need::Must),
+        // No clock: `rdtsc` faults. Not every system can do that.
+        (libc::SYS_prctl, [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0], Need::May),
+        (libc::SYS_close_range, [0, u64::from(u32::MAX), 0, 0, 0], Need::Must),
+    ];
+    // The stack, the system kernel's own code and whatever else lies up there.
+    steps.extend(gaps.iter().map(|(from, to)| (libc::SYS_munmap, [*from, to - from, 0, 0, 0], Need::Must)));
+    steps.extend([
+        // A signal, which stops the process for us, whenever it has used so much processor time.
+        (libc::SYS_setitimer, [libc::ITIMER_PROF as u64, STUB + TIMER, 0, 0, 0], Need::Must),
+        (libc::SYS_seccomp, [libc::SECCOMP_SET_MODE_FILTER as u64, 0, STUB + DATA, 0, 0], Need::Must),
+    ]);
+    let mut out = Vec::new();
+    for (number, arguments, need) in steps {
+        for (register, value) in [RDI, RSI, RDX, R10, R8].into_iter().zip(arguments) {
+            set(&mut out, register, value);
+        }
+        system_call(&mut out, number as u32);
+        if need == Need::Must {
+            out.extend([0x85, 0xc0, 0x74, 0x02, 0x0f, 0x0b]); // test eax, eax; jz over; ud2
+        }
+    }
+    out.push(0xcc); // int3
+    assert!(out.len() < DATA as usize, "the stub overlaps its data");
+    out.resize(DATA as usize, 0xcc);
+    // struct sock_fprog: one instruction.
+    out.extend(1u64.to_le_bytes());
+    out.extend((STUB + DATA + 16).to_le_bytes());
+    // struct sock_filter: return "kill the process", whatever the system call is.
+    out.extend([libc::BPF_RET as u8 | libc::BPF_K as u8, 0, 0, 0]);
+    out.extend(libc::SECCOMP_RET_KILL_PROCESS.to_le_bytes());
+    out.resize(TIMER as usize, 0xcc);
+    // struct itimerval: interval and first time, in seconds and microseconds.
+    let microseconds = TICK.as_micros() as u64;
+    out.extend([0, microseconds, 0, microseconds].into_iter().flat_map(u64::to_le_bytes));
+    out
+}

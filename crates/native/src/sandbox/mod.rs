@@ -1,0 +1,117 @@
+//! Code of files that nobody vouches for, run in a process of its own.
+//!
+//! We write a program for each [`Sandbox`]: an ELF file in memory whose segments are exactly what the code may see, and
+//! whose entry is a stub of ours ([`image`]). A process executes it ([`launch`]), so that nothing of ours is in its
+//! address space: no memory, no descriptor, no environment. The stub closes all descriptors, unmaps what the system
+//! kernel has put beside our segments, and installs a seccomp filter that allows *no* system call; then it stops.
+//! From there on we drive it as its tracer ([`tracee`]): we set registers and memory, let it run until it traps,
+//! faults or uses up its time, and look at registers and memory. It tells us nothing by itself, so there is nothing
+//! that it could forge: what we read has sizes that we chose.
+//!
+//! Who is lost: a process whose tracer dies is killed by the system kernel (`PTRACE_O_EXITKILL`).
+//!
+//! Trust: none for proofs. If it is wrong, hostile code may harm the user: see docs/security.md.
+
+mod image;
+mod launch;
+mod processor;
+mod tracee;
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod tests;
+
+pub use image::Segment;
+pub use processor::{Processor, Vectors};
+
+use crate::state::{Fault, NativeError, Signal};
+use std::time::Duration;
+use tracee::{Event, Tracee};
+
+/// A process with chosen memory that can do nothing but compute.
+pub struct Sandbox {
+    tracee: Tracee,
+    segments: Vec<(u64, u64)>,
+}
+
+/// How far one [`Sandbox::run`] may go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Processor time of the code.
+    pub processor: Duration,
+    /// Time by the clock, for a machine that has other things to do.
+    pub clock: Duration,
+}
+
+/// Why the code stopped.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Stop {
+    /// At an `int3`: `rip` is behind it.
+    Trap,
+    /// The processor stopped it.
+    Fault(Fault),
+    /// It has used its processor time.
+    OutOfTime,
+}
+
+impl Sandbox {
+    /// Starts a process with these segments, which lie apart from each other and inside [`Sandbox::LOWEST`] to
+    /// [`Sandbox::HIGHEST`].
+    pub fn start(segments: &[Segment]) -> Result<Sandbox, NativeError> {
+        let program = image::program(segments)?;
+        let mut tracee = launch::launch(&program)?;
+        // The stub runs to its trap; all of its steps must have succeeded.
+        let limits = Limits { processor: Duration::from_secs(1), clock: Duration::from_secs(10) };
+        match tracee.resume(limits)? {
+            Event::Stopped(Signal::Trap, _) => {}
+            _ => return Err(NativeError::Unavailable("the system does not let a process be confined")),
+        }
+        let segments = segments.iter().map(|s| (s.address, s.address + s.bytes.len() as u64)).collect();
+        Ok(Sandbox { tracee, segments })
+    }
+
+    /// No segment begins below this address: the stub is there.
+    pub const LOWEST: u64 = 0x20_0000;
+    /// No segment ends above this address: the system kernel puts its own things there first. Far below it, it may do so, too, where it
+    /// chooses addresses at random; then a sandbox with a segment at such a place does not start.
+    pub const HIGHEST: u64 = 0x7ffe_0000_0000;
+
+    /// Overwrites memory in one of the writable segments.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NativeError> {
+        self.inside(address, bytes.len())?;
+        self.tracee.write(address, bytes)
+    }
+
+    /// Reads memory of one of the segments.
+    pub fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), NativeError> {
+        self.inside(address, bytes.len())?;
+        self.tracee.read(address, bytes)
+    }
+
+    /// The registers while the code stands.
+    pub fn processor(&mut self) -> Result<Processor, NativeError> {
+        self.tracee.processor()
+    }
+
+    /// Sets the registers.
+    pub fn set_processor(&mut self, processor: &Processor) -> Result<(), NativeError> {
+        self.tracee.set_processor(processor)
+    }
+
+    /// Lets the code run from its registers. An error means that the process is gone: it made a system call, or the
+    /// machine was too busy.
+    pub fn run(&mut self, limits: Limits) -> Result<Stop, NativeError> {
+        Ok(match self.tracee.resume(limits)? {
+            Event::Stopped(Signal::Trap, _) => Stop::Trap,
+            Event::Stopped(signal, address) => Stop::Fault(Fault { signal, address }),
+            Event::OutOfTime => Stop::OutOfTime,
+        })
+    }
+
+    fn inside(&self, address: u64, length: usize) -> Result<(), NativeError> {
+        let end = address.checked_add(length as u64).ok_or(NativeError::TooLarge)?;
+        let within = |(from, to): &(u64, u64)| *from <= address && end <= *to;
+        if self.segments.iter().any(within) { Ok(()) } else { Err(NativeError::TooLarge) }
+    }
+}

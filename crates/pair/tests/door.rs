@@ -1,0 +1,101 @@
+//! What is decided about a pair before the kernel sees it.
+
+use graph::Undefined;
+use pair::{Error, File, FileContracts, Files, Prepared};
+use testkit::compiler::Compiler;
+
+/// C of both versions, the original compiled with -O0 and the candidate with -O2.
+fn files(original: &str, candidate: &str) -> Files {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let build = |text: &str, level: &str, name: &str| {
+        let object = folder.path().join(name);
+        Compiler::all()[0].compile(text, &[level], &object).unwrap_or_else(|e| panic!("{e}"));
+        File::read(&object).expect("an object file")
+    };
+    Files::new(build(original, "-O0", "original.o"), build(candidate, "-O2", "candidate.o"), Undefined::Excused)
+}
+
+fn prepare(files: &Files, name: &str, contracts: &FileContracts) -> Result<Prepared, Error> {
+    let index = |file: &File| file.find(name).unwrap_or_else(|| panic!("no function `{name}`"));
+    files.prepare([index(files.original()), index(files.candidate())], contracts)
+}
+
+#[test]
+fn only_a_recursion_that_nobody_can_replace_is_a_loop() {
+    let text =
+        |linkage: &str| format!("{linkage} int f(int n, int sum) {{ return n == 0 ? sum : f(n - 1, sum + n); }}");
+    let is_folded = |linkage: &str| {
+        let text = text(linkage);
+        let prepared = prepare(&files(&text, &text), "f", &FileContracts::default()).expect("functions");
+        prepared.pair.original().folded.is_some()
+    };
+    assert!(is_folded(""));
+    assert!(!is_folded("__attribute__((weak))"));
+}
+
+#[test]
+fn only_functions_that_nobody_else_calls_are_private() {
+    let text = |helper: &str, taken: &str| {
+        format!(
+            "{helper} __attribute__((noinline)) int g(int x) {{ return 2 * x; }} {taken} int f(int x) {{ return g(x) + g(3); }}"
+        )
+    };
+    let is_private = |helper: &str, taken: &str| {
+        let text = text(helper, taken);
+        let files = files(&text, &text);
+        let prepared = prepare(&files, "f", &files.contracts()).expect("functions");
+        prepared.pair.original().contracts.get("g").is_some_and(|c| c.private)
+    };
+    assert!(is_private("static", ""));
+    assert!(!is_private("", ""));
+    assert!(!is_private("static", "int (*pointer)(int) = g;"));
+    assert!(!is_private("__attribute__((weak))", ""));
+}
+
+#[test]
+fn without_contracts_nothing_is_known_of_callees() {
+    let text = "static __attribute__((noinline)) int g(int x) { return 2 * x; } int f(int x) { return g(x) + g(3); }";
+    let prepared = prepare(&files(text, text), "f", &FileContracts::default()).expect("functions");
+    assert!(prepared.pair.original().contracts.get("g").is_none());
+}
+
+/// Code that is not modelled is the same only as that of a copy of the file.
+#[test]
+fn what_is_not_read_is_the_same_only_in_the_same_file() {
+    let text = |more: &str| format!("void f(void) {{ __asm__ volatile(\"rdpmc{more}\"); }}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let build = |text: &str, name: &str| {
+        let object = folder.path().join(name);
+        Compiler::all()[0].compile(text, &["-O2"], &object).unwrap_or_else(|e| panic!("{e}"));
+        object
+    };
+    let (first, second) = (build(&text(""), "first.o"), build(&text("\\n\\tnop"), "second.o"));
+    let prepared = |candidate: &std::path::Path| {
+        let read = |path: &std::path::Path| File::read(path).expect("an object file");
+        prepare(&Files::new(read(&first), read(candidate), Undefined::Excused), "f", &FileContracts::default())
+    };
+    let same = prepared(&first).expect("a copy");
+    assert_eq!(same.pair.original().hash, same.pair.candidate().hash);
+    assert!(matches!(prepared(&second), Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn declarations_of_either_version_are_known() {
+    let original = "int puts(const char *); int f(void) { return puts(\"x\"); }";
+    let prepared = prepare(&files(original, original), "f", &FileContracts::default()).expect("functions");
+    let [ours, theirs] = prepared.pair.functions();
+    assert!(theirs.callees.keys().all(|name| ours.callees.contains_key(name)));
+}
+
+#[test]
+fn the_original_says_whether_its_source_is_believed() {
+    let text = "int f(int x) { return x; }";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let object = folder.path().join("f.o");
+    Compiler::all()[0].compile(text, &["-O2"], &object).unwrap_or_else(|e| panic!("{e}"));
+    for undefined in [Undefined::Excused, Undefined::Counted] {
+        let read = || File::read(&object).expect("an object file");
+        let prepared = prepare(&Files::new(read(), read(), undefined), "f", &FileContracts::default());
+        assert_eq!(prepared.expect("functions").pair.original().undefined, undefined);
+    }
+}
