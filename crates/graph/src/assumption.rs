@@ -86,8 +86,6 @@ pub enum Assumption {
     Nonvolatile(String),
     /// The proof was not confirmed by running both objects.
     NotRun,
-    /// Nobody reads the padding of structures.
-    PaddingUnread,
     /// A parameter of kernels has this value, or one from it to the last.
     Parameter {
         /// Its name.
@@ -155,7 +153,6 @@ impl Assumption {
             | InBounds(_)
             | NaturalAlignment
             | NoFault(_)
-            | PaddingUnread
             | Pointer(_)
             | PrivateHeap
             | Restrict(_)
@@ -230,7 +227,6 @@ impl Assumption {
             NoFault(_) => "no-fault",
             Nonvolatile(_) => "nonvolatile",
             NotRun => "not-run",
-            PaddingUnread => "padding-unread",
             Parameter { .. } => "param",
             Pointer(_) => "pointer",
             PrivateHeap => "private-heap",
@@ -274,7 +270,7 @@ impl Assumption {
             AbiEntry | ArrayPlacement | CopiesApart | DescribedLocals | DisjointArrays | DisjointObjects
             | EnoughStack | ErrnoPrivate | FlatArrays | FramePrivate | FreshAllocation | Hash128 | IrNoalias
             | LiteralAddressOpaque | LocalAddressOpaque | MathFunctions | NanPayload | NaturalAlignment | NotRun
-            | PaddingUnread | PrivateHeap | Sequential | TruthValues | UserAddresses => Cow::Borrowed(""),
+            | PrivateHeap | Sequential | TruthValues | UserAddresses => Cow::Borrowed(""),
         }
     }
 }

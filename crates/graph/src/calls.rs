@@ -471,6 +471,9 @@ impl<'a> Context<'a> {
 
     /// A value with section-relative addresses replaced by those of the objects they fall in.
     pub fn canonical_value(&mut self, value: TermId) -> TermId {
-        if self.arena.sort(value) != Sort::Bv(64) { value } else { self.canonical_address(value) }
+        if self.arena.sort(value) != Sort::Bv(64) {
+            return value;
+        }
+        self.member_address(value, None, &crate::Known::default())
     }
 }

@@ -21,7 +21,7 @@ pub struct Interval {
 impl Interval {
     /// Does the interval contain the byte?
     pub fn contains(&self, offset: i64) -> bool {
-        offset >= self.offset && ((offset - self.offset) as u64) < self.size
+        offset >= self.offset && offset.abs_diff(self.offset) < self.size
     }
 }
 
@@ -115,8 +115,6 @@ pub struct Context<'a> {
     pub(crate) original_addresses: FxHashSet<TermId>,
     /// Blocks that the original fills or copies: where they begin, and their lengths.
     pub(crate) original_blocks: FxHashSet<(TermId, TermId)>,
-    /// Addresses of which it cannot be told what object they are about.
-    ambiguous_addresses: FxHashSet<TermId>,
     /// Addresses of the candidate that must be proved to stay inside their object.
     claimed_addresses: FxHashSet<TermId>,
     pub(crate) read_memo: ReadMemo,
@@ -124,8 +122,6 @@ pub struct Context<'a> {
     pub(crate) viewpoint: Viewpoint,
     /// Variables that stand for values nobody defined: clobbered registers after calls and at entry.
     pub(crate) undefined: FxHashSet<VarId>,
-    /// Variables for what the original stores between the members of structures, and their addresses.
-    pub(crate) paddings: FxHashMap<VarId, TermId>,
     /// Results of allocation functions, with the clock of their birth.
     pub(crate) allocations: FxHashMap<VarId, u32>,
     /// What the original accesses by name; made when first needed.
@@ -190,11 +186,9 @@ impl<'a> Context<'a> {
             original_addresses: FxHashSet::default(),
             original_blocks: FxHashSet::default(),
             claimed_addresses: FxHashSet::default(),
-            ambiguous_addresses: FxHashSet::default(),
             read_memo: ReadMemo::default(),
             viewpoint: Viewpoint::default(),
             undefined: FxHashSet::default(),
-            paddings: FxHashMap::default(),
             allocations: FxHashMap::default(),
             named_accesses: None,
             live: [None, None],
@@ -317,9 +311,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Alignment of an object: the smaller one if the files disagree.
-    fn object_align(&self, var: VarId) -> u64 {
-        self.functions.iter().filter_map(|f| f.objects.get(&var)).map(|o| o.align).min().unwrap_or(1)
+    /// Alignment of an object in one program. What is known of the original's is not known of the candidate's.
+    fn object_align(&self, side: Side, var: VarId) -> u64 {
+        self.functions[side.index()].objects.get(&var).map_or(1, |o| o.align)
+    }
+
+    /// The name of an object in a condition that the candidate aligns less than the original.
+    pub(crate) fn less_aligned_object(&self, condition: TermId) -> Option<String> {
+        let [original, candidate] = self.functions;
+        let less = |var: &VarId| match (original.objects.get(var), candidate.objects.get(var)) {
+            (Some(ours), Some(theirs)) => theirs.align < ours.align,
+            _ => false,
+        };
+        self.arena.free_vars(condition).into_iter().find(less).map(|var| self.object_name(var))
     }
 
     fn facts(&mut self, term: TermId) -> TermFacts {
@@ -488,9 +492,16 @@ impl<'a> Context<'a> {
         Ok(out)
     }
 
-    /// Rewrites `§section + k + rest` to `&member + (k − offset) + rest` for the member that `k` falls in. This is
-    /// the definition of the member's address, not an assumption.
+    /// The address of an access, `§section + k + rest`, as one of the member that it falls in.
     pub fn canonical_address(&mut self, address: TermId) -> TermId {
+        self.member_address(address, Some(1), &Known::default())
+    }
+
+    /// Rewrites `§section + k + rest` to `&member + (k − offset) + rest` for the member that `k` falls in. That is the
+    /// definition of the member's address. But where the original's code does not say which object it means, the address stays
+    /// what it is, and the candidate has no such: with an index, which may have a constant folded into `k`, unless it cannot
+    /// leave the member; and, as a value (without `bytes`), at the end of one member and the start of another.
+    pub(crate) fn member_address(&mut self, address: TermId, bytes: Option<u16>, known: &Known) -> TermId {
         let linear = Linear::of(self.arena, address);
         for (i, (term, coefficient)) in linear.terms.iter().enumerate() {
             let Some(var) = self.arena.as_var(*term) else { continue };
@@ -500,19 +511,43 @@ impl<'a> Context<'a> {
             }
             let at = linear.constant.low();
             let Some(member) = object.member_at(at) else { continue };
-            let ambiguous = linear.terms.len() > 1 && object.members.len() > 1;
+            let mut rest = linear.terms.clone();
+            rest.remove(i);
+            let original = self.functions[0].objects.contains_key(&var);
+            if original && !rest.is_empty() && !self.stays_inside(known, (at, &rest), bytes, member) {
+                continue;
+            }
+            if original && rest.is_empty() && bytes.is_none() && self.is_end_of_another(object, member, at) {
+                continue;
+            }
             let mut terms = linear.terms.clone();
             let base = self.arena.var_term(member.var);
             terms[i] = (base, Bits::new(64, 1));
             let constant = linear.constant.sub(Bits::new(64, member.offset));
-            let rewritten = Linear { terms, constant }.build(self.arena);
-            if ambiguous && !self.functions[0].is_unoptimised() {
-                // An optimiser may have folded a constant of the index into the base.
-                self.ambiguous_addresses.insert(rewritten);
-            }
-            return rewritten;
+            return Linear { terms, constant }.build(self.arena);
         }
         address
+    }
+
+    /// Is `at + rest` certainly inside a member of its section?
+    fn stays_inside(
+        &self,
+        known: &Known,
+        (at, rest): (u64, &[(TermId, Bits)]),
+        bytes: Option<u16>,
+        member: &crate::Member,
+    ) -> bool {
+        let Some((low, high)) = self.range_of_rest(known, rest) else { return false };
+        let at = i128::from(at) - i128::from(member.offset);
+        at + low >= 0 && at + high + i128::from(bytes.unwrap_or(0)) <= i128::from(member.size)
+    }
+
+    /// Is an offset the start of a member and the end of another one? Of anonymous data nobody takes the end.
+    fn is_end_of_another(&self, section: &Object, member: &crate::Member, at: u64) -> bool {
+        let literal = |var: VarId| self.object(var).is_some_and(|o| o.kind == ObjectKind::Literal);
+        let ends = |m: &&crate::Member| m.offset < at && m.offset.checked_add(m.size) == Some(at);
+        let mut before = section.members.iter().filter(ends);
+        at == member.offset && before.any(|m| !(literal(m.var) && literal(member.var)))
     }
 
     /// The first offset from the entry stack pointer behind the incoming stack arguments.
@@ -638,9 +673,6 @@ impl<'a> Context<'a> {
 
     /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.
     pub fn region(&self, address: TermId, bytes: u16) -> Option<Region> {
-        if self.ambiguous_addresses.contains(&address) {
-            return None;
-        }
         let (var, local) = self.base_object(address).filter(|(var, _)| !self.is_shared(*var))?;
         let linear = Linear::of(self.arena, address);
         let size = match local {
@@ -699,16 +731,16 @@ impl<'a> Context<'a> {
         named.map_or_else(|| format!("frame{:+}", interval.offset), |l| l.name.clone())
     }
 
-    /// A condition on the alignment of addresses, decided where `rsp₀ ≡ 8 (mod 16)` or an object's alignment
-    /// decides it.
-    pub fn settle_alignment(&mut self, condition: TermId) -> TermId {
+    /// A condition of one side on the alignment of addresses, decided where `rsp₀ ≡ 8 (mod 16)` or the object's alignment in
+    /// that program decides it.
+    pub fn settle_alignment(&mut self, side: Side, condition: TermId) -> TermId {
         let mut known: FxHashMap<VarId, TermId> = FxHashMap::default();
         for var in self.arena.free_vars(condition) {
             let (align, low) = if self.entry_rsp.contains(&var) {
                 self.assume(Assumption::AbiEntry);
                 (16, 8)
             } else {
-                match self.object_align(var) {
+                match self.object_align(side, var) {
                     align if align.is_power_of_two() && align > 1 => (align.min(4096), 0),
                     _ => continue,
                 }

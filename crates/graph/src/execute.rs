@@ -350,6 +350,10 @@ impl Executor<'_, '_> {
                 return Ok(out);
             }
             Next::Call(call) => {
+                for register in (0..16).map(Register::General) {
+                    let value = self.context.canonical_value(state.get(register));
+                    state.restate(register, value);
+                }
                 state.tail = call.tail;
                 if let Callee::Pointer(target) = &call.callee {
                     let target = self.value(&state, &temporaries, *target);
@@ -422,18 +426,20 @@ impl Executor<'_, '_> {
             }
             Op::Store { address, value } => {
                 let address = self.value(state, temporaries, *address);
-                let mut value = self.value(state, temporaries, *value);
-                if self.side == Side::Original
-                    && let Some(mask) = self.context.functions[0].paddings.get(&place)
-                    && self.context.may_assume_defined()
-                {
-                    value = self.context.without_padding(address, value, *mask);
-                }
+                let value = self.value(state, temporaries, *value);
                 return self.store(place, guard, state, address, value);
             }
             Op::Fault { condition, kind } => {
                 let condition = self.value(state, temporaries, *condition);
-                let condition = self.context.settle_alignment(condition);
+                let condition = self.context.settle_alignment(self.side, condition);
+                if self.side == Side::Original
+                    && self.context.arena.as_bool(condition).is_none()
+                    && let Some(name) = self.context.less_aligned_object(condition)
+                {
+                    // That the original's is aligned in a run says nothing about the candidate's.
+                    let what = format!("the candidate aligns `{name}` less");
+                    return Err(unsupported(self.side, place, what));
+                }
                 let when = self.context.arena.bool_and(guard, condition);
                 if self.context.arena.as_bool(when) != Some(false) {
                     self.run.faults.push(Fault { guard: when, kind: *kind, place, ends: false });
@@ -663,7 +669,8 @@ impl Executor<'_, '_> {
         if self.context.depends_on_frame(address) {
             return Err(unsupported(self.side, place, "access through a computed frame address"));
         }
-        let address = self.context.canonical_address(address);
+        let known = self.here.as_ref().unwrap_or(self.known);
+        let address = self.context.member_address(address, Some(bytes), known);
         let address = self.as_noted(address);
         match self.side {
             Side::Original => self.context.note_original_address(address, bytes),

@@ -1,11 +1,15 @@
 //! Which local object a frame address with a variable part belongs to.
 //!
-//! In unoptimised code the constant part of the address lies in the object. An optimiser folds constants of the index into
-//! it, counts up to the object's end, or begins one element early: the constant part of `b[i - 1]` may lie in `a`. But
+//! The constant part does not say it: compilers fold constants of the index into it, count up to an object's end, or begin
+//! one element early. The constant part of `b[i - 1]` may lie in `a`, at every level of optimisation. But
 //! wherever it lies, the original accesses some local (`in-bounds`), and debug information lists these
-//! (`described-locals`). Those that the address cannot point into are left out: by the range of the variable part, by its
+//! (`described-locals`). That is believed only if the code uses no other bytes of the frame: compilers describe no compound
+//! literals and no temporaries. Locals that the address cannot point into are left out: by the range of the variable part, by its
 //! factors, by their size. If one claimed object holds all others, the access is in that object; the claimed object
-//! may consist of several locals and what lies between them, and is one piece of memory then.
+//! may consist of several locals and what lies between them, and is one piece of memory then. An address
+//! that cannot leave a local is in that local, whatever else there is.
+//!
+//! A constant address that leaves the function at the end of an array and the start of another local may mean either.
 //!
 //! For the candidate nothing of this is assumed: its address is a distance from any object that it has, and the access must
 //! be one that the original makes.
@@ -17,7 +21,7 @@ use term::{Bits, Linear, TermId};
 /// Sums beyond this may have wrapped.
 const FAR: i128 = 1 << 62;
 
-/// What is known about the object behind a frame address of optimised code.
+/// What is known about the object behind a frame address with a variable part.
 enum FrameObject {
     /// It is this claimed local object, or a part of it.
     Claimed(usize),
@@ -39,38 +43,66 @@ impl Context<'_> {
         bytes: Option<u16>,
     ) -> Result<(Option<usize>, Option<Interval>), Stuck> {
         match side {
+            Side::Original if rest.is_empty() && bytes.is_none() && self.is_end_of_array(offset) => {
+                return Err(unsupported(
+                    side,
+                    place,
+                    "an address that is the end of one local and the start of another",
+                ));
+            }
             _ if rest.is_empty() => {}
             Side::Candidate if bytes.is_some() => return Ok((self.candidate_object(offset, rest), None)),
-            Side::Original if !self.functions[0].is_unoptimised() => {
+            Side::Original => {
                 return match self.frame_object(known, offset, rest, bytes) {
                     FrameObject::Claimed(local) => {
                         self.assume(Assumption::DescribedLocals);
                         Ok((Some(local), None))
                     }
                     FrameObject::Within(interval) => Ok((None, Some(interval))),
-                    FrameObject::Nothing => Err(unsupported(side, place, "variable frame access of optimised code")),
+                    FrameObject::Nothing => {
+                        Err(unsupported(side, place, "variable frame access, of no local that is known"))
+                    }
                 };
             }
-            _ => {}
+            Side::Candidate => {}
         }
         Ok((self.local_at(side, offset), None))
     }
 
-    /// The object that the optimised original's `rsp₀ + offset + rest` points into.
+    /// Is this the end of an array of the original, and the start of another local?
+    fn is_end_of_array(&self, offset: i64) -> bool {
+        let [original, _] = self.functions;
+        original.array_ends.contains(&offset) && original.locals.iter().any(|local| local.offset == offset)
+    }
+
+    /// The object that the original's `rsp₀ + offset + rest` points into.
     fn frame_object(&mut self, known: &Known, offset: i64, rest: &[(TermId, Bits)], bytes: Option<u16>) -> FrameObject {
         let (low, high) = self.range_of_rest(known, rest).unwrap_or((-FAR, FAR));
         let factors = rest.iter().fold(0, |all, (_, factor)| all | factor.low());
         // Offsets are known modulo the power of two that all factors share.
         let step = if factors == 0 { 1 } else { 1i128 << factors.trailing_zeros().min(32) };
+        let [original, _] = self.functions;
+        let width = i128::from(bytes.unwrap_or(0));
+        let around = (i128::from(offset) + low, i128::from(offset) + high + width);
+        let end_of = |offset: i64, size: u64| i128::from(offset) + i128::from(size);
+        let confined =
+            original.locals.iter().find(|l| i128::from(l.offset) <= around.0 && around.1 <= end_of(l.offset, l.size));
+        // What is claimed and not described is an object, too.
+        let claimed = self.bindings.iter().filter_map(|b| b.original).map(|i| (i.offset, i.size));
+        let described = original.locals.iter().map(|l| (l.offset, l.size));
+        let objects: Vec<(i64, u64)> = match confined {
+            Some(local) => vec![(local.offset, local.size)],
+            None if original.undescribed_frame => return FrameObject::Nothing,
+            None => described.chain(claimed).collect(),
+        };
         let mut span: Option<(i64, i64)> = None;
-        for local in &self.functions[0].locals {
-            let (first, size) = (i128::from(local.offset), i128::from(local.size));
-            let last = match bytes {
-                // What is just as large as the access needs no index.
-                Some(bytes) if size <= i128::from(bytes) => continue,
-                Some(bytes) => first + size - i128::from(bytes),
-                None => first + size,
-            };
+        for (local_offset, local_size) in objects {
+            let (first, size) = (i128::from(local_offset), i128::from(local_size));
+            // None for what is smaller than the access.
+            let last = first + size - width;
+            if last < first {
+                continue;
+            }
             let from = first.max(i128::from(offset) + low);
             let to = last.min(i128::from(offset) + high);
             // The first offset from there on that the factors allow.
@@ -78,8 +110,8 @@ impl Context<'_> {
             if reached > to {
                 continue;
             }
-            let end = local.offset.saturating_add_unsigned(local.size);
-            span = Some(span.map_or((local.offset, end), |(a, b)| (a.min(local.offset), b.max(end))));
+            let end = local_offset.saturating_add_unsigned(local_size);
+            span = Some(span.map_or((local_offset, end), |(a, b)| (a.min(local_offset), b.max(end))));
         }
         let Some((start, end)) = span else { return FrameObject::Nothing };
         let holds = |i: Interval| i.offset <= start && i.offset.saturating_add_unsigned(i.size) >= end;
@@ -125,7 +157,7 @@ impl Context<'_> {
     }
 
     /// Smallest and largest value of a sum with sign, if it does not wrap.
-    fn range_of_rest(&self, known: &Known, rest: &[(TermId, Bits)]) -> Option<(i128, i128)> {
+    pub(crate) fn range_of_rest(&self, known: &Known, rest: &[(TermId, Bits)]) -> Option<(i128, i128)> {
         let (mut low, mut high) = (0i128, 0i128);
         for (term, factor) in rest {
             let (a, b) = known.range(self.arena, *term, true);

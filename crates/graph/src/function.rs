@@ -34,6 +34,11 @@ pub struct Function {
     /// Alignments of what instructions access, by their addresses, if debug information has the type.
     pub alignments: BTreeMap<u64, u64>,
     /// Bytes between the members of structures that instructions store, lowest first, by the addresses of the instructions.
+    /// Does the code use bytes of the frame that no local of the debug information holds, other than to save registers? Then
+    /// there may be objects that nothing describes: compound literals, temporaries, locals that move.
+    pub undescribed_frame: bool,
+    /// Offsets from `rsp` at entry at which arrays among the locals end, or structures with arrays.
+    pub array_ends: std::collections::BTreeSet<i64>,
     /// What they hold is nobody's business.
     pub paddings: BTreeMap<u64, u64>,
     /// Names of direct callees that the program itself defines.

@@ -26,7 +26,6 @@ mod frame_objects;
 mod constant_data;
 mod memory;
 mod declared;
-mod padding;
 mod apart;
 mod known;
 mod widen;

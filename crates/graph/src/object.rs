@@ -40,7 +40,7 @@ pub struct Object {
     pub start: Option<Content>,
     /// What a static of this file of up to eight bytes holds at the start.
     pub initial: Option<u64>,
-    /// Identity of what a writable object of this file holds at the start, if another file could have the same.
+    /// Identity of what a writable object of this file holds at the start; `None` if it cannot be compared.
     pub start_identity: Option<String>,
     /// Who else may mean this object by its name?
     pub linkage: Linkage,

@@ -45,6 +45,11 @@ impl State {
         self.written |= 1 << register.index();
     }
 
+    /// Puts the same value in another form into a register.
+    pub(crate) fn restate(&mut self, register: Register, value: TermId) {
+        self.registers[register.index()] = value;
+    }
+
     /// May the register have been written since entry?
     pub fn is_written(&self, register: Register) -> bool {
         self.written & 1 << register.index() != 0

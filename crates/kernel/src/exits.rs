@@ -477,7 +477,7 @@ impl Checker<'_, '_> {
                 out.push((seen[0], other));
             }
         }
-        out.retain(|(distance, _)| distance.abs() < PAGE);
+        out.retain(|(distance, _)| distance.unsigned_abs() < PAGE as u64);
         out
     }
 
@@ -511,7 +511,7 @@ impl Checker<'_, '_> {
         }
         let bits = access.bytes.trailing_zeros() as u16;
         let low = self.context.arena.truncate(access.address, bits);
-        Some(self.context.settle_alignment(low))
+        Some(self.context.settle_alignment(graph::Side::Candidate, low))
     }
 
     /// When one of the accesses is made that are of a kind. None if there is no such.

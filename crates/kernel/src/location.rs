@@ -134,7 +134,7 @@ fn parse(text: &str) -> Option<Location> {
         None => {
             let (offset, bytes) = place.strip_prefix('[')?.strip_suffix(']')?.split_once(',')?;
             let (offset, bytes): (i64, u16) = (offset.parse().ok()?, bytes.parse().ok()?);
-            if offset.abs() >= FRAME_LIMIT || !(1..=64).contains(&bytes) {
+            if offset.unsigned_abs() >= FRAME_LIMIT as u64 || !(1..=64).contains(&bytes) {
                 return None;
             }
             Spot::Slot { offset, bytes }

@@ -376,7 +376,6 @@ impl Checker<'_, '_> {
         }
         let a = known.rewrite(self.context.arena, a);
         let b = known.rewrite(self.context.arena, b);
-        let a = if ignored == Ignored::Exact { a } else { self.padded_like(a, b) };
         let written = match self.written(a, b) {
             Err(MemoryFailure::Block) if self.depth < DEEPEST_PARTS => {
                 self.depth += 1;
@@ -479,22 +478,6 @@ impl Checker<'_, '_> {
             self.context.assume(Assumption::UninitUnread(Some(name)));
         }
         out
-    }
-
-    /// The original's memory with the candidate's bytes where it leaves open what lies between the members of a structure.
-    /// Nobody reads these (`padding-unread`), so they may be taken to be the candidate's.
-    fn padded_like(&mut self, mine: TermId, theirs: TermId) -> TermId {
-        let open = self.context.paddings_in(mine);
-        if open.is_empty() {
-            return mine;
-        }
-        self.context.assume(Assumption::PaddingUnread);
-        let read = |(var, address): (VarId, TermId)| {
-            let bytes = self.context.arena.var_sort(var).width().unwrap_or(8) / 8;
-            (var, self.context.read(theirs, address, bytes))
-        };
-        let chosen: FxHashMap<VarId, TermId> = open.into_iter().map(read).collect();
-        self.context.arena.substitute(mine, &mut |var| chosen.get(&var).copied(), &mut FxHashMap::default())
     }
 
     /// Can nobody observe these bytes any more?

@@ -401,7 +401,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             if seen.insert((access.guard, access.address)) {
                 let when = self.context.arena.bool_and(condition, access.guard);
                 facts.push(self.fact(when, FactKind::Access { address: access.address, bytes: access.bytes }));
-                if let Some(align) = self.context.functions[0].alignments.get(&access.place).copied() {
+                // How the original aligns an object says nothing about the candidate's of the same name.
+                let named = matches!(self.context.base_object(access.address), Some((_, None)));
+                let align = self.context.functions[0].alignments.get(&access.place).copied();
+                if let Some(align) = align.filter(|_| !named) {
                     facts.push(self.fact(when, FactKind::Aligned { address: access.address, align }));
                 }
             }

@@ -53,6 +53,9 @@ fn difference(a: &Object, b: &Object) -> Option<&'static str> {
     if a.read_only != b.read_only && !(a.constant_static || b.constant_static) {
         return Some("section");
     }
-    let known = a.start_identity.is_some() && b.start_identity.is_some();
-    (known && a.start_identity != b.start_identity).then_some("initial content")
+    // Weak and unsized ones have no size here: what they hold at the start is not theirs to say. What never changes is known
+    // by its content.
+    let starts = a.size.is_some() && !(a.read_only || b.read_only || a.content.is_some() || b.content.is_some());
+    let different = a.start_identity != b.start_identity || starts && a.start_identity.is_none();
+    different.then_some("initial content")
 }

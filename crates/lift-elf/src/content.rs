@@ -22,6 +22,8 @@ pub(crate) struct Constant {
 
 /// Objects above this size have no known content.
 const MAX_CONTENT: u64 = 1 << 16;
+/// Objects above this size, with pointers inside, cannot be compared.
+const MAX_START: u64 = 1 << 24;
 /// Objects that one identity covers at most.
 const MAX_REACHABLE: usize = 1 << 14;
 /// Bytes that the identities of one function's objects may cover.
@@ -54,6 +56,20 @@ impl Image {
         if !home.is_read_only() && !self.is_constant(base) {
             return None;
         }
+        // What touches a field that is not followed may be one object with it.
+        let end = start.checked_add(size)?;
+        let beside = |r: &Relocation| {
+            let touches = r.offset == end || r.offset.checked_add(r.width()) == Some(start);
+            r.width() > 0 && touches && !r.is_pointer()
+        };
+        let around = home.relocations_in(start.saturating_sub(8)..end.saturating_add(1));
+        if matches!(base, Base::Literal { .. })
+            && !home.has_strings()
+            && !home.has_constants()
+            && around.iter().any(beside)
+        {
+            return None;
+        }
         self.bytes_of(section, start, size)
     }
 
@@ -68,8 +84,15 @@ impl Image {
     }
 
     pub(crate) fn bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
-        let home = &self.sections[section as usize];
         if size > MAX_CONTENT {
+            return None;
+        }
+        self.all_bytes_of(section, start, size)
+    }
+
+    fn all_bytes_of(&self, section: u32, start: u64, size: u64) -> Option<Constant> {
+        let home = &self.sections[section as usize];
+        if size > MAX_START {
             return None;
         }
         let end = start.checked_add(size)?;
@@ -156,10 +179,10 @@ impl Image {
     /// from the budget; without budget the identity is one that no other file shares.
     pub(crate) fn identity(&self, base: Base, budget: &mut usize) -> Option<String> {
         let content = self.constant(base)?;
-        Some(self.identity_with(base, content, budget).0)
+        Some(self.identity_with(base, content, budget))
     }
 
-    /// Identity of what a writable object of this file holds at the start, if another file could have the same.
+    /// Identity of what a writable object of this file holds at the start.
     pub(crate) fn start_identity(&self, base: Base, budget: &mut usize) -> Option<String> {
         let content = match base {
             Base::Symbol(symbol) => {
@@ -180,7 +203,7 @@ impl Image {
                     };
                     return self.plain_identity(size, bytes, budget);
                 }
-                self.bytes_of(section, start, size)?
+                self.all_bytes_of(section, start, size)?
             }
             Base::Whole(whole) => {
                 let content = self.shrunken_start(whole)?;
@@ -191,8 +214,7 @@ impl Image {
             }
             Base::Literal { .. } | Base::Section(_) | Base::Number => return None,
         };
-        let (identity, shared) = self.identity_with(base, content, budget);
-        shared.then_some(identity)
+        Some(self.identity_with(base, content, budget))
     }
 
     /// Identity of bytes without pointers; without any, of zeros.
@@ -207,9 +229,9 @@ impl Image {
         Some(hex(&hash.finalize()[..16]))
     }
 
-    /// Identity of an object with this content, and whether another file could have the same.
-    fn identity_with(&self, base: Base, content: Constant, budget: &mut usize) -> (String, bool) {
-        let mut shared = true;
+    /// Identity of an object with this content. What is known by its place in this file only makes it one that no other file
+    /// shares.
+    fn identity_with(&self, base: Base, content: Constant, budget: &mut usize) -> String {
         let mut content = Some(content);
         let mut numbers: FxHashMap<Base, u64> = FxHashMap::default();
         let mut order = vec![base];
@@ -228,7 +250,6 @@ impl Image {
                 if matches!(base, Base::Section(_) | Base::Literal { .. }) {
                     // Known by its place in this file only.
                     hash.update(self.file_digest());
-                    shared = false;
                 }
                 continue;
             };
@@ -236,7 +257,6 @@ impl Image {
             if next > MAX_REACHABLE || *budget < cost {
                 *budget = 0;
                 hash.update([2]);
-                shared = false;
                 hash.update(self.file_digest());
                 hash.update(format!("{base:?}"));
                 break;
@@ -257,7 +277,7 @@ impl Image {
                 }
             }
         }
-        (hex(&hash.finalize()[..16]), shared)
+        hex(&hash.finalize()[..16])
     }
 
     /// Identity of a read-only object whose content is too large or has fields that we do not follow: two files mean the

@@ -48,6 +48,8 @@ impl Image {
             unoptimised: described.is_some_and(|d| d.unoptimised && !d.moves_variables) && self.sets_up_rbp(index),
             alignments: Default::default(),
             paddings: Default::default(),
+            undescribed_frame: false,
+            array_ends: Default::default(),
             pointer_calls: BTreeMap::new(),
         }
     }

@@ -275,9 +275,12 @@ impl Dispatcher<'_, '_> {
         let room = end.saturating_sub(table.offset) / scale;
         // An exact length: a proved bound, or the size that the file gives.
         let exact = proved.is_some_and(|b| b < room) || end != size;
-        let limit = bound.map_or(room, |b| room.min(b.saturating_add(1))).min(MAX_ENTRIES);
+        let limit = bound.map_or(room, |b| room.min(b.saturating_add(1)));
         let mut out = Vec::new();
         for k in 0..limit {
+            if k >= MAX_ENTRIES {
+                return Err(self.code.gap(block.last, "jump table", "a jump table of too many entries"));
+            }
             let at = Place { offset: table.offset + scale * k, ..table };
             let target = match scale {
                 8 => self.image.code_pointer(at),

@@ -7,8 +7,10 @@
 //! one, strings of plain sections where something refers to them, otherwise the whole gap between two symbols.
 //!
 //! A pointer into a section whose offset is both the end of one object and the start of the next is ambiguous
-//! (`&array[10]` of a ten-element array, or `&next`): it stays section-relative, unless the first object is too
-//! small to be an array of anything. Accesses are never ambiguous, they must hit the object that starts there.
+//! (`&array[10]` of a ten-element array, or `&next`): it stays section-relative, however small the first object is. Accesses at
+//! a constant address are never ambiguous, they must hit the object that starts there. With an index nothing is
+//! known here: see `graph::Context::member_address`. A label of a compiler (`.LC0`) names what it stands at,
+//! whatever is added to it.
 
 use crate::container::{Binding, Container, Definition, Kind, Place, Section, Symbol};
 use crate::texts::{Mention, references, texts};
@@ -59,8 +61,6 @@ pub(crate) enum Use {
 
 /// Largest number of literals of a file.
 const MAX_LITERALS: usize = 1 << 20;
-/// An object of at most this size is not taken for an array whose end matters.
-const SCALAR: u64 = 8;
 
 /// Objects of all sections.
 #[derive(Default)]
@@ -71,6 +71,8 @@ pub(crate) struct Layout {
     canonical: Vec<(u32, u64)>,
     /// Symbols of objects that share bytes with another one, unless another file's definition wins.
     shared: FxHashSet<u32>,
+    /// Sections whose anonymous bytes are literals.
+    has_literals: FxHashSet<u32>,
 }
 
 impl Layout {
@@ -81,6 +83,7 @@ impl Layout {
             extents: vec![Vec::new(); sections.len()],
             canonical: (0..symbols.len() as u32).map(|i| (i, 0)).collect(),
             shared: FxHashSet::default(),
+            has_literals: FxHashSet::default(),
         };
         layout.merge_undefined(symbols);
         let mut by_section: Vec<Vec<u32>> = vec![Vec::new(); sections.len()];
@@ -89,11 +92,14 @@ impl Layout {
                 list.push(i as u32);
             }
         }
-        let referred = references(file, bytes);
+        // A compiler that merges strings has no others among the plain data than those with a NUL inside.
+        let merges = kind == Kind::Relocatable && sections.iter().any(|s| s.is_loaded() && s.has_strings());
+        let referred = if merges { vec![BTreeMap::new(); sections.len()] } else { references(file, bytes) };
         let mut literals = 0;
         for (i, list) in by_section.into_iter().enumerate() {
             layout.place_symbols(i as u32, &sections[i], symbols, list);
             if sections[i].is_read_only() {
+                layout.has_literals.insert(i as u32);
                 let data = bytes.get(sections[i].range.clone()).unwrap_or(&[]);
                 literals +=
                     layout.place_literals(kind, i as u32, &sections[i], data, &referred[i], MAX_LITERALS - literals);
@@ -230,6 +236,12 @@ impl Layout {
         match info.definition {
             Definition::Absolute(value) => Location { base: Base::Number, offset: (value as i64).wrapping_add(addend) },
             Definition::At(place) if !info.is_name() => {
+                // Labels in code are places in functions, and a section's own symbol names no object.
+                let labelled = info.kind != object::elf::STT_SECTION && self.has_literals.contains(&place.section);
+                if let Some(extent) = self.extent(place).filter(|_| labelled) {
+                    let distance = (place.offset - extent.start) as i64;
+                    return Location { base: extent.base, offset: distance.wrapping_add(addend) };
+                }
                 let offset = (place.offset as i64).wrapping_add(addend);
                 Location { base: Base::Section(place.section), offset }
             }
@@ -247,6 +259,13 @@ impl Layout {
         extents[..after].last().filter(|e| place.offset - e.start < e.size.max(1))
     }
 
+    /// Is a section nothing but one object?
+    pub fn is_only_object(&self, home: &Section, section: u32) -> bool {
+        let whole = |e: &Extent| e.start == 0 && e.size == home.size;
+        let extents = self.extents.get(section as usize).map_or(&[][..], |extents| &extents[..]);
+        matches!(extents, [only] if whole(only)) && !home.has_strings() && !home.has_constants()
+    }
+
     /// The object that a section-relative address belongs to, if there is no doubt about it.
     pub fn resolve(&self, sections: &[Section], location: Location, usage: Use) -> Location {
         let Base::Section(section) = location.base else { return location };
@@ -256,8 +275,7 @@ impl Layout {
         let within = |e: &Extent| Location { base: e.base, offset: location.offset.wrapping_sub(e.start as i64) };
         // The distance between a section and its only object is fixed, wherever the address points.
         if let [only] = extents[..]
-            && !home.has_strings()
-            && !home.has_constants()
+            && self.is_only_object(home, section)
         {
             return within(&only);
         }
@@ -269,9 +287,7 @@ impl Layout {
         if usage == Use::Pointer && !whole && location.offset as u64 == found.start {
             let before = extents[..extents.partition_point(|e| e.start < found.start)].last();
             let literal = |e: &Extent| matches!(e.base, Base::Literal { .. });
-            if before
-                .is_some_and(|e| e.size > SCALAR && e.start + e.size == found.start && !(literal(e) && literal(found)))
-            {
+            if before.is_some_and(|e| e.start + e.size == found.start && !(literal(e) && literal(found))) {
                 return location;
             }
         }

@@ -66,6 +66,7 @@ impl Image {
         function.volatile = typed.volatile;
         function.alignments = typed.alignments;
         function.paddings = typed.paddings;
+        (function.undescribed_frame, function.array_ends) = (typed.undescribed_frame, typed.array_ends);
         function.surroundings.table_loads = table_loads;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)

@@ -64,6 +64,11 @@ impl<'a> Objects<'a> {
         arena.sub(address, pointer)
     }
 
+    /// The program that is lifted.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
     /// Notes that a symbol is called, so that its object is known to be a function.
     pub fn call(&mut self, symbol: u32) {
         self.called.insert(symbol);
@@ -302,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_array_is_not_taken_for_its_neighbour() {
+    fn a_pointer_says_no_object_of_a_section_with_several() {
         let text = ".globl f\nf: mov eax, offset .data + 16\nmov edx, offset .data + 24\nret
              .data\n.type a, @object\na: .quad 0, 0\n.size a, 16\n.type b, @object\nb: .quad 0\n.size b, 8
              .type c, @object\nc: .quad 0\n.size c, 8";
         expect![[r#"
             0: at 0x0
                rax := §original..data + 16
-               rdx := &c
+               rdx := §original..data + 24
                return
         "#]]
         .assert_eq(&shown(&assembled(text), "f"));

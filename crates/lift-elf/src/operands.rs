@@ -12,7 +12,7 @@ use crate::container::{Kind, Place};
 use crate::layout::{Base, Location, Use};
 use crate::objects::Objects;
 use crate::relocation::{Meaning, Relocation};
-use graph::Register;
+use graph::{Register, Side};
 use term::{Arena, Bits, TermId};
 use x86::{Decoded, Field, Immediate, Instruction, Memory, Operand};
 
@@ -114,10 +114,10 @@ impl Resolver<'_, '_> {
     /// The address of a memory operand, taken to its object if no register is added.
     fn address(&mut self, location: Location, memory: &Memory) -> TermId {
         let indexed = memory.base.is_some() || memory.index.is_some();
-        let usage = if memory.bytes == 0 { Use::Pointer } else { Use::Access };
         let location = match location.base {
-            Base::Section(_) if !indexed => self.image.layout.resolve(&self.image.sections, location, usage),
-            Base::Section(_) => self.only_object(location),
+            Base::Section(_) if indexed => self.only_object(location),
+            Base::Section(_) if memory.bytes == 0 => self.pointer(location),
+            Base::Section(_) => self.image.layout.resolve(&self.image.sections, location, Use::Access),
             _ => location,
         };
         self.objects.term(self.arena, location)
@@ -126,10 +126,21 @@ impl Resolver<'_, '_> {
     /// A section with a single object is that object; otherwise the address stays section-relative.
     fn only_object(&self, location: Location) -> Location {
         match location.base {
-            Base::Section(section) if self.image.layout.extents[section as usize].len() == 1 => {
+            Base::Section(section) if self.image.is_only_object(section) => {
                 self.image.layout.resolve(&self.image.sections, location, Use::Pointer)
             }
             _ => location,
+        }
+    }
+
+    /// A pointer. What the original means by one is seen where it is used: the object that it falls in is not the one that is
+    /// meant if an index is added. The candidate means no object, only an address.
+    fn pointer(&self, location: Location) -> Location {
+        match location.base {
+            Base::Section(section) if self.objects.side() == Side::Original && self.image.is_divided(section) => {
+                location
+            }
+            _ => self.image.layout.resolve(&self.image.sections, location, Use::Pointer),
         }
     }
 
@@ -213,8 +224,7 @@ impl Resolver<'_, '_> {
         }
         let term = match relocation.meaning() {
             Meaning::Absolute if field.size >= 4 => {
-                let location = self.symbol(relocation, 0);
-                let location = self.image.layout.resolve(&self.image.sections, location, Use::Pointer);
+                let location = self.pointer(self.symbol(relocation, 0));
                 self.objects.term(self.arena, location)
             }
             Meaning::ThreadOffset => {
@@ -315,7 +325,7 @@ impl Resolver<'_, '_> {
         let whole = value.width() == 64 || self.instruction.mnemonic.name() == "mov";
         let moved = matches!(self.instruction.mnemonic.name(), "mov" | "push" | "cmp" | "add" | "sub");
         if let (true, true, Some(location)) = (whole, moved, value.to_u64().and_then(|v| self.image.at_address(v))) {
-            let resolved = self.image.layout.resolve(&self.image.sections, location, Use::Pointer);
+            let resolved = self.pointer(location);
             let term = self.objects.term(self.arena, resolved);
             self.put_constant(i, term);
         }

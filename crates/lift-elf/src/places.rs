@@ -19,6 +19,17 @@ impl Image {
         (offset <= self.sections.get(section as usize)?.size).then_some(Place { section, offset })
     }
 
+    /// Has a section several objects between which a pointer does not tell? Those that the linker merges are known one by one.
+    pub(crate) fn is_divided(&self, section: u32) -> bool {
+        let home = &self.sections[section as usize];
+        !(home.has_strings() || home.has_constants() || home.is_code()) && !self.is_only_object(section)
+    }
+
+    /// Is a section nothing but one object?
+    pub(crate) fn is_only_object(&self, section: u32) -> bool {
+        self.layout.is_only_object(&self.sections[section as usize], section)
+    }
+
     /// Is this relative to a weak symbol that is an object of its own beside another one at its place?
     pub(crate) fn is_replaceable_alias(&self, location: Location) -> bool {
         let Base::Symbol(symbol) = location.base else { return false };

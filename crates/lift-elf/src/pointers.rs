@@ -33,6 +33,8 @@ enum Known {
     Pointer(TypeId, i64),
     /// An address of an object without a type that is not volatile.
     Plain,
+    /// An address of, or from, something that debug information does not describe: it may be volatile.
+    Undescribed,
 }
 
 const ANY: Known = Known::Number { source: None, factor: 1, constant: 0 };
@@ -43,7 +45,11 @@ impl Known {
     }
 
     fn join(self, other: Known) -> Known {
-        if self == other { self } else { ANY }
+        match (self, other) {
+            _ if self == other => self,
+            (Known::Undescribed, _) | (_, Known::Undescribed) => Known::Undescribed,
+            _ => ANY,
+        }
     }
 
     /// Sources mean something within one point only.
@@ -61,6 +67,8 @@ struct State {
     general: [Known; 16],
     /// Eight-byte slots of the frame that are no variables.
     slots: BTreeMap<i64, Known>,
+    /// Callee-saved registers that still hold what they held at entry, a bit each.
+    untouched: u16,
 }
 
 impl State {
@@ -70,7 +78,13 @@ impl State {
         for (mine, theirs) in self.general.iter_mut().zip(other.general) {
             *mine = mine.join(theirs);
         }
-        self.slots.retain(|offset, known| other.slots.get(offset) == Some(known));
+        self.slots.retain(|offset, known| {
+            *known = known.join(other.slots.get(offset).copied().unwrap_or(ANY));
+            *known != ANY
+        });
+        let doubtful = other.slots.iter().filter(|(_, known)| **known == Known::Undescribed);
+        self.slots.extend(doubtful);
+        self.untouched &= other.untouched;
         *self != before
     }
 }
@@ -92,10 +106,12 @@ struct Analysis<'a> {
     objects: FxHashMap<VarId, TypeId>,
     /// Other objects, if they are not volatile.
     plain: FxHashSet<VarId>,
+    /// Objects that debug information does not describe.
+    undescribed: FxHashSet<VarId>,
     /// Can pointers reach slots that are no variables?
     exposed: Cell<bool>,
-    /// Instructions that load a `_Bool`, and those that load a byte of another type on some way.
-    truths: RefCell<[BTreeSet<u64>; 2]>,
+    /// Is something stored to such slots, other than registers of the caller?
+    stored: Cell<bool>,
     /// How instructions access memory, on some way; nothing if nothing volatile is in reach.
     cares: Option<Cares>,
     /// Alignments of what instructions access, by their addresses.
@@ -117,6 +133,10 @@ pub(crate) struct Typed {
     pub alignments: BTreeMap<u64, u64>,
     /// Bytes between members that instructions store, by their addresses.
     pub paddings: BTreeMap<u64, u64>,
+    /// Does code use bytes of the frame that no described local holds?
+    pub undescribed_frame: bool,
+    /// Where arrays among the locals end.
+    pub array_ends: BTreeSet<i64>,
 }
 
 impl Image {
@@ -140,15 +160,20 @@ impl Image {
             locals: locals.iter().map(slot).collect(),
             objects: bases.iter().filter_map(variable).collect(),
             plain: FxHashSet::default(),
+            undescribed: bases.iter().filter(|(_, b)| self.is_undescribed(described, **b)).map(|(v, _)| *v).collect(),
             exposed: Cell::new(false),
-            truths: RefCell::default(),
+            stored: Cell::new(false),
             cares: None,
             alignments: RefCell::default(),
             paddings: RefCell::default(),
         };
-        if volatile {
+        let undescribed = !analysis.undescribed.is_empty() || analysis.calls_undeclared(points);
+        let targets = self.debug.volatile_targets.iter().filter(|(unit, _)| *unit == described.unit);
+        let targets: BTreeSet<u64> = targets.map(|(_, size)| *size).collect();
+        if volatile || undescribed || !targets.is_empty() {
             let widths = analysis.volatile_widths(points, locals.iter());
-            analysis.cares = (!widths.is_empty()).then(|| Cares { widths, found: RefCell::default() });
+            let careful = undescribed || !widths.is_empty() || !targets.is_empty();
+            analysis.cares = careful.then(|| Cares { widths, targets, found: RefCell::default() });
             let plain = |(var, base): (&VarId, &Base)| (!self.may_be_volatile(*base)).then_some(*var);
             analysis.plain = bases.iter().filter_map(plain).collect();
         }
@@ -158,19 +183,27 @@ impl Image {
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
                 let volatile = analysis.volatile(locals.iter());
-                let [truths, others] = analysis.truths.into_inner();
                 let mut alignments = analysis.alignments.into_inner();
                 alignments.retain(|_, align| *align > 1);
-                let mut truths: BTreeSet<u64> = truths.difference(&others).copied().collect();
+                let mut truths = BTreeSet::new();
                 if described.unoptimised && self.knows_truth_values() {
                     let typed = |var: VarId| analysis.objects.contains_key(&var);
                     truths.extend(tested::tested_bytes(arena, points, bases, &typed));
                 }
                 let mut paddings = analysis.paddings.into_inner();
                 paddings.retain(|_, mask| *mask != 0);
-                return Typed { pointer_calls: found, truths, volatile, alignments, paddings };
+                let undescribed_frame = analysis.exposed.get() || analysis.stored.get();
+                let array_ends = locals.iter().filter_map(|local| self.debug.types.array_end(local)).collect();
+                return Typed {
+                    pointer_calls: found,
+                    truths,
+                    volatile,
+                    alignments,
+                    paddings,
+                    undescribed_frame,
+                    array_ends,
+                };
             }
-            analysis.truths.take();
             analysis.alignments.take();
             analysis.paddings.take();
             analysis.cares.iter().for_each(|cares| cares.found.borrow_mut().clear());
@@ -190,9 +223,20 @@ impl Image {
     }
 }
 
+/// Bytes that an operation accesses.
+fn access_bytes(arena: &Arena, op: &Op) -> u64 {
+    match op {
+        Op::Load { bytes, .. } => u64::from(*bytes),
+        Op::Store { value, .. } => u64::from(arena.sort(*value).width().unwrap_or(0) / 8),
+        _ => 0,
+    }
+}
+
 impl Analysis<'_> {
     fn entry(&self, own_signature: bool) -> State {
-        let mut state = State { general: [ANY; 16], slots: BTreeMap::new() };
+        let untouched = (0..16).filter(|i| Register::CALLEE_SAVED.contains(&Register::General(*i)));
+        let untouched = untouched.fold(0, |all, i| all | 1 << i);
+        let mut state = State { general: [ANY; 16], slots: BTreeMap::new(), untouched };
         state.general[4] = Known::Frame(0);
         let described = self.described;
         if own_signature && described.parameter_types.len() == described.parameters.len() {
@@ -229,10 +273,7 @@ impl Analysis<'_> {
             for (number, (place, op)) in point.ops.iter().enumerate() {
                 if let Op::Load { address, .. } | Op::Store { address, .. } = op {
                     let known = self.value(&state, &temporaries, *address);
-                    self.note_alignment(*place, known);
-                    if let Op::Load { bytes: 1, .. } = op {
-                        self.note_byte(*place, known);
-                    }
+                    self.note_alignment(*place, known, access_bytes(self.arena, op));
                     if let Op::Store { value, .. } = op {
                         self.note_padding(*place, known, *value);
                     }
@@ -245,7 +286,8 @@ impl Analysis<'_> {
                 Next::Edges(edges) => targets.extend(edges.iter().map(|edge| edge.target)),
                 Next::Call(call) => {
                     let result = match &call.callee {
-                        Callee::Named(name) => self.result_of(name),
+                        Callee::Named(name) if self.is_undeclared(name) => Some(Known::Undescribed),
+                        Callee::Named(name) => self.result_of(name).map(|result| self.value_of(result)),
                         Callee::Pointer(target) => {
                             let target = self.value(&state, &temporaries, *target);
                             let (signature, result) = self.called(target);
@@ -253,7 +295,7 @@ impl Analysis<'_> {
                                 Some(signature) => found.insert(id, signature.clone()),
                                 None => found.remove(&id),
                             };
-                            result
+                            result.map(|result| self.value_of(result))
                         }
                     };
                     self.after_call(&mut state, result);
@@ -280,13 +322,15 @@ impl Analysis<'_> {
         found
     }
 
-    /// Notes how the bytes at an address are aligned.
-    fn note_alignment(&self, place: u64, address: Known) {
+    /// Notes how the bytes at an address are aligned: no more than what is accessed needs, for the type may be that of a
+    /// pointer which the access has cast.
+    fn note_alignment(&self, place: u64, address: Known, bytes: u64) {
+        let natural = if bytes == 0 { 1 } else { 1 << bytes.ilog2() };
         let align = match address {
-            Known::Pointer(type_id, offset) => self.types.alignment_at(type_id, offset),
+            Known::Pointer(type_id, offset) => self.types.alignment_at(type_id, offset).min(natural),
             // The own frame is another matter.
             Known::Frame(_) => return,
-            Known::Number { .. } | Known::Plain => 1,
+            Known::Number { .. } | Known::Plain | Known::Undescribed => 1,
         };
         let mut alignments = self.alignments.borrow_mut();
         let least = alignments.entry(place).or_insert(align);
@@ -298,19 +342,10 @@ impl Analysis<'_> {
         let bytes = u64::from(self.arena.sort(value).width().unwrap_or(512).div_ceil(8));
         let mask = match address {
             Known::Pointer(type_id, offset) => self.types.padding_at(type_id, offset, bytes),
-            Known::Frame(_) | Known::Number { .. } | Known::Plain => 0,
+            Known::Frame(_) | Known::Number { .. } | Known::Plain | Known::Undescribed => 0,
         };
         let mut paddings = self.paddings.borrow_mut();
         *paddings.entry(place).or_insert(mask) &= mask;
-    }
-
-    /// Notes the type of a byte that is loaded.
-    fn note_byte(&self, place: u64, address: Known) {
-        let boolean = match address {
-            Known::Pointer(type_id, offset) => self.types.is_boolean_at(type_id, offset),
-            Known::Frame(_) | Known::Number { .. } | Known::Plain => false,
-        };
-        self.truths.borrow_mut()[usize::from(!boolean)].insert(place);
     }
 
     /// Signature and result of what a value points to, if that is a function with a prototype.
@@ -334,7 +369,21 @@ impl Analysis<'_> {
         }
     }
 
-    fn after_call(&self, state: &mut State, result: Option<TypeId>) {
+    /// Is nothing known about a function of another file? Its result may point to what is volatile.
+    fn is_undeclared(&self, name: &str) -> bool {
+        self.image.find(name).is_none()
+            && !self.image.debug.signatures.contains_key(name)
+            && graph::library::contract(name).is_none()
+    }
+
+    fn calls_undeclared(&self, points: &[Point]) -> bool {
+        points.iter().any(|point| match &point.next {
+            Next::Call(graph::Call { callee: Callee::Named(name), .. }) => self.is_undeclared(name),
+            _ => false,
+        })
+    }
+
+    fn after_call(&self, state: &mut State, result: Option<Known>) {
         for (i, known) in state.general.iter_mut().enumerate() {
             let register = Register::General(i as u8);
             if register != Register::RSP && !Register::CALLEE_SAVED.contains(&register) {
@@ -342,7 +391,7 @@ impl Analysis<'_> {
             }
         }
         if let Some(result) = result {
-            state.general[0] = self.value_of(result);
+            state.general[0] = result;
         }
         if self.exposed.get() {
             state.slots.clear();
@@ -365,7 +414,13 @@ impl Analysis<'_> {
             Op::Load { var, .. } | Op::Unknown { var } => (*var, fresh),
             Op::Store { address, value } => {
                 let bytes = i64::from(self.arena.sort(*value).width().unwrap_or(512).div_ceil(8));
+                let saved = self.arena.as_var(*value).and_then(Register::of_var);
+                let saved = matches!(saved, Some(Register::General(i)) if state.untouched & 1 << (i & 15) != 0);
                 let address = self.value(state, temporaries, *address);
+                if let Known::Frame(offset) = address {
+                    let described = (0..bytes).all(|i| self.covering(offset.saturating_add(i), 1).next().is_some());
+                    self.stored.set(self.stored.get() || !(saved || described));
+                }
                 let value = self.value(state, temporaries, *value);
                 return self.store(state, address, value, bytes);
             }
@@ -378,6 +433,7 @@ impl Analysis<'_> {
                     self.expose(known);
                 }
                 state.general[i as usize & 15] = known;
+                state.untouched &= !(1 << (i & 15));
             }
             Some(_) => {}
             None => {
@@ -417,6 +473,7 @@ impl Analysis<'_> {
                 Some(local) => local,
                 None => return state.slots.get(&offset).copied().unwrap_or(ANY),
             },
+            Known::Undescribed => return Known::Undescribed,
             Known::Number { .. } | Known::Plain => return ANY,
         };
         self.types.pointer_at(type_id, offset).map_or(ANY, |pointer| self.value_of(pointer))
@@ -449,6 +506,7 @@ impl Analysis<'_> {
                 Some(var) => match (Register::of_var(var), self.objects.get(&var)) {
                     (Some(Register::General(i)), _) => state.general[i as usize & 15],
                     (None, Some(type_id)) => Known::Pointer(*type_id, 0),
+                    (None, None) if self.undescribed.contains(&var) => Known::Undescribed,
                     (None, None) if self.plain.contains(&var) => Known::Plain,
                     (None, None) => temporaries.get(&var).copied().unwrap_or(ANY),
                     _ => ANY,
@@ -461,7 +519,7 @@ impl Analysis<'_> {
     }
 
     fn add(&self, a: Known, b: Known) -> Known {
-        use Known::{Frame, Number, Plain, Pointer};
+        use Known::{Frame, Number, Plain, Pointer, Undescribed};
         match (a, b) {
             (Number { source: s, factor: f, constant: c }, Number { source: t, factor: g, constant: d }) => {
                 let constant = c.wrapping_add(d);
@@ -473,6 +531,7 @@ impl Analysis<'_> {
                 };
                 factor.map_or(ANY, |factor| Number { source, factor, constant })
             }
+            (Undescribed, _) | (_, Undescribed) => Undescribed,
             (Number { .. }, _) => self.add(b, a),
             (Plain, Number { .. }) => Plain,
             (Frame(at), Number { factor: 0, constant, .. }) => at.checked_add(constant).map_or(ANY, Frame),

@@ -5,6 +5,9 @@
 //! instruction says what it does. All code is decoded from the start of each function to its end; where that fails, or a
 //! reference cannot be told from a neighbour's, the answer is the cautious one.
 //!
+//! Objects of sections whose bounds the linker makes visible (`__start_counters`), or that a loader or runtime looks through,
+//! are reachable without a reference, and so is everything if there is code that no symbol covers.
+//!
 //! If this is wrong, a local object is believed to be out of every pointer's reach, or constant, and is not.
 
 use crate::Image;
@@ -56,8 +59,7 @@ impl Image {
     }
 
     fn survey(&self) -> Survey<'_> {
-        let (taken, loose) = (FxHashSet::default(), FxHashSet::default());
-        let mut survey = Survey { image: self, facts: BTreeMap::new(), taken, loose };
+        let mut survey = Survey { image: self, facts: BTreeMap::new(), taken: FxHashSet::default() };
         survey.find_locals();
         survey.read_data();
         survey.read_code();
@@ -107,8 +109,14 @@ struct Survey<'a> {
     facts: BTreeMap<(Place, u32), StaticFacts>,
     /// Sections all of whose objects have their address taken.
     taken: FxHashSet<u32>,
-    /// Sections with a section-relative pointer that escapes: it may be meant for another object than the one it hits.
-    loose: FxHashSet<u32>,
+}
+
+/// Is a section one of those to whose objects nothing but their names leads? Of sections with other names the
+/// linker makes the ends visible, or somebody looks through them.
+fn is_ordinary(section: &Section) -> bool {
+    let named =
+        |name: &str| section.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    !section.is_thread_local() && [".text", ".data", ".bss", ".rodata"].into_iter().any(named)
 }
 
 impl Survey<'_> {
@@ -126,7 +134,7 @@ impl Survey<'_> {
                 let fact = StaticFacts {
                     name: image.names[symbol as usize].clone(),
                     function: section.is_code(),
-                    address_taken: false,
+                    address_taken: !is_ordinary(section),
                     written: false,
                     read: false,
                     constant: false,
@@ -216,22 +224,16 @@ impl Survey<'_> {
         self.facts.values_mut().for_each(|fact| fact.address_taken = true);
     }
 
-    /// Objects of ordinary data that nothing writes and no pointer reaches. Sections of other names have ends that
-    /// the linker makes visible.
+    /// Objects of ordinary data that nothing writes and no pointer reaches.
     fn find_constants(&mut self) {
         let image = self.image;
         for ((place, symbol), fact) in &mut self.facts {
             let section = &image.sections[place.section as usize];
-            let ordinary = [".data", ".bss"].iter().any(|name| {
-                section.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            });
             let sized = image.extent_of(Base::Symbol(*symbol)).is_some_and(|(.., sized)| sized);
             fact.constant = image.kind == Kind::Relocatable
-                && ordinary
                 && sized
                 && !section.is_code()
-                && !section.is_thread_local()
-                && !self.loose.contains(&place.section)
+                && !section.is_read_only()
                 && !image.debug.volatile.contains(place)
                 && !(fact.function || fact.address_taken || fact.written);
         }
@@ -282,6 +284,9 @@ impl Survey<'_> {
             let data = image.data(index as u32);
             // Relocations of code that no function covers stay unexplained and count as taking addresses.
             let mut explained = vec![false; section.relocations.len()];
+            if self.has_loose_code(index as u32) {
+                return self.note_everything();
+            }
             let mut end = 0;
             let first = image.functions().partition_point(|f| (f.place.section as usize) < index);
             for function in image.functions()[first..].iter().take_while(|f| f.place.section as usize == index) {
@@ -314,6 +319,31 @@ impl Survey<'_> {
                 }
             }
         }
+    }
+
+    /// Is there code in a section that belongs to no function, more than what fills the room between them? It may call any
+    /// function, without a relocation.
+    fn has_loose_code(&self, index: u32) -> bool {
+        let image = self.image;
+        let section = &image.sections[index as usize];
+        if image.kind != Kind::Relocatable && section.name.starts_with(".plt") {
+            return false;
+        }
+        let data = image.data(index);
+        let first = image.functions().partition_point(|f| f.place.section < index);
+        let functions = image.functions()[first..].iter().take_while(|f| f.place.section == index);
+        let mut end = 0;
+        for (start, next) in functions
+            .map(|f| (f.place.offset, f.place.offset.saturating_add(f.size)))
+            .chain([(data.len() as u64, data.len() as u64)])
+        {
+            let between = data.get(end as usize..start as usize).unwrap_or(&[]);
+            if !is_filling(between) {
+                return true;
+            }
+            end = end.max(next);
+        }
+        false
     }
 
     fn instruction(
@@ -394,10 +424,12 @@ impl Survey<'_> {
             Meaning::GotSlot => image.layout.symbol(&image.symbols, symbol, 0),
             _ => location,
         };
-        if let (Base::Section(section), Effect::TakeAddress) = (location.base, effect)
-            && image.layout.extents[section as usize].len() > 1
+        // What is computed from a section-relative pointer to data may be meant for another object than the one that it hits.
+        if let (Base::Section(section), Effect::TakeAddress | Effect::LoadThrough) = (location.base, effect)
+            && !image.sections[section as usize].is_code()
+            && !image.is_only_object(section)
         {
-            self.loose.insert(section);
+            self.take_section(section);
         }
         let indexed = in_memory
             && (instruction.memory_index() != iced_x86::Register::None
@@ -405,7 +437,7 @@ impl Survey<'_> {
         match location.base {
             // A register may carry a section-relative address to any object of the section.
             Base::Section(section) if indexed => match image.layout.extents[section as usize][..] {
-                [only] => self.note_indexed(only.base, effect),
+                [only] if image.is_only_object(section) => self.note_indexed(only.base, effect),
                 _ => self.take_section(section),
             },
             base if indexed => self.note_indexed(base, effect),
@@ -473,6 +505,15 @@ fn loaded_through(factory: &mut InstructionInfoFactory, instruction: &Instructio
     false
 }
 
+/// Do bytes of code do nothing?
+fn is_filling(bytes: &[u8]) -> bool {
+    if bytes.iter().all(|b| *b == 0) {
+        return true;
+    }
+    let nothing = |i: Instruction| matches!(i.mnemonic(), Mnemonic::Nop | Mnemonic::Int3);
+    Decoder::new(64, bytes, DecoderOptions::NONE).into_iter().all(nothing)
+}
+
 /// What an instruction does to its memory operand.
 fn access(factory: &mut InstructionInfoFactory, instruction: &Instruction) -> Effect {
     match instruction.mnemonic() {
@@ -535,9 +576,10 @@ mod tests {
             pointer read constant
             shown taken
             unread written"#]]
-        .assert_eq(&facts("-fPIC"));
-        assert_eq!(facts("-fPIC"), facts("-fno-pic"));
-        assert_eq!(facts("-fPIC"), facts("-fno-pic -fdata-sections"));
+        .assert_eq(&facts("-fPIC -fdata-sections"));
+        assert_eq!(facts("-fPIC -fdata-sections"), facts("-fno-pic -fdata-sections"));
+        // A pointer into a section with several objects may be meant for each of them.
+        assert!(facts("-fPIC").contains("counter taken"));
     }
 
     #[test]
@@ -608,7 +650,7 @@ mod tests {
             .data\n.type a, @object\na: .quad 0\n.size a, 8\n.type b, @object\nb: .quad 0\n.size b, 8";
         expect![[r#"
             a taken
-            b read"#]]
+            b taken read"#]]
         .assert_eq(&facts(&assembled(text)));
     }
 }

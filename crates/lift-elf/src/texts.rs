@@ -1,79 +1,134 @@
 //! String literals of plain read-only sections, found by who refers to them.
+//!
+//! Nothing in the file says where an anonymous object ends, and a reference may lead into the middle of one. So a text is
+//! cut at its NUL and nowhere else, it begins where something refers to and no text goes on, and what
+//! nobody refers to belongs to what is in front of it. Where code adds an index to an address in a stretch of such
+//! data, or reads across the end of a text, the stretch is one object.
+//!
+//! Trust: full. The content of what is cut too short is not compared.
 
 use crate::container::{Container, Kind, Section};
-use crate::relocation::Relocation;
-use iced_x86::{Decoder, DecoderOptions, OpKind};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bytes of code that are searched for references; sections of a broken file may overlap without end.
 const MAX_SWEPT: usize = 1 << 28;
+/// Zeros that alignment explains.
+const MOST_FILLING: u64 = 7;
+/// A text of so many bytes is aligned by compilers.
+const ALIGNED_TEXT: u64 = 30;
 
-/// How code refers to a place.
+/// How code or data refers to a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Mention {
-    /// By its address, or in a way that was not looked at.
+    /// By its address.
     Address,
-    /// An instruction accesses it.
-    Access,
+    /// An instruction accesses so many bytes there.
+    Access(u64),
+    /// An address to which something is added, or of which it is not known what becomes of it.
+    Indexed,
 }
 
-/// Offsets of each section that relocations point at, as far as they can be told without decoding, or that the code of
-/// a linked file refers to.
+/// How each offset of each section is referred to.
 pub(crate) fn references(file: &Container, bytes: &[u8]) -> Vec<BTreeMap<u64, Mention>> {
     let Container { kind, map, sections, symbols } = file;
     let mut out = vec![BTreeMap::new(); sections.len()];
-    if *kind != Kind::Relocatable {
-        let mut swept = 0;
-        for section in sections.iter().filter(|s| s.is_code()) {
-            let code = bytes.get(section.range.clone()).unwrap_or(&[]);
-            swept += code.len();
-            if swept > MAX_SWEPT {
-                break;
-            }
-            for address in addresses_in(*kind, code, section.address) {
-                if let Some(place) = map.find(address) {
-                    out[place.section as usize].insert(place.offset, Mention::Address);
-                }
-            }
+    let mut swept = 0;
+    for section in sections.iter().filter(|s| !s.name.starts_with(".debug")) {
+        let data = bytes.get(section.range.clone()).unwrap_or(&[]);
+        if section.is_code() {
+            swept += data.len();
         }
-        return out;
-    }
-    let loaded = sections.iter().filter(|s| !s.name.starts_with(".debug"));
-    for (section, relocation) in loaded.flat_map(|s| s.relocations.iter().map(move |r| (s, r))) {
-        let symbol = relocation.symbol.and_then(|i| symbols.get(i as usize));
-        let Some(place) = symbol.and_then(|s| s.place()) else { continue };
-        // The distance from a field of code to the next instruction, which is what relative addends leave out.
-        let skipped = if relocation.is_relative_word() { 4 } else { 0 };
-        let at = (place.offset as i64).wrapping_add(relocation.addend).wrapping_add(skipped);
-        if let (Some(list), Ok(at)) = (out.get_mut(place.section as usize), u64::try_from(at)) {
-            let found = if is_access(section, relocation, bytes) { Mention::Access } else { Mention::Address };
-            let known = list.entry(at).or_insert(found);
-            *known = found.max(*known);
+        let found = match (section.is_code() && swept <= MAX_SWEPT, *kind) {
+            (true, Kind::Relocatable) => fields(section, data),
+            (true, kind) => {
+                for (address, mention) in addresses_in(kind, data, section.address) {
+                    if let Some(place) = map.find(address) {
+                        note(&mut out, place.section, place.offset, mention);
+                    }
+                }
+                continue;
+            }
+            (false, _) => BTreeMap::new(),
+        };
+        if *kind != Kind::Relocatable {
+            continue;
+        }
+        for relocation in &section.relocations {
+            let symbol = relocation.symbol.and_then(|i| symbols.get(i as usize));
+            let Some(place) = symbol.and_then(|s| s.place()) else { continue };
+            let (mention, rest) = match found.get(&relocation.offset) {
+                Some(found) => *found,
+                // A pointer in data, or code that was not understood.
+                None if section.is_code() => (Mention::Indexed, 4),
+                None => (Mention::Address, 4),
+            };
+            // Relative addends leave out the distance from the field to the next instruction.
+            let skipped = if relocation.is_relative_word() { rest } else { 0 };
+            let at = (place.offset as i64).wrapping_add(relocation.addend).wrapping_add(skipped);
+            if let Ok(at) = u64::try_from(at) {
+                note(&mut out, place.section, at, mention);
+            }
         }
     }
     out
 }
 
-/// Is a relocation the distance to an operand in memory? `lea` only computes where that is.
-fn is_access(section: &Section, relocation: &Relocation, bytes: &[u8]) -> bool {
-    const LEA: u8 = 0x8d;
-    let field = section.range.start.checked_add(relocation.offset as usize);
-    // The operand's form is the byte before the field, and the operation's the one before that.
-    let operation = field.and_then(|at| bytes.get(at.checked_sub(2)?));
-    section.is_code() && relocation.is_relative_word() && operation.is_some_and(|b| *b != LEA)
+fn note(out: &mut [BTreeMap<u64, Mention>], section: u32, at: u64, mention: Mention) {
+    if let Some(list) = out.get_mut(section as usize) {
+        let known = list.entry(at).or_insert(mention);
+        *known = mention.max(*known);
+    }
+}
+
+/// Fields of a section's instructions that hold addresses: how each refers to its target, and how far it is from the field to
+/// the next instruction.
+fn fields(section: &Section, code: &[u8]) -> BTreeMap<u64, (Mention, i64)> {
+    let mut out = BTreeMap::new();
+    let mut decoder = Decoder::with_ip(64, code, section.address, DecoderOptions::NONE);
+    let mut instruction = Instruction::default();
+    while decoder.can_decode() {
+        let start = decoder.position() as u64;
+        decoder.decode_out(&mut instruction);
+        let end = decoder.position() as u64;
+        if instruction.is_invalid() {
+            continue;
+        }
+        let offsets = decoder.get_constant_offsets(&instruction);
+        for relocation in section.relocations_in(start..end) {
+            let at = (relocation.offset - start) as usize;
+            let in_memory = offsets.has_displacement() && at == offsets.displacement_offset();
+            let mention = if in_memory { memory_mention(&instruction) } else { Mention::Address };
+            out.insert(relocation.offset, (mention, (end - relocation.offset) as i64));
+        }
+    }
+    out
+}
+
+/// What an instruction does with its memory operand.
+fn memory_mention(instruction: &Instruction) -> Mention {
+    let plain = matches!(instruction.memory_base(), Register::None | Register::RIP);
+    if !plain || instruction.memory_index() != Register::None {
+        return Mention::Indexed;
+    }
+    match instruction.mnemonic() {
+        Mnemonic::Lea => Mention::Address,
+        _ => Mention::Access(instruction.memory_size().size() as u64),
+    }
 }
 
 /// Addresses that instructions mention: relative to themselves, and in files at fixed addresses also as constants.
-fn addresses_in(kind: Kind, code: &[u8], start: u64) -> Vec<u64> {
+fn addresses_in(kind: Kind, code: &[u8], start: u64) -> Vec<(u64, Mention)> {
     let mut out = Vec::new();
     for instruction in Decoder::with_ip(64, code, start, DecoderOptions::NONE).iter() {
         if instruction.is_ip_rel_memory_operand() {
-            out.push(instruction.ip_rel_memory_address());
+            out.push((instruction.ip_rel_memory_address(), memory_mention(&instruction)));
         }
         if kind == Kind::Executable && !matches!(instruction.op0_kind(), OpKind::NearBranch64) {
-            out.extend((0..instruction.op_count()).filter_map(|i| instruction.try_immediate(i).ok()));
-            out.push(instruction.memory_displacement64());
+            let constants = (0..instruction.op_count()).filter_map(|i| instruction.try_immediate(i).ok());
+            out.extend(constants.map(|constant| (constant, Mention::Address)));
+            out.push((instruction.memory_displacement64(), memory_mention(&instruction)));
         }
     }
     out
@@ -82,37 +137,71 @@ fn addresses_in(kind: Kind, code: &[u8], start: u64) -> Vec<u64> {
 /// A string of a plain read-only section, with the padding behind it.
 pub(crate) struct Text {
     pub start: u64,
-    /// Behind the NUL.
+    /// Behind the NUL, and behind zeros that may belong to it.
     pub text_end: u64,
     /// Behind the padding.
     pub end: u64,
 }
 
 /// Strings in a range that no symbol covers: printable text that begins where something refers to and is followed by
-/// nothing but zeros up to the next such place. (gcc -O0 keeps its string literals so.)
+/// nothing but zeros up to the next such place behind it. (gcc -O0 keeps its string literals so.)
 pub(crate) fn texts(section: &Section, data: &[u8], range: Range<u64>, referred: &BTreeMap<u64, Mention>) -> Vec<Text> {
-    let mut out = Vec::new();
+    let mut out: Vec<Text> = Vec::new();
     if section.has_strings() || section.has_constants() || section.is_code() || range.start >= range.end {
         return out;
     }
     let starts: Vec<(u64, Mention)> = referred.range(range.clone()).map(|(at, found)| (*at, *found)).collect();
-    for (i, (start, found)) in starts.iter().enumerate() {
-        let end = starts.get(i + 1).map_or(range.end, |(at, _)| *at);
-        let piece = &data[*start as usize..end as usize];
-        let Some(length) = piece.iter().position(|b| *b == 0) else { continue };
+    // Entries of jump tables have relocations and are read with an index.
+    let is_table = |at: u64| section.relocations_in(at..at.saturating_add(1)).first().is_some_and(|r| r.width() > 0);
+    if starts.iter().any(|(at, found)| *found == Mention::Indexed && !is_table(*at)) {
+        return out;
+    }
+    let mut behind = range.start;
+    for (start, found) in &starts {
+        if *start < behind {
+            continue;
+        }
+        let rest = &data[*start as usize..range.end as usize];
+        let Some(length) = rest.iter().position(|b| *b == 0) else { continue };
+        let text_end = start + length as u64 + 1;
+        let next = starts.iter().map(|(at, _)| *at).find(|at| *at >= text_end).unwrap_or(range.end);
+        let zeros = next - text_end;
         let printable = |b: &u8| *b >= 0x20 && *b != 0x7f || (7..=13).contains(b) || *b == 0x1b;
         // More zeros than any alignment explains are data.
-        if piece.len() - length > if length == 0 { 8 } else { 32 } {
+        if zeros >= if length == 0 { 8 } else { 32 } {
             continue;
         }
         // The number zero looks like an empty text.
-        if length == 0 && piece.len() >= 4 && *found == Mention::Access {
+        if length == 0 && next - start >= 4 && matches!(found, Mention::Access(_)) {
             continue;
         }
-        let relocated = !section.relocations_in(*start..end).is_empty();
-        if piece[..length].iter().all(printable) && piece[length..].iter().all(|b| *b == 0) && !relocated {
-            out.push(Text { start: *start, text_end: start + length as u64 + 1, end });
+        let across = |(at, found): &(u64, Mention)| match found {
+            Mention::Access(bytes) => *at < text_end && at.saturating_add(*bytes) > text_end,
+            _ => false,
+        };
+        let crossed = starts.iter().filter(|(at, _)| at >= start).any(across);
+        let plain = section.relocations_in(*start..next).is_empty();
+        let filled = data[text_end as usize..next as usize].iter().all(|b| *b == 0);
+        if rest[..length].iter().all(printable) && filled && plain && !crossed {
+            let aligned = match starts.iter().find(|(at, _)| *at == next) {
+                Some((_, Mention::Access(bytes))) => bytes.is_power_of_two() && next.is_multiple_of((*bytes).max(1)),
+                Some(_) if is_table(next) => next.is_multiple_of(4),
+                Some(_) => is_aligned_text(data, next, range.end),
+                // A symbol comes next, or nothing.
+                None => next.is_multiple_of(8) && next < data.len() as u64,
+            };
+            let padding = zeros <= MOST_FILLING && aligned;
+            let text_end = if padding { text_end } else { next };
+            out.push(Text { start: *start, text_end, end: next });
+            behind = next;
         }
     }
     out
+}
+
+/// Does something begin here that compilers align to eight bytes: a long text?
+fn is_aligned_text(data: &[u8], start: u64, end: u64) -> bool {
+    let text = data.get(start as usize..end as usize).unwrap_or(&[]);
+    let length = text.iter().position(|b| *b == 0).unwrap_or(0) as u64;
+    start.is_multiple_of(8) && length >= ALIGNED_TEXT
 }

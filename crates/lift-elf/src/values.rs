@@ -138,8 +138,17 @@ pub(crate) fn implied_bound(arena: &mut Arena, term: TermId, bounds: &FxHashMap<
         let claim = arena.ult(term, limit);
         let mut needed = FxHashMap::default();
         collect_bounds(arena, claim, &mut needed);
-        // A comparison is exactly one bound; anything else says less than the claim.
-        let simple = matches!(arena.op(claim), term::Op::Ult | term::Op::Not | term::Op::Eq) && needed.len() == 1;
+        // A comparison is exactly one bound; anything else says less than the claim: what is 7 is more than at most 7.
+        let exact = |term: TermId| match arena.op(term) {
+            term::Op::Ult => true,
+            term::Op::Eq => arena.as_u64(arena.arg(term, 1)) == Some(0),
+            _ => false,
+        };
+        let simple = match arena.op(claim) {
+            term::Op::Not => arena.op(arena.arg(claim, 0)) == term::Op::Ult,
+            _ => exact(claim),
+        };
+        let simple = simple && needed.len() == 1;
         simple && needed.iter().all(|(term, bound)| bounds.get(term).is_some_and(|known| known <= bound))
     });
     [direct, implied].into_iter().flatten().min()

@@ -195,7 +195,7 @@ impl Integers {
         let width = arena.width(term);
         let mut out = Sum { terms: Vec::new(), constant: i128::from(linear.constant.to_i64()?) };
         for (part, factor) in &linear.terms {
-            let factor = factor.to_i64().filter(|f| f.abs() <= LARGEST_FACTOR)?;
+            let factor = factor.to_i64().filter(|f| f.unsigned_abs() <= LARGEST_FACTOR as u64)?;
             let atom = match arena.op(*part) {
                 Op::Zext(_) => (arena.arg(*part, 0), false),
                 Op::Sext(_) => (arena.arg(*part, 0), true),

@@ -230,6 +230,25 @@ impl<'a> Layout<'a> {
         a_left == b_left
     }
 
+    /// Are both addresses in constants of one name that hold the same, apart from which of two same literals they point to?
+    pub fn same_constant(&self, a: u64, b: u64) -> bool {
+        let constant = |address: u64| {
+            let (placed, offset) = self.object_at(self.translate(address))?;
+            Some((placed.start, offset, &placed.object.name, placed.object.content.as_ref()?))
+        };
+        let (Some((start, at, name, mine)), Some((other, there, its, theirs))) = (constant(a), constant(b)) else {
+            return false;
+        };
+        let value = |start: u64, offset: u64| self.pointers.get(&start.wrapping_add(offset)).copied();
+        let same_pointers = mine.pointers.iter().zip(&theirs.pointers).all(|((i, _), (j, _))| {
+            let (Some(x), Some(y)) = (value(start, *i), value(other, *j)) else { return false };
+            i == j && (x == y || self.same_literal(x, y))
+        });
+        (at, name, &mine.bytes) == (there, its, &theirs.bytes)
+            && mine.pointers.len() == theirs.pointers.len()
+            && same_pointers
+    }
+
     /// The NUL-terminated text at an address in a read-only object, the NUL left out.
     pub fn text_at(&self, address: u64) -> Option<Vec<u8>> {
         let mut out = Vec::new();

@@ -72,6 +72,23 @@ impl TypeTable {
         &self.types[id.0 as usize]
     }
 
+    /// Where a local ends, if that is the end of an array, or of something that may have one there.
+    pub fn array_end(&self, local: &super::TypedLocal) -> Option<i64> {
+        let end = local.local.offset.checked_add_unsigned(local.local.size);
+        end.filter(|_| local.type_id.is_none_or(|id| self.ends_with_array(id, MAX_DEPTH)))
+    }
+
+    fn ends_with_array(&self, id: TypeId, depth: u32) -> bool {
+        match self.get(id) {
+            Type::Pointer(_) | Type::Boolean | Type::Scalar { .. } | Type::Function { .. } => false,
+            Type::Array { .. } | Type::Other { .. } => true,
+            Type::Aggregate { .. } if depth == 0 || self.partial.contains(&id) => true,
+            Type::Aggregate { size, members, .. } => members.iter().any(|(start, member)| {
+                start.saturating_add(self.size(*member, MAX_DEPTH)) >= *size && self.ends_with_array(*member, depth - 1)
+            }),
+        }
+    }
+
     fn size(&self, id: TypeId, depth: u32) -> u64 {
         match self.get(id) {
             Type::Pointer(_) => 8,
@@ -136,29 +153,6 @@ impl TypeTable {
             }
             Type::Function { .. } | Type::Boolean | Type::Scalar { .. } | Type::Other { .. } => None,
         }
-    }
-
-    /// Does a `_Bool` lie at this offset of a type?
-    pub fn is_boolean_at(&self, id: TypeId, offset: i64) -> bool {
-        let (mut id, Ok(mut at)) = (id, u64::try_from(offset)) else { return false };
-        for _ in 0..MAX_DEPTH {
-            match self.get(id) {
-                Type::Boolean => return at == 0,
-                Type::Aggregate { union: false, members, .. } => match self.member(members, at, 1) {
-                    Some(member) => (id, at) = member,
-                    None => return false,
-                },
-                Type::Array { element, count } => {
-                    let size = self.size(*element, MAX_DEPTH);
-                    if size == 0 || at >= size.saturating_mul(*count) {
-                        return false;
-                    }
-                    (id, at) = (*element, at % size);
-                }
-                _ => return false,
-            }
-        }
-        false
     }
 
     /// Is anything volatile in the file?

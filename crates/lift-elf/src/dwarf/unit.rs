@@ -75,6 +75,10 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
+                c::DW_TAG_pointer_type => {
+                    let sizes = self.volatile_target(entry);
+                    debug.volatile_targets.extend(sizes.into_iter().map(|size| (self.number, size)));
+                }
                 c::DW_TAG_variable | c::DW_TAG_formal_parameter => {
                     if let Some(function) = open.last_mut().filter(|f| f.depth + 1 == depth) {
                         self.note_arrival(entry, function);
@@ -152,6 +156,26 @@ impl<'a, 'b> Walker<'a, 'b> {
             c::DW_AT_GNU_all_tail_call_sites,
         ];
         types.unit.header.version() >= 4 && !describes.into_iter().any(|name| types.flag(entry, name))
+    }
+
+    /// Sizes of what is accessed through a pointer to a volatile type; none for other pointers.
+    fn volatile_target(&self, pointer: &Entry<'a, 'b>) -> Vec<u64> {
+        let types = &self.types;
+        let mut target = types.reference(pointer, c::DW_AT_type);
+        for _ in 0..8 {
+            let Some(Ok(entry)) = target.map(|offset| types.unit.entry(offset)) else { return Vec::new() };
+            match entry.tag() {
+                c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
+                    let shape = types.of(pointer).filter(|shape| !shape.layout.aggregate);
+                    return shape.map_or_else(|| vec![1, 2, 4, 8, 16], |shape| vec![shape.layout.size]);
+                }
+                c::DW_TAG_const_type | c::DW_TAG_typedef | c::DW_TAG_restrict_type => {
+                    target = types.reference(&entry, c::DW_AT_type);
+                }
+                _ => return Vec::new(),
+            }
+        }
+        Vec::new()
     }
 
     /// Are vectors of 32 bytes passed in `ymm` registers? Only gcc says for which processor it compiles.

@@ -10,7 +10,7 @@
 use super::{Analysis, Known, State};
 use crate::Image;
 use crate::container::Definition;
-use crate::dwarf::{Care, TypeId, TypedLocal};
+use crate::dwarf::{Care, Described, TypeId, TypedLocal};
 use crate::layout::Base;
 use graph::{Call, Callee, Constancy, Next, Op, Point, Volatile};
 use rustc_hash::FxHashMap;
@@ -22,6 +22,8 @@ use term::VarId;
 pub(super) struct Cares {
     /// Sizes of what is volatile in reach.
     pub widths: BTreeSet<u64>,
+    /// Sizes of what the unit has pointers to volatile types for: any access of that size may be through a cast to one.
+    pub targets: BTreeSet<u64>,
     /// What was found, on some way.
     pub found: RefCell<BTreeSet<(u64, Care)>>,
 }
@@ -47,6 +49,14 @@ impl Image {
             Some(false) => Constancy::Changing,
             Some(true) => Constancy::Declared,
         }
+    }
+
+    /// Is it an object that the debug information of a function's unit does not describe? clang describes none of other files.
+    pub(super) fn is_undescribed(&self, described: &Described, base: Base) -> bool {
+        let Base::Symbol(symbol) = base else { return false };
+        let Some(info) = self.symbols.get(symbol as usize) else { return false };
+        let code = info.is_function() || info.place().is_some_and(|p| self.sections[p.section as usize].is_code());
+        !code && self.variable_type(described, base).is_none()
     }
 
     /// Could something at the base be volatile?
@@ -91,14 +101,20 @@ impl Analysis<'_> {
         let care = match self.value(state, temporaries, address) {
             Known::Pointer(type_id, offset) => self.types.care_at(type_id, offset, bytes),
             Known::Frame(offset) => match self.local(offset, bytes as i64) {
-                Some((type_id, inside)) => self.types.care_at(type_id, inside, bytes),
+                Some((type_id, inside)) => match self.types.care_at(type_id, inside, bytes) {
+                    // An ordinary local by its name.
+                    Care::Ordinary => return,
+                    care => care,
+                },
                 None => return,
             },
             // What is volatile is accessed as a whole.
+            Known::Undescribed => Care::Unclear,
             Known::Number { .. } if cares.widths.contains(&bytes) => Care::Unclear,
             Known::Number { .. } | Known::Plain => Care::Ordinary,
         };
-        cares.found.borrow_mut().insert((place, care));
+        let cast = care == Care::Ordinary && cares.targets.contains(&bytes);
+        cares.found.borrow_mut().insert((place, if cast { Care::Unclear } else { care }));
     }
 
     /// What was found about the accesses of the function.
@@ -153,6 +169,20 @@ mod tests {
     fn what_is_not_in_reach_does_not_matter() {
         is_found("volatile int x; int f(int *p, long a) { return *p + *(int *)(a * 3); }", "0");
         is_found("int f(int *p) { return *p; }", "0");
+    }
+
+    #[test]
+    fn what_nothing_describes_may_be_volatile() {
+        // gcc describes variables of other files, clang does not.
+        for (text, gcc, clang) in [
+            ("extern volatile int g; int f(void) { return g - g; }", "2", "0, 2 in doubt"),
+            ("extern int g; int f(void) { return g; }", "0", "0, 1 in doubt"),
+            ("extern volatile int *g; int f(void) { return *g; }", "1", "0, 2 in doubt"),
+            ("int *g(void); int f(void) { return *g(); }", "0", "0, 1 in doubt"),
+        ] {
+            assert_eq!(found(text, "cc -c -g -O0"), gcc, "{text}");
+            assert_eq!(found(text, "clang-19 -c -g -O0"), clang, "{text}");
+        }
     }
 
     #[test]

@@ -149,6 +149,7 @@ impl<'a> Comparison<'_, 'a> {
             || self.layout.is_nowhere(self.layout.translate(b))
             || self.layout.translate(a) == self.layout.translate(b)
             || self.layout.same_literal(a, b)
+            || self.layout.same_constant(a, b)
     }
 
     /// May a compiler put other calls or code in the place of this call?

@@ -236,6 +236,8 @@ mod tests {
             unoptimised: false,
             alignments: Default::default(),
             paddings: Default::default(),
+            undescribed_frame: false,
+            array_ends: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),
