@@ -190,7 +190,7 @@ impl<'a> Checker<'_, 'a> {
         let cells: Vec<(i64, TermId)> = at.states[1].frame.cells().filter(|(offset, _)| *offset >= 8).collect();
         let bytes = |value: TermId| i64::from(self.context.arena.width(value) / 8);
         if cells.iter().any(|(start, value)| !(*start..start + bytes(*value)).all(compared)) {
-            return Err(self.refuse("the candidate changes stack arguments that it passes on", calls, unknown()));
+            return Err(self.refuse(Obligation::PassedOn, calls, Failure::NotShown));
         }
         Ok(())
     }
