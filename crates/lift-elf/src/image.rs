@@ -175,7 +175,7 @@ mod tests {
             .type local, @function\nlocal: ret\n.size local, 1\ng: nop\nnop\nret
             .section .text.unlikely, \"ax\"\n.type f.cold, @function\nf.cold: ret\n.size f.cold, 1";
         expect![[r#"
-            f ["alias"] size 2
+            f [] size 2
             local [] size 1
             g [] size 3
             f.cold [] size 1 piece of f"#]]
