@@ -31,8 +31,11 @@ fn blank() -> LocalContract {
     }
 }
 
+/// A name, and what is proposed about that function.
+type Proposal<'a> = (&'a str, &'a dyn Fn(&mut LocalContract));
+
 /// What is left of proposals about the functions of a C file, compiled with -O0.
-fn proved(c: &str, complete: bool, proposals: &[(&str, &dyn Fn(&mut LocalContract))]) -> Contracts {
+fn proved(c: &str, complete: bool, proposals: &[Proposal]) -> Contracts {
     let mut contracts = Contracts::new();
     for (name, propose) in proposals {
         let mut contract = contracts.get(*name).cloned().unwrap_or_else(blank);
@@ -142,7 +145,9 @@ fn new_objects_come_from_allocating_functions() {
 fn what_is_passed_is_shown_at_every_call_site() {
     let only =
         |value| move |c: &mut LocalContract| drop(c.arguments.insert(RDI, BTreeSet::from([Fixed::Number(value)])));
-    let small = |c: &mut LocalContract| drop(c.ranges.insert(RDI, ValueRange { width: 32, low: 0, span: 9 }));
+    let small = |c: &mut LocalContract| {
+        c.ranges.insert(RDI, ValueRange { width: 32, low: 0, span: 9 });
+    };
     let h = "static int h(int x){ return x; } ";
     let passed = |c: &str, complete| {
         let left = proved(&format!("{h}{c}"), complete, &[("h", &only(1)), ("h", &small)]);
