@@ -2,7 +2,7 @@
 //!
 //! Trust: none. A disagreement takes the proof away: either the proof or the run is wrong, and both are bugs.
 
-use graph::{Place, Register};
+use graph::{Assumption, Place, Register};
 use oracle::{Alias, Input, Limits, Script, Shape};
 use pair::Files;
 use search::{Outcome, Reason, ReasonKind, Sample, Verdict};
@@ -30,6 +30,7 @@ impl Objects {
         if !matches!(outcome.verdict, Verdict::Equivalent(_)) {
             return;
         }
+        let unmet = unmet(&outcome.verdict);
         match self.run(files, functions, &samples) {
             Ok(report) => {
                 tracing::debug!(?report, "native runs");
@@ -38,7 +39,9 @@ impl Objects {
                 let none = || "no input on which the original's run is defined".to_string();
                 let reason = report.not_run.or(doubt).unwrap_or_else(none);
                 outcome.native.reason = (report.ran == 0).then_some(reason);
-                if let Some(difference) = report.difference {
+                if let Some(assumption) = report.difference.as_ref().and(unmet) {
+                    outcome.native.reason = Some(format!("doubtful: the runs do not meet {assumption}"));
+                } else if let Some(difference) = report.difference {
                     let detail = format!(
                         "the kernel accepted a proof, but run natively the programs differ in {}: {} in the original, {} in the \
                          candidate; this is a bug in lockstep, please report it",
@@ -65,6 +68,23 @@ impl Objects {
         let inputs: Vec<Input> = samples.iter().filter_map(input).collect();
         Ok(pair.compare(&inputs, &shape, LIMITS))
     }
+}
+
+/// An assumption of a proof that the runs do not meet: stubs are not the library's functions, statics begin with any bytes, whatever
+/// the program stores there, and results of stubs lie anywhere in local objects. A difference says nothing then.
+fn unmet(verdict: &Verdict) -> Option<String> {
+    let Verdict::Equivalent(proof) = verdict else { return None };
+    let unmet = |a: &&Assumption| {
+        matches!(
+            a,
+            Assumption::Library(_)
+                | Assumption::StoredValues(_)
+                | Assumption::TruthValues
+                | Assumption::ConstantStatic(_)
+                | Assumption::LocalAddressOpaque
+        )
+    };
+    proof.assumptions().iter().find(unmet).map(ToString::to_string)
 }
 
 /// A sample as the oracle takes it; `None` if it has something that no register holds.

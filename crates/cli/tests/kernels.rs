@@ -31,13 +31,16 @@ struct Expectation {
 fn expectation(candidate: &Path) -> Expectation {
     let text = std::fs::read_to_string(candidate).expect("a candidate");
     let line = text.lines().next().and_then(|l| l.strip_prefix("// ")).expect("the expectation");
-    let (words, options) = line.split_once(" --").expect("options");
+    let (words, options) = match line.split_once(" --") {
+        Some((words, options)) => (words, format!("--{options}")),
+        None => (line, String::new()),
+    };
     let mut words = words.split_whitespace();
     Expectation {
         verdict: words.next().expect("a verdict").to_string(),
         kind: words.next().map(str::to_string),
         place: words.collect::<Vec<_>>().join(" "),
-        options: format!("--{options}"),
+        options,
     }
 }
 

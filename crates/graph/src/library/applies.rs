@@ -96,9 +96,12 @@ const ISO_C: &[&str] = &[
     "modff", "fegetround", "fesetround", "feclearexcept", "feraiseexcept", "fetestexcept",
 ];
 
-/// Names that POSIX.1-2008 reserves beyond those of ISO C.
+/// Names that POSIX.1-2008 reserves beyond those of ISO C, and those of libintl.h, which POSIX.1-2024 adds.
 #[rustfmt::skip]
 const POSIX: &[&str] = &[
+    // libintl.h
+    "gettext", "dgettext", "dcgettext", "ngettext", "dngettext", "dcngettext", "textdomain", "bindtextdomain",
+    "bind_textdomain_codeset",
     // string.h, strings.h, wchar.h, locale.h, langinfo.h, ctype.h
     "strnlen", "strcasecmp", "strncasecmp", "stpcpy", "stpncpy", "strtok_r", "strsignal", "ffs", "wcsnlen", "wcscasecmp",
     "wcsncasecmp", "wcsdup", "nl_langinfo", "isascii", "toascii", "swab",
