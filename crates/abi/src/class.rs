@@ -118,7 +118,8 @@ mod tests {
         const I: Scalar = Scalar::INTEGER;
         const F: Scalar = Scalar::Sse;
         const X: Scalar = Scalar::X87;
-        let cases: &[(&str, u64, &[(u64, u64, Scalar)], &[Class])] = &[
+        type Case = (&'static str, u64, &'static [(u64, u64, Scalar)], &'static [Class]);
+        let cases: &[Case] = &[
             ("empty", 0, &[], &[]),
             ("int", 4, &[(0, 4, I)], &[Integer]),
             ("__int128", 16, &[(0, 16, I)], &[Integer, Integer]),

@@ -184,6 +184,21 @@ pub struct RegallocArguments {
     /// Flag for clang; may be repeated
     #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
     pub cflags: Vec<String>,
+    /// Check only this function; may be repeated
+    #[arg(long = "function", value_name = "NAME", value_parser = parse_selection)]
+    pub functions: Vec<Selection>,
+    /// Time limit for each function, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    pub timeout: Duration,
+    /// Functions checked at the same time [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Save the certificates of each allocator in a directory of its name inside this one
+    #[arg(long, value_name = "DIR")]
+    pub certificates: Option<PathBuf>,
+    /// Keep the Machine IR that was compared in this directory
+    #[arg(long, value_name = "DIR")]
+    pub save_mir: Option<PathBuf>,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

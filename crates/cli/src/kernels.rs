@@ -22,6 +22,7 @@ mod driver;
 mod native;
 mod objects;
 mod replay;
+mod sizes;
 mod show;
 mod sweep;
 mod verify;
@@ -45,8 +46,14 @@ struct Job {
     parameters: Vec<(String, i64)>,
     sweep: Option<Sweep>,
     options: KernelOptions,
-    /// May the kernels be compiled and run: every `equivalent`, and witnesses?
-    run: bool,
+    run: Run,
+}
+
+/// May the kernels be compiled and run: every `equivalent`, and witnesses?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Run {
+    Always,
+    Never,
 }
 
 /// Compares the kernels of two C files, or of a C file and object code.
@@ -75,7 +82,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
             seed: arguments.seed,
             timeout: arguments.timeout,
         },
-        run: !arguments.no_run,
+        run: if arguments.no_run { Run::Never } else { Run::Always },
     };
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: patience(&job) };
     let job = Arc::new(job);
@@ -157,7 +164,7 @@ impl Job {
         let mut functions = Vec::new();
         for names in &pairs {
             functions.push(match &self.sweep {
-                None => self.compare(names, &self.parameters)?,
+                None => self.compare_twice(names)?,
                 Some(sweep) => self.sweep(names, sweep)?,
             });
         }
@@ -209,10 +216,25 @@ impl Job {
         Ok(pairs)
     }
 
+    /// Compares one pair of functions at the sizes given, and if they are equivalent there, at odd ones that have no factor in common
+    /// with them: a mistake in what is left over after unrolling or tiling does not show at a multiple.
+    fn compare_twice(&self, names: &Names) -> Result<KernelFunction, Failure> {
+        let first = self.compare(names, &self.parameters, self.run)?;
+        let proved = matches!(first.outcome.verdict, KernelVerdict::Equivalent(_));
+        if !proved || self.parameters.is_empty() || self.files().with_object() {
+            return Ok(first);
+        }
+        // Sizes at which the kernels make no sense are nobody's fault.
+        match self.compare(names, &sizes::other(&self.parameters), Run::Never) {
+            Ok(second) if is_replayed(&second.outcome) => Ok(second),
+            _ => Ok(first),
+        }
+    }
+
     /// Compares one pair of functions at given sizes.
-    fn compare(&self, names: &Names, values: &[(String, i64)]) -> Result<KernelFunction, Failure> {
+    fn compare(&self, names: &Names, values: &[(String, i64)], run: Run) -> Result<KernelFunction, Failure> {
         let start = Instant::now();
-        let outcome = self.outcome(names, values)?;
+        let outcome = self.outcome(names, values, run)?;
         Ok(KernelFunction {
             name: names.original.clone(),
             candidate_name: (names.original != names.candidate).then(|| names.candidate.clone()),
@@ -223,7 +245,7 @@ impl Job {
         })
     }
 
-    fn outcome(&self, names: &Names, values: &[(String, i64)]) -> Result<KernelOutcome, Failure> {
+    fn outcome(&self, names: &Names, values: &[(String, i64)], run: Run) -> Result<KernelOutcome, Failure> {
         if self.files().with_object() {
             return self.object_outcome(names, values);
         }
@@ -240,6 +262,7 @@ impl Job {
             Err(error @ Error::Unsupported { .. }) => {
                 Ok(Err(unknown(Reason::new(ReasonKind::Unsupported, error.to_string()))))
             }
+            Err(Error::Parameter(first)) => Err(Failure(missing(source, name, values, first))),
             Err(error) => Err(Failure(error.to_string())),
         };
         let ours = match lower(&original, &names.original)? {
@@ -261,40 +284,13 @@ impl Job {
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run => {
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
                 let verdict = replay::replay(&sides, witness);
                 Ok(replayed(outcome, verdict))
             }
-            KernelVerdict::Equivalent(_) => Ok(self.run_natively(&sides, outcome)),
+            KernelVerdict::Equivalent(_) => Ok(run_natively(&sides, outcome, self.options, run)),
             _ => Ok(outcome),
         }
-    }
-
-    /// The outcome after both kernels were run as the compiler makes them.
-    fn run_natively(&self, sides: &[native::Side<'_>; 2], mut outcome: KernelOutcome) -> KernelOutcome {
-        // A variable of the file's own is what other functions leave in it, and those are not compared.
-        let variable = |o: &updates::Object| o.is_static().then(|| o.name.clone());
-        for name in sides.iter().flat_map(|side| side.program.objects.iter().filter_map(variable)) {
-            let [first, second] = sides.each_ref().map(|side| side.source.others_with(side.name, &name));
-            if first != second {
-                let what = format!("`{name}`, which other functions touch that are not the same in both files");
-                return unknown(Reason::new(ReasonKind::Unsupported, what));
-            }
-        }
-        let agreement = if self.run { agreement::check(sides, self.options) } else { Agreement::NoCompiler };
-        let (kind, what) = match agreement {
-            Agreement::Agree => return outcome,
-            Agreement::NoCompiler => {
-                outcome.assumptions.push(Assumption::NotRun);
-                return outcome;
-            }
-            Agreement::Disagree(what) => (ReasonKind::Internal, what),
-            Agreement::NotRun(what) => (ReasonKind::Unsupported, what),
-            Agreement::NoInput => {
-                (ReasonKind::UndefinedOriginal, "no input was found on which the original is defined".to_string())
-            }
-        };
-        unknown(Reason::new(kind, what))
     }
 
     /// The report if no comparison took place.
@@ -309,6 +305,66 @@ impl Job {
             sweep: Vec::new(),
         }
     }
+}
+
+/// The outcome after both kernels were run as the compiler makes them.
+fn run_natively(
+    sides: &[native::Side<'_>; 2],
+    mut outcome: KernelOutcome,
+    options: KernelOptions,
+    run: Run,
+) -> KernelOutcome {
+    // A variable of the file's own is what other functions leave in it, and those are not compared.
+    let variable = |o: &updates::Object| o.is_static().then(|| o.name.clone());
+    for name in sides.iter().flat_map(|side| side.program.objects.iter().filter_map(variable)) {
+        let [first, second] = sides.each_ref().map(|side| side.source.others_with(side.name, &name));
+        if first != second {
+            let what = format!("`{name}`, which other functions touch that are not the same in both files");
+            return unknown(Reason::new(ReasonKind::Unsupported, what));
+        }
+    }
+    let agreement = match run {
+        Run::Always => agreement::check(sides, options),
+        Run::Never => Agreement::NoCompiler,
+    };
+    let (kind, what) = match agreement {
+        Agreement::Agree => return outcome,
+        Agreement::NoCompiler => {
+            outcome.assumptions.push(Assumption::NotRun);
+            return outcome;
+        }
+        Agreement::Disagree(what) => (ReasonKind::Internal, what),
+        Agreement::NotRun(what) => (ReasonKind::Unsupported, what),
+        Agreement::NoInput => {
+            (ReasonKind::UndefinedOriginal, "no input was found on which the original is defined".to_string())
+        }
+    };
+    unknown(Reason::new(kind, what))
+}
+
+/// Names all parameters that need values: with some value for one, the next is asked for.
+fn missing(source: &Source, name: &str, values: &[(String, i64)], first: String) -> String {
+    let mut tried = values.to_vec();
+    let mut names = vec![first];
+    while let Some(last) = names.last().filter(|_| names.len() < 32) {
+        tried.push((last.clone(), 4));
+        match source.lower(name, &tried) {
+            Err(Error::Parameter(next)) if !names.contains(&next) => names.push(next),
+            _ => break,
+        }
+    }
+    match names.as_slice() {
+        [only] => Error::Parameter(only.clone()).to_string(),
+        several => {
+            let options: Vec<String> = several.iter().map(|n| format!("--param {n}=NUMBER")).collect();
+            format!("parameters `{}` need values: {}", several.join("`, `"), options.join(" "))
+        }
+    }
+}
+
+/// Is it a difference that the compiled programs show?
+fn is_replayed(outcome: &KernelOutcome) -> bool {
+    matches!(&outcome.verdict, KernelVerdict::Different(witness) if witness.replayed.contains(&"cpu"))
 }
 
 /// The outcome after its witness was replayed on the CPU.

@@ -1,6 +1,6 @@
 //! `lockstep check` on two files of LLVM Machine IR: before and after register allocation.
 
-use crate::arguments::{CheckArguments, VerifyArguments};
+use crate::arguments::{CheckArguments, Selection, VerifyArguments};
 use crate::certificates::file_name;
 use crate::check::{describe_extras, outcome, patience, present, unknown};
 use crate::pairing::{Matched, Names as FunctionNames, Pairing, pair_functions};
@@ -65,20 +65,47 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         let names: Vec<&str> = extras.iter().map(|e| theirs[*e][0]).collect();
         complain(&describe_extras(&arguments.candidate, &names));
     }
-    if let Some(directory) = &arguments.certificates {
+    let effort =
+        Effort { timeout: arguments.timeout, jobs: arguments.jobs, certificates: arguments.certificates.as_deref() };
+    let functions = report_all(&modules, pairs, &effort)?;
+    Ok(present(arguments, functions, start.elapsed(), Some(modules.reading)))
+}
+
+/// How much may be spent, and what is kept.
+pub struct Effort<'a> {
+    /// Time limit for each function.
+    pub timeout: Duration,
+    pub jobs: Option<NonZeroUsize>,
+    /// Where certificates go.
+    pub certificates: Option<&'a Path>,
+}
+
+/// The functions of both modules that belong together.
+pub fn pairs(modules: &Modules, selected: &[Selection]) -> Result<Vec<Matched>, Failure> {
+    let (ours, theirs) = (names_of(&modules.original), names_of(&modules.candidate));
+    Ok(pair_functions(&ours, &theirs, selected)?.pairs)
+}
+
+/// Compares pairs and saves their certificates.
+pub fn report_all(
+    modules: &Arc<Modules>,
+    pairs: Vec<Matched>,
+    effort: &Effort<'_>,
+) -> Result<Vec<FunctionReport>, Failure> {
+    if let Some(directory) = effort.certificates {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
-    let results = compare_all(&modules, &pairs, arguments);
+    let results = compare_all(modules, &pairs, effort);
     let mut taken = BTreeSet::new();
     let mut functions: Vec<FunctionReport> = Vec::with_capacity(results.len());
     for (pair, Timed { finished, time }) in pairs.into_iter().zip(results) {
-        let other = pair.candidate.map(|c| theirs[c][0].to_string());
+        let other = pair.candidate.map(|c| modules.candidate.functions[c].name.clone());
         let (finished, certificate, cpu) = match finished {
             Finished::Done(Compared { outcome, certificate, cpu }) => (Finished::Done(outcome), certificate, Some(cpu)),
             Finished::Panicked(message) => (Finished::Panicked(message), None, None),
             Finished::Overdue => (Finished::Overdue, None, None),
         };
-        let certificate = match (&arguments.certificates, certificate) {
+        let certificate = match (effort.certificates, certificate) {
             (Some(directory), Some(text)) => {
                 let path = directory.join(file_name(&pair.name, &mut taken));
                 std::fs::write(&path, text + "\n").map_err(|e| Failure(format!("{}: {e}", path.display())))?;
@@ -95,7 +122,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             certificate,
         });
     }
-    Ok(present(arguments, functions, start.elapsed(), Some(modules.reading)))
+    Ok(functions)
 }
 
 /// What came of one pair of functions.
@@ -107,12 +134,12 @@ pub struct Compared {
     pub cpu: Duration,
 }
 
-fn compare_all(modules: &Arc<Modules>, pairs: &[Matched], arguments: &CheckArguments) -> Vec<Timed<Compared>> {
+fn compare_all(modules: &Arc<Modules>, pairs: &[Matched], effort: &Effort<'_>) -> Vec<Timed<Compared>> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
+    let settings = pool::Settings { workers: effort.jobs.unwrap_or(cores), patience: patience(effort.timeout) };
     let progress = Progress::new(pairs.len());
     let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
-    let certify = if arguments.certificates.is_some() { Certify::Yes } else { Certify::No };
+    let certify = if effort.certificates.is_some() { Certify::Yes } else { Certify::No };
     let groups = groups(modules, pairs);
     let work = {
         let (modules, pairs, groups) = (Arc::clone(modules), pairs.to_vec(), groups.clone());

@@ -5,8 +5,7 @@
 //! prints is looked at: before allocation there are virtual registers, after it none, and never a prologue.
 
 use crate::arguments::{Format, RegallocArguments, Span};
-use crate::machine_ir::{Certify, Compared, Modules, compare, read};
-use crate::pairing::Matched;
+use crate::machine_ir::{Effort, Modules, pairs, read, report_all};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
 use lift_mir::Module;
@@ -15,6 +14,7 @@ use report::{AllocatorRow, render_allocators_json, render_allocators_text};
 use search::Verdict;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 /// Where llc is stopped: before SSA is left, before and after the allocator.
 struct Cuts {
@@ -34,14 +34,16 @@ const OPTIMISED: Cuts =
 /// Compiles, compares, reports.
 pub fn run(arguments: &RegallocArguments) -> Result<Status, Failure> {
     let scratch = tempfile::tempdir().map_err(|e| Failure(format!("no scratch directory: {e}")))?;
+    let kept = arguments.save_mir.as_deref().unwrap_or(scratch.path());
+    std::fs::create_dir_all(kept).map_err(|e| Failure(format!("{}: {e}", kept.display())))?;
     let input = compile(arguments, scratch.path())?;
     let cuts = if arguments.level == "0" { &UNOPTIMISED } else { &OPTIMISED };
-    let before = scratch.path().join("before.mir");
+    let before = kept.join("before.mir");
     let first = if arguments.span == Span::Ssa { cuts.ssa } else { cuts.pre };
     llc(arguments, &input, &[first], &before)?;
     let mut rows = Vec::new();
     for allocator in allocators(arguments)? {
-        let after = scratch.path().join(format!("after-{allocator}.mir"));
+        let after = kept.join(format!("after-{allocator}.mir"));
         if let Err(Failure(what)) = llc(arguments, &input, &[cuts.post, &format!("-regalloc={allocator}")], &after) {
             // Not every version of llc can run every allocator. Only what was asked for by name must work.
             if !arguments.allocators.is_empty() {
@@ -53,7 +55,7 @@ pub fn run(arguments: &RegallocArguments) -> Result<Status, Failure> {
         let modules = read(&before, &after).map_err(|f| Failure(format!("{allocator}: {}", f.0)))?;
         check_cut(&modules.original, Cut::Before)?;
         check_cut(&modules.candidate, Cut::After)?;
-        rows.push(row(&allocator, &modules));
+        rows.push(row(&allocator, Arc::new(modules), arguments)?);
     }
     if rows.is_empty() {
         return Err(Failure(format!("{}: no allocator could be run", arguments.llc)));
@@ -164,15 +166,15 @@ fn check_cut(module: &Module, cut: Cut) -> Result<(), Failure> {
     }
 }
 
-fn row(allocator: &str, modules: &Modules) -> AllocatorRow {
+fn row(allocator: &str, modules: Arc<Modules>, arguments: &RegallocArguments) -> Result<AllocatorRow, Failure> {
     let mut row = AllocatorRow::new(allocator);
-    for (original, function) in modules.original.functions.iter().enumerate() {
-        let candidate = modules.candidate.functions.iter().position(|f| f.name == function.name);
-        let pair = Matched { name: function.name.clone(), original, candidate };
-        let Compared { outcome, cpu, .. } = compare(modules, &pair, Certify::No);
+    let certificates = arguments.certificates.as_ref().map(|directory| directory.join(allocator));
+    let effort = Effort { timeout: arguments.timeout, jobs: arguments.jobs, certificates: certificates.as_deref() };
+    for function in report_all(&modules, pairs(&modules, &arguments.functions)?, &effort)? {
+        let cpu = function.cpu.unwrap_or(function.time);
         row.time += cpu;
         row.slowest = row.slowest.max(cpu);
-        match outcome.verdict {
+        match function.outcome.verdict {
             Verdict::Equivalent(_) => row.equivalent += 1,
             Verdict::Different(witness) => {
                 row.different += 1;
@@ -180,9 +182,9 @@ fn row(allocator: &str, modules: &Modules) -> AllocatorRow {
             }
             Verdict::Unknown(reason) => {
                 row.unknown += 1;
-                row.reasons.push((function.name.clone(), reason.to_string()));
+                row.reasons.push((function.name, reason.to_string()));
             }
         }
     }
-    row
+    Ok(row)
 }

@@ -73,7 +73,22 @@ pub(crate) fn character(text: &str) -> Option<i64> {
             'n' => 10,
             't' => 9,
             'r' => 13,
-            '0' => 0,
+            'a' => 7,
+            'b' => 8,
+            'f' => 12,
+            'v' => 11,
+            '?' => 63,
+            // A number is that of a `char`, which is signed.
+            'x' => {
+                let digits = chars.as_str();
+                let value = u8::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
+                return Some(i64::from(value as i8));
+            }
+            first @ '0'..='7' => {
+                let digits = format!("{first}{}", chars.as_str());
+                let value = i64::from_str_radix(&digits, 8).ok().filter(|v| digits.len() <= 3 && *v < 256)?;
+                return Some(i64::from(value as i8));
+            }
             '\\' => 92,
             '\'' => 39,
             '"' => 34,
@@ -110,5 +125,10 @@ mod tests {
         assert_eq!(character("'a'"), Some(97));
         assert_eq!(character("'\\n'"), Some(10));
         assert_eq!(character("'ab'"), None);
+        assert_eq!(character("'\\x41'"), Some(65));
+        assert_eq!(character("'\\xff'"), Some(-1));
+        assert_eq!(character("'\\101'"), Some(65));
+        assert_eq!(character("'\\0'"), Some(0));
+        assert_eq!(character("'\\x+1'"), None);
     }
 }

@@ -71,7 +71,14 @@ impl Source {
     fn parse_unit(path: &Path, unit: Unit, names: Names) -> Result<Source, Error> {
         certain::check(&unit, &names)?;
         let file = parse(&unit, &names)?;
-        let digest = Sha256::digest(unit.text.as_bytes());
+        // Of the tokens, not of the text: that names the file's path.
+        let mut digest = Sha256::new();
+        for token in &unit.tokens {
+            digest.update([token.kind as u8, 0]);
+            digest.update(names.text(token.name).as_bytes());
+            digest.update([0]);
+        }
+        let digest = digest.finalize();
         Ok(Source {
             file,
             names,

@@ -22,7 +22,7 @@ impl Image {
     /// Has a section several objects between which a pointer does not tell? Those that the linker merges are known one by one.
     pub(crate) fn is_divided(&self, section: u32) -> bool {
         let home = &self.sections[section as usize];
-        !(home.has_strings() || home.has_constants() || home.is_code()) && !self.is_only_object(section)
+        !(home.has_strings() || home.has_constants() || home.is_code() || self.is_only_object(section))
     }
 
     /// Is a section nothing but one object?

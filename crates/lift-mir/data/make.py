@@ -164,6 +164,8 @@ for number, count, defined, uses, defs, implicit, start, flags, name in row.find
         if len(bits) == 1 and 0 < bits[0] and width and bits[0] < width and "/" not in shown[place] and "=" not in shown[place]:
             shown[place] += f"/{bits[0]}"
     letters = "".join(v for k, v in FLAGS.items() if f"MCID::{k})" in flags)
+    if records.get(name, {}).get("OpEnc", {}).get("def") in ("EncVEX", "EncEVEX", "EncXOP"):
+        letters += "Z"
     used = " ".join(r.lower() for r in implicit_pool[implicit: implicit + uses])
     written = " ".join(r.lower() for r in implicit_pool[implicit + uses: implicit + uses + defs])
     fold = " ".join(f"{r}:{kind}" for r, kind, _ in sorted(set((r, k, p) for r, k, p in folds.get(name, []))) if not r.endswith(("_REV", "_NF", "_ND")))
@@ -175,6 +177,7 @@ with open(f"{HERE}/instructions.txt", "w") as out:
 #   /BITS only the low part is read, mBITS an address and the width of the access (0: unknown), aBITS the same that must be aligned, :CLASSES of its registers if
 #   not the usual ones, i number, b block or symbol, ? anything
 # flags: {' '.join(f'{v} {k}' for k, v in FLAGS.items())}
+#   Z a vector register is cleared above the result (VEX, EVEX or XOP encoding)
 # register forms: OPCODE:ld the operand is loaded, :lx the same but LLVM never takes it apart again (the access is narrower than the
 #   register, or masked), :st the result is stored, :rw both
 """)

@@ -347,6 +347,7 @@ fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
         slots: Vec::new(),
         objects: Vec::new(),
         tables: Vec::new(),
+        masks: Vec::new(),
         reserved: Vec::new(),
         instructions: Vec::new(),
         steps: Vec::new(),

@@ -95,6 +95,8 @@ pub enum Meaning {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     Fixed,
+    /// LLVM knows an opcode or immediate with which they may.
+    Rewritten,
     Free,
     /// Up to the payload of NaNs.
     FreeButNan,
@@ -224,7 +226,7 @@ const PURE: [&str; 96] = [
 ];
 
 /// Scalar operations on general registers that only compute, exactly.
-const PURE_NAMES: [&str; 22] = [
+const PURE_NAMES: [&str; 31] = [
     "CDQ",
     "CQO",
     "CWD",
@@ -232,6 +234,15 @@ const PURE_NAMES: [&str; 22] = [
     "CWDE",
     "CDQE",
     "V_SETALLONES",
+    "AVX1_SETALLONES",
+    "AVX2_SETALLONES",
+    "AVX512_512_SETALLONES",
+    "KSET0W",
+    "KSET0D",
+    "KSET0Q",
+    "KSET1W",
+    "KSET1D",
+    "KSET1Q",
     "SETB_C32r",
     "SETB_C64r",
     "MOV32ImmSExti8x",
@@ -277,6 +288,9 @@ pub fn meaning(opcode: &str) -> Meaning {
         "LEA64r" => return Meaning::Address(64),
         "LEA64_32r" | "LEA32r" => return Meaning::Address(32),
         "LEA16r" => return Meaning::Address(16),
+        // The whole register, as it is.
+        "LD_Fp80m" => return Meaning::Load,
+        "ST_FpP80m" => return Meaning::Store(80),
         "UD2" | "TRAP" | "UBSAN_UD1" => return Meaning::Return,
         _ => {}
     }

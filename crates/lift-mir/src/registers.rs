@@ -71,21 +71,25 @@ pub static X86_64: LazyLock<Target> = LazyLock::new(|| {
             units[(first + i) as usize] = Unit { name: leak(format!("{prefix}{i}")), bits, reserved };
         }
     }
-    let reserved: Vec<u32> = (0..160).filter(|u| units[*u as usize].reserved).collect();
-    // A unit is preserved if its widest register is; the control registers always keep their values.
-    let control = |name: &str| (0..160u32).find(|u| units[*u as usize].name == name);
-    let whole = |name: &str| lane(name).filter(|l| l.bits == units[unit_of(*l)].bits).map(|l| unit_of(l) as u32);
-    let masks = table::masks().map(|(_, kept)| {
-        let mut mask: Vec<u32> = kept.filter_map(whole).collect();
-        mask.extend(["mxcsr", "fpcw"].into_iter().filter_map(control));
-        mask.extend(&reserved);
-        mask.sort_unstable();
-        mask.dedup();
-        mask
-    });
-    let masks = masks.collect();
+    let masks = table::masks().map(|(_, kept)| preserved(&units, kept)).collect();
     Target { units, masks }
 });
+
+/// The units that a mask preserves: those whose widest register it names. Control registers always keep their values.
+fn preserved<'a>(units: &[Unit], kept: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    let whole = |name: &str| lane(name).filter(|l| l.bits == units[unit_of(*l)].bits).map(|l| unit_of(l) as u32);
+    let always = |u: &u32| units[*u as usize].reserved || matches!(units[*u as usize].name, "mxcsr" | "fpcw");
+    let mut mask: Vec<u32> = kept.filter_map(whole).chain((0..160).filter(always)).collect();
+    mask.sort_unstable();
+    mask.dedup();
+    mask
+}
+
+/// What `CustomRegMask($rbx,$rbp)` preserves.
+pub fn custom_mask(text: &str) -> Option<Vec<u32>> {
+    let list = text.strip_prefix("CustomRegMask(")?.strip_suffix(')')?;
+    Some(preserved(&X86_64.units, list.split(',').map(|name| name.trim().trim_start_matches('$'))))
+}
 
 fn unit_of(lane: Lane) -> usize {
     match lane.location.place() {

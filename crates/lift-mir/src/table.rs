@@ -127,6 +127,8 @@ pub struct Row {
     pub pseudo: bool,
     pub terminates: bool,
     pub commutes: bool,
+    /// Is a vector register cleared above the result?
+    pub clears: bool,
     pub uses: Vec<Lane>,
     pub definitions: Vec<Lane>,
     /// Register forms of a memory form.
@@ -146,14 +148,8 @@ impl Row {
 
     /// Number of the address's first operand among the explicit uses.
     pub fn memory_at(&self) -> Option<usize> {
-        let mut at = 0;
-        for spec in self.operands.iter().filter(|spec| !spec.defined) {
-            if matches!(spec.kind, Kind::Memory { .. }) {
-                return Some(at);
-            }
-            at += 1;
-        }
-        None
+        let mut uses = self.operands.iter().filter(|spec| !spec.defined);
+        uses.position(|spec| matches!(spec.kind, Kind::Memory { .. }))
     }
 
     /// Does it nothing but compute its definitions from its operands?
@@ -176,7 +172,7 @@ pub fn row(opcode: &str) -> Option<Row> {
     let has = |letter: char| flags.contains(letter);
     (row.loads, row.stores, row.effects) = (has('L'), has('S'), has('E'));
     (row.calls, row.returns, row.variadic) = (has('C'), has('R'), has('V'));
-    (row.pseudo, row.terminates, row.commutes) = (has('P'), has('T'), has('X'));
+    (row.pseudo, row.terminates, row.commutes, row.clears) = (has('P'), has('T'), has('X'), has('Z'));
     for (list, field) in [(&mut row.uses, fields.next()), (&mut row.definitions, fields.next())] {
         for name in words(field) {
             match registers::lane(name) {

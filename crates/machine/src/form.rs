@@ -141,6 +141,9 @@ pub enum Commute {
     Never,
     /// Not known: it is not relied on, and an exchange is not taken for a mistake either.
     Unknown,
+    /// LLVM exchanges operands and changes the immediate or the opcode with them. It is not relied on, and what depends
+    /// on it is not taken for a mistake.
+    Rewritten,
     /// Yes.
     FirstTwo,
     /// Up to the payload of a NaN: recorded as an assumption where it is used.
@@ -152,8 +155,10 @@ pub enum Commute {
 pub enum Effect {
     /// Nothing.
     Pure,
-    /// It may fault: the candidate may do it only where the original does.
+    /// It may fault: the candidate does it where the original does, and nowhere else.
     Faults,
+    /// It faults unless the address is aligned: the candidate may do it only where the original does.
+    Aligned,
     /// It reads memory and may fault.
     Reads,
     /// It may read and write memory, and its order is observed.
@@ -257,11 +262,13 @@ pub enum Condition {
     Event,
 }
 
-/// Which physical units survive a call: an index into [`Target::masks`], or nothing does.
+/// Which physical units survive a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mask {
     /// The units of a named mask.
     Known(u16),
+    /// The units of one of [`Function::masks`].
+    Own(u16),
     /// Not known to preserve anything.
     Unknown,
 }
@@ -355,6 +362,8 @@ pub struct Function {
     pub objects: Vec<Object>,
     /// Jump tables: indices of blocks.
     pub tables: Vec<Vec<u32>>,
+    /// Units that calls of this function preserve, where the mask has no name.
+    pub masks: Vec<Vec<u32>>,
     /// Units that this function reserves besides [`Unit::reserved`].
     pub reserved: Vec<u32>,
     /// Instructions of all blocks.

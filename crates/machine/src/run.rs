@@ -105,10 +105,13 @@ impl State {
 
     fn clobber(&mut self, values: &mut Values, function: &Function, mask: Mask) {
         let mut kept = [0u64; 4];
-        if let Mask::Known(index) = mask {
-            for unit in function.target.masks.get(usize::from(index)).into_iter().flatten() {
-                kept[(*unit as usize / 64) % 4] |= 1 << (unit % 64);
-            }
+        let units = match mask {
+            Mask::Known(index) => function.target.masks.get(usize::from(index)),
+            Mask::Own(index) => function.masks.get(usize::from(index)),
+            Mask::Unknown => None,
+        };
+        for unit in units.into_iter().flatten() {
+            kept[(*unit as usize / 64) % 4] |= 1 << (unit % 64);
         }
         for (unit, held) in self.physical.iter_mut().enumerate() {
             if !has(&kept, unit as u32) {
@@ -167,6 +170,8 @@ pub struct Fault {
     pub barriers: usize,
     /// Number of ways out before.
     pub exits: usize,
+    /// Must the candidate do it too? What only reads memory may be left out.
+    pub required: bool,
 }
 
 impl Fault {
@@ -423,14 +428,15 @@ impl Executor<'_> {
         let id = self.values.apply(name, commute, &args);
         self.run.producers.push((id, self.instruction));
         if effect != Effect::Pure {
-            self.may_fault(id);
+            self.may_fault(id, effect == Effect::Faults);
         }
         id
     }
 
-    fn may_fault(&mut self, value: Id) {
+    fn may_fault(&mut self, value: Id, required: bool) {
         let (events, exits) = (self.run.events.len(), self.run.leaving.len());
-        self.run.faultable.push(Fault { value, instruction: self.instruction, events, barriers: self.barriers, exits });
+        let (instruction, barriers) = (self.instruction, self.barriers);
+        self.run.faultable.push(Fault { value, instruction, events, barriers, exits, required });
     }
 
     fn event(&mut self, kind: EventKind, args: Ids) -> Id {
@@ -457,14 +463,14 @@ impl Executor<'_> {
             MemoryKind::Invariant => {
                 let id = self.values.load(bits, IMMUTABLE, address, segment);
                 self.run.producers.push((id, self.instruction));
-                self.may_fault(id);
+                self.may_fault(id, false);
                 id
             }
             MemoryKind::Plain => {
                 let version = self.version();
                 let id = self.values.load(bits, version, address, segment);
                 self.run.producers.push((id, self.instruction));
-                self.may_fault(id);
+                self.may_fault(id, false);
                 id
             }
         }

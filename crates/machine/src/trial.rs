@@ -263,6 +263,7 @@ impl Trial {
                     numbers.swap(0, 1);
                 }
                 words.extend(numbers.into_iter().flatten());
+                tainted |= commute == Commute::Rewritten;
                 self.hash(&words)
             }
             Kind::Result(index) => {

@@ -308,6 +308,7 @@ mod tests {
             points,
             objects: BTreeMap::from([(var, object)]),
             signature: Some(signature(vec![value(7, 8)], vec![value(0, 4)])),
+            adopted: Default::default(),
             parameters: vec![Parameter {
                 element: 1,
                 name: "p".to_string(),

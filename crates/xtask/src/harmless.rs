@@ -356,6 +356,7 @@ impl Live<'_> {
     fn clobber(&mut self, mask: Mask) {
         let kept: &[u32] = match mask {
             Mask::Known(index) => self.function.target.masks.get(usize::from(index)).map_or(&[], |units| units),
+            Mask::Own(index) => self.function.masks.get(usize::from(index)).map_or(&[], |units| units),
             Mask::Unknown => &[],
         };
         let lanes = self.lanes;

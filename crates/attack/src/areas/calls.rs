@@ -105,8 +105,17 @@ fn argument(
 ) -> String {
     if of.is_integer() && b.random.one_in(2) {
         return match b.random.below(6) {
-            0 => spot("*argument", "++x", &["x", "++y", "x++"]),
-            1 => spot("*argument", "(z = y)", &["(z = x)", "(z = y + 1)"]),
+            // A variable of its own: the order in which arguments are evaluated is not known.
+            0 => {
+                let own = format!("u{number}");
+                body.push(format!("int {own} = x;"));
+                spot("*argument", format!("++{own}"), &[own.clone(), format!("{own}++"), format!("++{own} + 1")])
+            }
+            1 => {
+                let own = format!("t{number}");
+                body.push(format!("int {own};"));
+                spot("*argument", format!("({own} = y)"), &[format!("({own} = x)"), format!("({own} = y + 1)")])
+            }
             2 => {
                 let e = b.expression(&["x", "y", "z"], 2);
                 format!("({}){e}", of.c())
@@ -231,7 +240,7 @@ fn incremented(b: &mut Builder) {
     let (f, ext, other) = (b.name("f"), b.name("ext"), b.name("other"));
     let of = b.integer();
     let int = Type::Scalar(INTEGERS[0]);
-    let parameters: Vec<Parameter> = ["x", "y", "z"].iter().map(|n| b.by_value(n, &of)).collect();
+    let parameters: Vec<Parameter> = ["x", "y", "z", "u"].iter().map(|n| b.by_value(n, &of)).collect();
     let types = vec![of.clone(), of.clone(), of.clone()];
     b.top(format!("int {ext}({0}, {0}, {0});\nvoid {other}({0}, {0});", of.c()));
     b.callee(&ext, &types, Some(&int));
@@ -242,11 +251,11 @@ fn incremented(b: &mut Builder) {
     let condition = b.condition(&names);
     let extra_call = extra("added call", &[format!("{other}(x, y);")]);
     let text = format!(
-        "int {f}({}) {{\n  {} t = {a};\n  int r = {ext}(++{}, t, {c});\n  if ({condition}) {other}({d}, t++);\n  {extra_call}\n  {other}(t, {e});\n  return r + {};\n}}",
+        "int {f}({}) {{\n  {} t = {a};\n  int r = {ext}({}, t, {c});\n  if ({condition}) {other}({d}, t++);\n  {extra_call}\n  {other}(t, {e});\n  return r + {};\n}}",
         parameter_list(&parameters),
         of.c(),
-        spot("*argument", "x", &["y", "z"]),
-        spot("*result", "t", &["x", "y", "0"]),
+        spot("*argument", "++u", &["u", "u + 2", "++u + 1"]),
+        spot("*result", "t + u", &["t", "u", "0"]),
     );
     b.function(&f, text);
     b.call(&f, &parameters, Some(&int));

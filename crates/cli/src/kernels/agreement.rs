@@ -128,13 +128,12 @@ impl Evaluation<'_> {
     }
 }
 
+/// Cells of the objects of both sides, and the extents of the candidate's.
+type Sizes = ([Vec<usize>; 2], Vec<Option<u64>>);
+
 /// Numbers of cells of all objects of both sides, and the extents of the candidate's. Pointers are taken as far as the original goes
 /// for any data.
-fn sizes(
-    [original, candidate]: [&Program; 2],
-    pairing: &Pairing,
-    options: KernelOptions,
-) -> Option<([Vec<usize>; 2], Vec<Option<u64>>)> {
+fn sizes([original, candidate]: [&Program; 2], pairing: &Pairing, options: KernelOptions) -> Option<Sizes> {
     let stated = |program: &Program| program.objects.iter().map(|o| o.cells.unwrap_or(0) as usize).collect::<Vec<_>>();
     if pairing.extents.is_empty() && candidate.objects.iter().all(|o| o.cells.is_some()) {
         return Some(([stated(original), stated(candidate)], Vec::new()));

@@ -1,7 +1,8 @@
 //! Object code: against C, or against other object code with a C file as the interface. The C file says how the function is
 //! called, and which cells the caller sees.
 
-use super::{Job, Names, is_c, native, replay, unknown};
+use super::agreement::{self, Agreement};
+use super::{Job, Names, Run, is_c, native, replay, unknown};
 use crate::input::{read, unsupported};
 use crate::status::Failure;
 use graph::{Function, Side};
@@ -157,20 +158,33 @@ impl Job {
             Err(outcome) => return Ok(*outcome),
         };
         let mut outcome = check_object_code(&loaded.interface, loaded.subjects(), self.options);
+        let object = |path: &PathBuf| (!is_c(path)).then(|| path.clone());
+        let side = |path: &PathBuf, name| native::Side {
+            source: &loaded.source,
+            program: &loaded.interface,
+            name,
+            object: object(path),
+        };
+        let [first, second] = [&names.original, &names.candidate];
+        let sides = [side(&self.original, first), side(&self.candidate, second)];
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run => {
-                let object = |path: &PathBuf| (!is_c(path)).then(|| path.clone());
-                let side = |path: &PathBuf, name| native::Side {
-                    source: &loaded.source,
-                    program: &loaded.interface,
-                    name,
-                    object: object(path),
-                };
-                let [first, second] = [&names.original, &names.candidate];
-                let sides = [side(&self.original, first), side(&self.candidate, second)];
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
                 let verdict = replay::replay(&sides, witness);
                 Ok(super::replayed(outcome, verdict))
+            }
+            KernelVerdict::Equivalent(_) => {
+                let agreement = match self.run {
+                    Run::Always => agreement::check(&sides, self.options),
+                    Run::Never => Agreement::NoCompiler,
+                };
+                match agreement {
+                    Agreement::Agree => {}
+                    Agreement::Disagree(what) => return Ok(unknown(Reason::new(ReasonKind::Internal, what))),
+                    // Code that cannot be linked alone was still executed, instruction by instruction.
+                    _ => outcome.assumptions.push(graph::Assumption::NotRun),
+                }
+                Ok(outcome)
             }
             _ => Ok(outcome),
         }

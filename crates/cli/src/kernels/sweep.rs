@@ -49,7 +49,7 @@ impl Job {
             let mut values = self.parameters.clone();
             values.push((sweep.parameter.clone(), value));
             let before = Instant::now();
-            let outcome = self.outcome(names, &values)?;
+            let outcome = self.outcome(names, &values, self.run)?;
             rows.push(SweepRow { parameter: sweep.parameter.clone(), value, outcome, time: before.elapsed() });
         }
         let rank = |verdict: &KernelVerdict| match verdict {
@@ -61,7 +61,7 @@ impl Job {
         // The proof of one size stands for the row it came from; the table says what was proved at the others.
         let mut values = self.parameters.clone();
         values.push((sweep.parameter.clone(), rows[worst].value));
-        let mut function = self.compare(names, &values)?;
+        let mut function = self.compare(names, &values, self.run)?;
         if rows.iter().all(|row| matches!(row.outcome.verdict, KernelVerdict::Equivalent(_))) {
             let assumptions = &mut function.outcome.assumptions;
             assumptions.retain(|a| !matches!(a, Assumption::Parameter { name, .. } if *name == sweep.parameter));

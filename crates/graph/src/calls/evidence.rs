@@ -106,6 +106,13 @@ impl Evidence {
         let mut marks = self.entries.get(id.index()).copied().flatten().unwrap_or([Mark::ENTRY; Register::COUNT]);
         let mut ignored = Evidence { entries: Vec::new(), arrivals: BTreeSet::new() };
         ignored.point(arena, function, id, &mut marks);
+        // A register that is called through is compared as the address called.
+        if let Next::Call(call) = &function.point(id).next
+            && let Callee::Pointer(target) = &call.callee
+            && let Some(register) = arena.as_var(*target).and_then(Register::of_var)
+        {
+            marks[register.index()] = marks[register.index()].read(Mark::USED);
+        }
         marks
     }
 

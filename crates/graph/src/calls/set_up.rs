@@ -142,10 +142,13 @@ impl<'a> Context<'a> {
         let Place::Register(register) = value.place else { return *value };
         let held = state.get(register);
         let declared = value.as_passed().bytes;
+        // A structure's last bytes may be followed by anything.
+        if declared != 4 {
+            return *value;
+        }
         let defined = self.defined_bytes(held).max(declared);
         // Scalar arithmetic leaves what was above its operands: nothing to go by above eight bytes of a vector register.
-        let limit = if matches!(register, Register::General(_)) { 8 } else { 8.max(declared) };
-        let defined = defined.min(limit);
+        let defined = defined.min(8);
         if defined == declared {
             return *value;
         }

@@ -52,8 +52,13 @@ impl Slots {
                         place
                     })
                     .collect();
-                for ((_, op), place) in point.ops.iter().zip(places).rev() {
+                for ((instruction, op), place) in point.ops.iter().zip(places).rev() {
                     let Some(place) = place else { continue };
+                    // `pop` may only give words back.
+                    let moves = |(at, op): &(u64, Op)| at == instruction && sets_rsp(op);
+                    if matches!(op, Op::Load { .. }) && point.ops.iter().any(moves) {
+                        continue;
+                    }
                     match op {
                         Op::Store { value, .. } => {
                             let bytes = i64::from(arena.width(*value) / 8);
@@ -82,6 +87,10 @@ fn reads_behind(function: &Function, i: usize, before: &[BTreeSet<i64>]) -> BTre
         Next::Call(call) => call.returns.iter().flat_map(at).collect(),
         Next::Return | Next::Fault(_) => BTreeSet::new(),
     }
+}
+
+fn sets_rsp(op: &Op) -> bool {
+    matches!(op, Op::Set { var, .. } if Register::of_var(*var) == Some(Register::RSP))
 }
 
 fn depths(arena: &Arena, function: &Function) -> Vec<Option<Depths>> {

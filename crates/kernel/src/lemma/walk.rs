@@ -350,7 +350,8 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         }
         let numbers: FxHashSet<u32> = at.facts.iter().map(|f| f.number).collect();
         let known_here = entered.point.facts.iter().all(|f| numbers.contains(&f.number));
-        if !here.blank && !(known_here && self.checker.ask(at, known, entered.base).is_ok()) {
+        let holds = here.blank || known_here && self.checker.ask(at, known, entered.base).is_ok();
+        if !holds {
             here.blank = true;
         }
         self.again |= before != (here.forgotten.len(), here.world, here.locals.len(), here.blank);

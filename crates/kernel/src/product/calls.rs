@@ -166,12 +166,33 @@ impl<'a> Checker<'_, 'a> {
                 return Err(self.refuse(Obligation::InFrame(side), calls, Failure::NotShown));
             }
         }
+        if tail[1] && shape.variadic {
+            self.check_passed_on(at, &shape, calls)?;
+        }
         if tail[1] {
             self.check_unwound(at, known, calls)?;
         } else if !aligned(depths[1]) && (tail[0] || aligned(depths[0])) {
             return Err(self.refuse(Obligation::StackAligned, calls, Failure::NotShown));
         }
         Ok((shape, hint))
+    }
+
+    /// A callee that was jumped to finds the function's own stack arguments. Where nobody declares how many it takes, the
+    /// candidate may have changed only those that are compared.
+    fn check_passed_on(&mut self, at: &Point, shape: &Shape, calls: [PointId; 2]) -> Result<(), Rejection> {
+        let compared = |at: i64| {
+            let holds = |a: &Value| match a.place {
+                Place::Stack(offset) => (0..i64::from(a.bytes)).contains(&(at - 8 - i64::from(offset))),
+                Place::Register(_) => false,
+            };
+            shape.arguments.iter().any(holds)
+        };
+        let cells: Vec<(i64, TermId)> = at.states[1].frame.cells().filter(|(offset, _)| *offset >= 8).collect();
+        let bytes = |value: TermId| i64::from(self.context.arena.width(value) / 8);
+        if cells.iter().any(|(start, value)| !(*start..start + bytes(*value)).all(compared)) {
+            return Err(self.refuse(Obligation::PassedOn, calls, Failure::NotShown));
+        }
+        Ok(())
     }
 
     /// The arguments of both sides. A frame address without a local object names both places, so that the search can

@@ -107,6 +107,8 @@ pub enum Obligation {
     VectorCount,
     /// Escaped objects of a side are in its frame at a call.
     InFrame(Side),
+    /// The candidate leaves alone the stack arguments that it passes on.
+    PassedOn,
     /// The stack is aligned at a call.
     StackAligned,
     /// Code follows a call that returns.
@@ -226,6 +228,7 @@ impl fmt::Display for Obligation {
             Obligation::InFrame(side) => {
                 write!(f, "a local object of the {} is no longer in its frame at a call", side.name())
             }
+            Obligation::PassedOn => write!(f, "the stack arguments that are passed on"),
             Obligation::StackAligned => f.write_str("the candidate's stack is misaligned at a call"),
             Obligation::CodeAfterCall => f.write_str("the candidate's code ends after a call that returns"),
             Obligation::Result => f.write_str("the result"),

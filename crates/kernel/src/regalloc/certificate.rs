@@ -150,9 +150,10 @@ fn write(expression: &Expression, names: &Names) -> Value {
     }
 }
 
-const COMMUTES: [(Commute, &str); 4] = [
+const COMMUTES: [(Commute, &str); 5] = [
     (Commute::Never, "never"),
     (Commute::Unknown, "unknown"),
+    (Commute::Rewritten, "rewritten"),
     (Commute::FirstTwo, "first-two"),
     (Commute::FloatingPoint, "floating-point"),
 ];

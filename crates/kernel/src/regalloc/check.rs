@@ -380,18 +380,21 @@ impl Checker<'_> {
         self.product.points.iter().any(|point| point.order.is_some())
     }
 
-    /// What may fault in the candidate is computed by the original too, between the same events.
+    /// What may fault in the candidate is computed by the original too, between the same events; and a division of the
+    /// original is not left out.
     fn covers_faults(&mut self, index: usize) -> bool {
         let point = &self.product.points[index];
         let (ours, theirs) = (point.original.faultable.clone(), point.candidate.faultable.clone());
-        let mut next = 0;
         let may_reorder = self.product.original.may_reorder;
+        let mut next = 0;
+        let mut done = vec![false; ours.len()];
         for fault in theirs {
             let mut found = false;
             for k in 0..ours.len() {
                 let at = (next + k) % ours.len();
                 if ours[at].is_when(&fault, may_reorder) && self.same(index, ours[at].value, fault.value) {
                     next = at + 1;
+                    done[at] = true;
                     found = true;
                     break;
                 }
@@ -400,7 +403,14 @@ impl Checker<'_> {
                 return false;
             }
         }
-        true
+        // Two of the original that compute the same are done by one of the candidate.
+        (0..ours.len()).all(|i| {
+            let fault = &ours[i];
+            !fault.required
+                || done[i]
+                || (0..ours.len())
+                    .any(|j| done[j] && ours[j].value == fault.value && ours[j].is_when(fault, may_reorder))
+        })
     }
 }
 

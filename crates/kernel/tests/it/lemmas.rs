@@ -3,7 +3,7 @@
 use graph::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use graph::{Contracts, Function, Register, Side, ValueRange};
 use kernel::lemma::{OriginalFile, prove};
-use lift_elf::Image;
+use pair::File;
 use solver::{Solver, SolverOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -31,8 +31,11 @@ fn blank() -> LocalContract {
     }
 }
 
+/// A name, and what is proposed about that function.
+type Proposal<'a> = (&'a str, &'a dyn Fn(&mut LocalContract));
+
 /// What is left of proposals about the functions of a C file, compiled with -O0.
-fn proved(c: &str, complete: bool, proposals: &[(&str, &dyn Fn(&mut LocalContract))]) -> Contracts {
+fn proved(c: &str, complete: bool, proposals: &[Proposal]) -> Contracts {
     let mut contracts = Contracts::new();
     for (name, propose) in proposals {
         let mut contract = contracts.get(*name).cloned().unwrap_or_else(blank);
@@ -46,11 +49,10 @@ fn left_of(c: &str, complete: bool, contracts: Contracts) -> Contracts {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let object = folder.path().join("original.o");
     Compiler::all()[0].compile(c, &["-O0"], &object).unwrap_or_else(|e| panic!("{e}"));
-    let image = Image::read(&object).expect("an object file");
-    let mut arena = Arena::new();
-    Register::declare(&mut arena);
-    let lift = |i: usize, arena: &mut Arena| image.lift(i, Side::Original, arena).expect("a function");
-    let mut functions: Vec<Function> = (0..image.functions().len()).map(|i| lift(i, &mut arena)).collect();
+    let file = File::read(&object).expect("an object file");
+    let mut arena = pair::new_arena();
+    let lift = |i: usize, arena: &mut Arena| file.lift(i, Side::Original, arena).expect("a function");
+    let mut functions: Vec<Function> = (0..file.names().len()).map(|i| lift(i, &mut arena)).collect();
     let replaceable = BTreeSet::new();
     let file = OriginalFile { arena: &mut arena, functions: &mut functions, complete, replaceable: &replaceable };
     let mut solver = Solver::new(SolverOptions::default());
@@ -143,7 +145,9 @@ fn new_objects_come_from_allocating_functions() {
 fn what_is_passed_is_shown_at_every_call_site() {
     let only =
         |value| move |c: &mut LocalContract| drop(c.arguments.insert(RDI, BTreeSet::from([Fixed::Number(value)])));
-    let small = |c: &mut LocalContract| drop(c.ranges.insert(RDI, ValueRange { width: 32, low: 0, span: 9 }));
+    let small = |c: &mut LocalContract| {
+        c.ranges.insert(RDI, ValueRange { width: 32, low: 0, span: 9 });
+    };
     let h = "static int h(int x){ return x; } ";
     let passed = |c: &str, complete| {
         let left = proved(&format!("{h}{c}"), complete, &[("h", &only(1)), ("h", &small)]);

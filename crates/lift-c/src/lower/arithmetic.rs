@@ -35,6 +35,21 @@ fn comparison(binary: Binary) -> Option<(Cmp, bool)> {
     })
 }
 
+/// The object that a pointer points into, if that is plain to see.
+fn root(pointer: &Int) -> Option<u32> {
+    match pointer {
+        Int::Address(place) => match &**place {
+            updates::Place::Cell(object) => Some(*object),
+            updates::Place::Element(element) => match &element.base {
+                updates::Base::Object(object) => Some(*object),
+                updates::Base::Pointer(inner) => root(inner),
+            },
+        },
+        Int::Offset(parts, _) => root(&parts.0),
+        _ => None,
+    }
+}
+
 fn type_of(value: &Val) -> Option<Scalar> {
     match value {
         Val::Int(_, ty) | Val::Data(_, ty) => Some(*ty),
@@ -115,6 +130,15 @@ impl<'a> Lowerer<'a> {
             let (Some(a), Some(b)) = (number(a), number(b)) else {
                 return Err(self.unsupported("a comparison of a pointer with a number"));
             };
+            // Where different objects lie is not known, so the distance must be one inside an object; null is no place.
+            let null = |value: &Int| matches!(value, Int::Const(0));
+            if let (Cmp::Eq | Cmp::Ne, Some(first), Some(second)) = (cmp, root(&a), root(&b))
+                && first != second
+            {
+                return Err(self.unsupported("a comparison of pointers to different objects"));
+            }
+            let (a, b) =
+                if null(&a) || null(&b) { (a, b) } else { (Int::Distance(Box::new((a, b)), 1), Int::Const(0)) };
             return Ok(Val::Int(Int::Compare(cmp, Scalar::I64, Box::new((a, b))), Scalar::I32));
         }
         let (Some(left), Some(right)) = (type_of(&a), type_of(&b)) else {

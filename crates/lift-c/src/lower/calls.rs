@@ -51,7 +51,7 @@ const MATHEMATICAL: [(&str, usize); 36] = [
 ];
 
 /// Functions that a kernel may call for no effect on its result.
-const IGNORED: [&str; 3] = ["free", "polybench_free_data", "__builtin_assume"];
+const IGNORED: [&str; 2] = ["free", "polybench_free_data"];
 
 /// The statements of an inlined call, and where its result is.
 type Inlined = (Vec<Stmt>, Option<(Binding, Key)>);

@@ -578,8 +578,8 @@ mod tests {
             mixed(rdi:8 rsi:3 stack+0:5 rdx:8) -> (rax:4 xmm0:8)
             truth(rdi:4) -> (rax:1b)
             narrow() -> (rax:1)
-            wide(rdi:8 rsi:8 rdx:8 rcx:8 r8:8 stack+0:16) -> (rax:8 rdx:8)
-            extended(stack+0:10) -> () unsupported: a `long double` result
+            wide(rdi:8 rsi:8 rdx:8 rcx:8 r8:8 stack+0:8 stack+8:8) -> (rax:8 rdx:8)
+            extended(stack+0:8 stack+8:2) -> () unsupported: a result in the x87 stack
             printer(rdi:8) -> (rax:4) variadic
             old(rdi:4 rsi:4) -> (rax:4)
             rotate(xmm0:8 xmm1:8) -> (xmm0:8 xmm1:8)

@@ -239,7 +239,7 @@ impl Lifter<'_> {
                 let name = self.names.intern(&format!("aligned to {bits}"));
                 let mut args = vec![Arg::Lane(address)];
                 args.extend(segment.map(Arg::Lane));
-                self.apply(name, &args, &[], Commute::Never, Effect::Faults, None);
+                self.apply(name, &args, &[], Commute::Never, Effect::Aligned, None);
             }
         }
     }

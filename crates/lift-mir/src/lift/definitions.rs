@@ -43,6 +43,9 @@ impl Lifter<'_> {
         }
         if lane.bits == 32 && lane.low == 0 && width == 64 {
             self.push(Step::Move { to: Lane::new(lane.location, 32, 32), from: Arg::Constant(0, 32) });
+        } else if lane.bits >= 128 && lane.low == 0 && self.row.clears {
+            let rest = Lane::new(lane.location, lane.bits, width - lane.bits);
+            self.push(Step::Move { to: rest, from: Arg::Constant(0, rest.bits) });
         } else if lane.bits >= 128 || registers::is_vector(lane.location) {
             self.push(Step::Forget(Lane::new(lane.location, lane.bits, width - lane.bits)));
         }

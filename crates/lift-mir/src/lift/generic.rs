@@ -1,5 +1,6 @@
 //! Everything else: an uninterpreted function of all that the instruction reads.
 
+use super::normal::Normal;
 use super::*;
 
 impl Lifter<'_> {
@@ -8,6 +9,7 @@ impl Lifter<'_> {
         let row = Rc::clone(&self.row);
         let at = row.memory_at().filter(|at| operands.used.len() >= at + 5);
         let mut name = known.symbol;
+        let mut normal = known.normal;
         let mut meaning = meaning.clone();
         let mut args: Vec<Arg> = Vec::with_capacity(operands.used.len() + 2);
         let mut slot = None;
@@ -24,7 +26,7 @@ impl Lifter<'_> {
             let unfolded = load.cloned().and_then(|form| Some((form, self.memory_source(line, operands, at)?)));
             match unfolded {
                 Some((form, value)) => {
-                    (name, meaning) = (form.symbol, form.meaning);
+                    (name, meaning, normal) = (form.symbol, form.meaning, form.normal);
                     args.push(value);
                 }
                 None => match self.address(&operands.used[at..], 64) {
@@ -67,6 +69,13 @@ impl Lifter<'_> {
         if let (Some(bits), [_, index]) = (offset, &mut args[..]) {
             *index = cut(*index, bits);
         }
+        let mut factors = false;
+        if let (Some((common, order)), Meaning::Pure { .. }) = (normal, &meaning)
+            && self.normalise(order, &mut args)
+        {
+            name = common;
+            factors = matches!(order, Normal::Fused(_));
+        }
         for (lane, flags) in &operands.implicit_uses {
             args.push(if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) });
         }
@@ -81,11 +90,13 @@ impl Lifter<'_> {
         let symmetric = matches!(operands.used.last(), Some(Operand::Immediate(0 | 3 | 4 | 7)));
         let compares = line.opcode.trim_start_matches('V').starts_with("CMP") && meaning != Meaning::Event;
         let (effect, commute) = match meaning {
+            Meaning::Pure { .. } if factors => (Effect::Pure, Commute::FloatingPoint),
             Meaning::Pure { .. } if compares && symmetric => (Effect::Pure, Commute::FirstTwo),
             Meaning::Pure { faults, commutes } => (
                 if faults { Effect::Faults } else { Effect::Pure },
                 match commutes {
                     Order::Fixed => Commute::Unknown,
+                    Order::Rewritten => Commute::Rewritten,
                     Order::Free => Commute::FirstTwo,
                     Order::FreeButNan => Commute::FloatingPoint,
                 },

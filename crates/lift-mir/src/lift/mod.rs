@@ -5,6 +5,7 @@
 //! vector register loses what is above it, two definitions of one register leave nothing known.
 
 mod sort;
+mod normal;
 mod constraints;
 mod address;
 mod definitions;
@@ -33,6 +34,8 @@ pub struct Known {
     flags: Symbol,
     /// The opcode on registers, if this one reads or writes memory.
     register: Option<RegisterForm>,
+    /// The common name of opcodes that only order their operands differently.
+    normal: Option<(Symbol, normal::Normal)>,
     /// What LLVM says of it; `None` if it has no such opcode.
     row: Option<Rc<Row>>,
 }
@@ -43,6 +46,7 @@ struct RegisterForm {
     symbol: Symbol,
     meaning: Meaning,
     fold: Fold,
+    normal: Option<(Symbol, normal::Normal)>,
 }
 
 /// What is known of opcodes, looked up once each.
@@ -73,15 +77,22 @@ impl Opcodes {
         let register = row.as_ref().and_then(|row| {
             let named = register_form(opcode);
             let preferred = row.forms.iter().find(|(form, _)| named.as_deref() == Some(*form));
-            let (form, fold) = *preferred.or(row.forms.first())?;
+            let (form, fold) = match *preferred.or(row.forms.first()).unwrap_or(&("", Fold::Load)) {
+                // LLVM folds these by hand, because the immediate changes.
+                ("", _) => (named.as_deref().filter(|form| form.contains("INSERTPS"))?, Fold::Load),
+                known => known,
+            };
             let meaning = described(form, &table::row(form)?);
-            Some(RegisterForm { symbol: names.intern(form), meaning, fold })
+            let normal = normal::normal(form).map(|(name, order)| (names.intern(&name), order));
+            Some(RegisterForm { symbol: names.intern(form), meaning, fold, normal })
         });
+        let normal = normal::normal(opcode).map(|(name, order)| (names.intern(&name), order));
         let known = Rc::new(Known {
             symbol: names.intern(opcode),
             value: names.intern(&stem),
             flags: names.intern(&format!("{stem} flags")),
             register,
+            normal,
             row: row.map(Rc::new),
             meaning,
         });
@@ -97,8 +108,13 @@ fn described(opcode: &str, row: &Row) -> Meaning {
             Meaning::Event
         }
         Meaning::Pure { faults, .. } if !row.commutes && !row.loads => Meaning::Pure { faults, commutes: Order::Fixed },
-        Meaning::Event if row.computes_only() && row.operands.first().is_some_and(|spec| spec.defined) => {
-            Meaning::Pure { faults: false, commutes: Order::Fixed }
+        // What has no operands at all may look at hidden state.
+        Meaning::Event
+            if row.computes_only()
+                && row.operands.first().is_some_and(|spec| spec.defined)
+                && row.operands.iter().any(|spec| !spec.defined) =>
+        {
+            Meaning::Pure { faults: false, commutes: if row.commutes { Order::Rewritten } else { Order::Fixed } }
         }
         other => other,
     }
@@ -303,7 +319,9 @@ impl<'a> Lifter<'a> {
         match &known.meaning {
             Meaning::Nothing => {
                 if line.opcode == "EH_LABEL" {
+                    // The table of exceptions knows calls and landing pads by their labels.
                     self.current.guarded = !self.current.guarded;
+                    self.generic(known, line, operands, &Meaning::Event);
                 }
             }
             Meaning::Kill => self.kill(operands),

@@ -41,7 +41,7 @@ impl Lifter<'_> {
                     }
                 }
                 Operand::Mask(..) if sorted.mask.is_some() => self.gap("two register masks"),
-                Operand::Mask(mask, text) => sorted.mask = Some((mask, text)),
+                Operand::Mask(mask, text) => sorted.mask = Some((self.named_mask(mask, text), text)),
                 other => {
                     sorted.used.push(other);
                     explicit.push(other);
@@ -58,6 +58,24 @@ impl Lifter<'_> {
         self.implicit(&mut sorted, &row, uses, definitions);
         self.constrain(line, &row, &explicit, &mut sorted);
         sorted
+    }
+
+    /// A mask without a name says what it preserves.
+    fn named_mask(&mut self, mask: Mask, text: Symbol) -> Mask {
+        if mask != Mask::Unknown {
+            return mask;
+        }
+        let index = u16::try_from(self.function.masks.len());
+        match (registers::custom_mask(self.names.text(text)), index) {
+            (Some(units), Ok(index)) => {
+                self.function.masks.push(units);
+                Mask::Own(index)
+            }
+            _ => {
+                self.gap(format!("the register mask `{}` is not known", self.names.text(text)));
+                Mask::Unknown
+            }
+        }
     }
 
     fn implicit(&mut self, sorted: &mut Operands, row: &Row, uses: Implicit, definitions: Implicit) {

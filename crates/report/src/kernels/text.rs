@@ -31,7 +31,22 @@ pub(super) fn render(report: &KernelReport, colour: Colour) -> String {
         summary.unknown,
         report.time.as_secs_f64()
     ));
+    // A proof is about its sizes only; that must not be overlooked.
+    for function in report.functions.iter().filter(|f| f.sweep.is_empty()) {
+        let sizes: Vec<String> = function.outcome.assumptions.iter().filter_map(size).collect();
+        if matches!(function.outcome.verdict, KernelVerdict::Equivalent(_)) && !sizes.is_empty() {
+            out.push_str(&format!(
+                "{} was proved at {} only; --sweep checks more sizes\n",
+                title(function),
+                sizes.join(", ")
+            ));
+        }
+    }
     out
+}
+
+fn size(assumption: &graph::Assumption) -> Option<String> {
+    matches!(assumption, graph::Assumption::Parameter { .. }).then(|| assumption.entity().into_owned())
 }
 
 fn title(function: &KernelFunction) -> String {

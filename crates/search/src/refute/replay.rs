@@ -229,6 +229,7 @@ mod tests {
             points,
             objects: BTreeMap::new(),
             signature: Some(Signature { arguments: vec![value(7)], results: vec![value(0)], ..Signature::default() }),
+            adopted: Default::default(),
             parameters: Vec::new(),
             callees: BTreeMap::new(),
             truths: Default::default(),

@@ -1,0 +1,2 @@
+// equivalent
+void k(int a[8]) { a[0] = 1; }

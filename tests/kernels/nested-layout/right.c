@@ -1,0 +1,2 @@
+// equivalent
+struct in { char c; double x; }; struct out { char d; struct in v[2]; short s; }; void k(struct out p[2]) { p->v[1].x = p[1].s + p[1].v[0].x; }

@@ -1,0 +1,1 @@
+void k(double A[8], double B[8]) { for (int i = 0; i < 8; i++) { double t; t = A[i]; B[i] = t; } }

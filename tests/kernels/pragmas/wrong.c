@@ -1,0 +1,3 @@
+// unknown unsupported
+#pragma STDC FP_CONTRACT ON
+void k(double a[4]) { a[0] = a[1] * a[2] + a[3]; }

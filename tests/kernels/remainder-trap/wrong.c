@@ -1,0 +1,2 @@
+// unknown no-invariant
+void k(int a[8]) { a[0] = a[1] / a[2]; int t = a[3] % a[2]; }

@@ -1,0 +1,2 @@
+// unknown unsupported
+int g = 2; void k(int a[2]) { a[0] = g; g = a[1]; }

@@ -1,0 +1,2 @@
+// equivalent
+void k(int a[4]) { a[0] = 3; }
