@@ -529,6 +529,16 @@ impl<'a> Context<'a> {
         address
     }
 
+    /// Is it an address in a section to which an index is added?
+    pub(crate) fn is_indexed_section(&self, address: TermId) -> bool {
+        let linear = Linear::of(self.arena, address);
+        let section = |term: TermId| {
+            let object = self.arena.as_var(term).and_then(|var| self.object(var));
+            object.is_some_and(|object| object.kind == ObjectKind::Section)
+        };
+        linear.terms.len() > 1 && linear.terms.iter().any(|(term, _)| section(*term))
+    }
+
     /// Is `at + rest` certainly inside a member of its section?
     fn stays_inside(
         &self,

@@ -583,6 +583,13 @@ impl Executor<'_, '_> {
         if rest.is_empty() { self.context.border_inside(self.side, offset, bytes) } else { None }
     }
 
+    /// What is known under the condition of an access with an index, whose range matters.
+    fn known_under(&mut self, guard: TermId) -> Known {
+        let mut known = self.here.as_ref().unwrap_or(self.known).clone();
+        known.learn(self.context.arena, guard);
+        known
+    }
+
     /// Where an access goes; world accesses are logged.
     fn locate(
         &mut self,
@@ -602,7 +609,9 @@ impl Executor<'_, '_> {
                 return Err(unsupported(self.side, place, "access far outside the frame"));
             }
             let index = rest.first().map(|(index, _)| *index);
-            let known = self.here.as_ref().unwrap_or(self.known);
+            let ranged = !rest.is_empty() && self.side == Side::Original;
+            let under = ranged.then(|| self.known_under(guard));
+            let known = under.as_ref().or(self.here.as_ref()).unwrap_or(self.known);
             let (local, span) = self.context.claimed_object(self.side, place, known, (offset, &rest), Some(bytes))?;
             let unbound = Stuck::Unbound { side: self.side, address: place, offset, escapes: false, index, span };
             if care.is_some() && local.is_none() {
@@ -669,7 +678,9 @@ impl Executor<'_, '_> {
         if self.context.depends_on_frame(address) {
             return Err(unsupported(self.side, place, "access through a computed frame address"));
         }
-        let known = self.here.as_ref().unwrap_or(self.known);
+        let indexed = self.side == Side::Original && self.context.is_indexed_section(address);
+        let under = indexed.then(|| self.known_under(guard));
+        let known = under.as_ref().or(self.here.as_ref()).unwrap_or(self.known);
         let address = self.context.member_address(address, Some(bytes), known);
         let address = self.as_noted(address);
         match self.side {

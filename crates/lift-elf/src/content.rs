@@ -206,7 +206,7 @@ impl Image {
                 self.all_bytes_of(section, start, size)?
             }
             Base::Whole(whole) => {
-                let content = self.shrunken_start(whole)?;
+                let content = self.whole_start(whole)?;
                 if content.pointers.is_empty() {
                     return self.plain_identity(content.bytes.len() as u64, Some(&content.bytes), budget);
                 }

@@ -1,7 +1,8 @@
 //! Which functions a file has: their places, unique names, aliases and outlined pieces.
 //!
 //! A function is a symbol of function type, or a global label in code (assembly files often give no type). Symbols
-//! at one place are one function with aliases, but for weak ones beside others: these are replaceable. A compiler's outlined pieces (`f.cold`, `f.part.0`) are functions
+//! at one place are one function with aliases, but for weak ones beside others: these are replaceable. Where the only visible
+//! name is weak, the function is listed by it, and calls by a local name go by that. A compiler's outlined pieces (`f.cold`, `f.part.0`) are functions
 //! of this list too, but name their parent; jumps between parent and piece are edges of one graph.
 
 use crate::container::{Binding, Place, Section, Symbol};
@@ -85,10 +86,10 @@ pub(crate) fn functions(sections: &[Section], symbols: &[Symbol], names: &[Strin
             starts.push((place, index as u32));
         }
     }
-    // The best name of a place first: one that no other file's definition can take, then typed, then visible, then by name.
+    // The best name of a place first: typed, then strong before weak before local, then by name.
     let rank = |index: u32| {
         let symbol = &symbols[index as usize];
-        (symbol.binding == Binding::Weak, symbol.is_label(), symbol.binding, &symbol.name)
+        (symbol.is_label(), symbol.binding, &symbol.name)
     };
     starts.sort_by(|a, b| (a.0, rank(a.1)).cmp(&(b.0, rank(b.1))));
     let mut out: Vec<FunctionEntry> = Vec::new();

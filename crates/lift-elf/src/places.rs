@@ -2,7 +2,7 @@
 
 use crate::Image;
 use crate::code::Target;
-use crate::container::Place;
+use crate::container::{Binding, Place};
 use crate::layout::{Base, Location};
 use graph::SourceLine;
 
@@ -50,7 +50,13 @@ impl Image {
             Some(Base::Symbol(symbol)) if self.symbols[symbol as usize].place() == Some(function.place) => Some(symbol),
             _ => None,
         };
-        Target { name: function.name.clone(), symbol }
+        // What may be replaced is not what is called by a name of this file's own.
+        let own = symbol.map(|symbol| &self.symbols[symbol as usize]).filter(|info| info.binding != Binding::Weak);
+        let name = match (function.weak, own, symbol) {
+            (true, Some(_), Some(symbol)) => self.names[symbol as usize].clone(),
+            _ => function.name.clone(),
+        };
+        Target { name, symbol }
     }
 
     /// A symbol of another file as the target of a call.

@@ -18,6 +18,9 @@ use graph::{Op, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Sort, TermId, VarId};
 
+/// Bytes of the largest split variable whose start is compared.
+const MAX_WHOLE: usize = 1 << 16;
+
 /// A variable in several parts, as debug information describes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Parts {
@@ -125,8 +128,30 @@ impl Image {
         }
     }
 
+    /// What a variable that is there in parts, or in one byte, stands for at the start. Parts that are not there any more count
+    /// as zeros.
+    pub(crate) fn whole_start(&self, whole: u32) -> Option<Constant> {
+        let splits = self.splits();
+        if splits.meanings.contains_key(&whole) {
+            return self.shrunken_start(whole);
+        }
+        let size = usize::try_from(splits.wholes.get(whole as usize)?.1).ok().filter(|size| *size <= MAX_WHOLE)?;
+        let mut start = Constant { bytes: vec![0; size], pointers: Vec::new() };
+        let mut parts: Vec<(u32, u64)> =
+            splits.parts.iter().filter(|(_, (of, _))| *of == whole).map(|(symbol, (_, at))| (*symbol, *at)).collect();
+        parts.sort_by_key(|(_, at)| *at);
+        for (symbol, at) in parts {
+            let (section, offset, size, _) = self.extent_of(Base::Symbol(symbol))?;
+            let part = self.bytes_of(section, offset, size)?;
+            let end = at.checked_add(size)?;
+            start.bytes.get_mut(at as usize..end as usize)?.copy_from_slice(&part.bytes);
+            start.pointers.extend(part.pointers.into_iter().map(|(inside, target)| (at + inside, target)));
+        }
+        Some(start)
+    }
+
     /// What a variable in one byte stands for at the start.
-    pub(crate) fn shrunken_start(&self, whole: u32) -> Option<Constant> {
+    fn shrunken_start(&self, whole: u32) -> Option<Constant> {
         let splits = self.splits();
         let meanings = splits.meanings.get(&whole)?;
         let size = splits.wholes[whole as usize].1 as usize;
