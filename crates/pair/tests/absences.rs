@@ -48,7 +48,9 @@ fn only_the_door_makes_pairs() {
     let found = lines_with(&["Pair::new("], &["crates/pair/src/files.rs", "crates/attack/src/"]);
     assert!(found.is_empty(), "{found:#?}");
     let changes = [".contracts = ", "original.undefined = ", "ours.undefined = ", ".adopt_declarations("];
-    let found = lines_with(&changes, &["crates/kernel/src/pair.rs"]);
+    // The kernel proves lemmas under what it has proved so far.
+    let allowed = ["crates/kernel/src/pair.rs", "crates/kernel/src/lemma.rs", "crates/pair/src/files.rs"];
+    let found = lines_with(&changes, &allowed);
     assert!(found.is_empty(), "{found:#?}");
 }
 
