@@ -50,7 +50,8 @@ impl Request {
     pub fn bounded() -> Request {
         Request {
             options: Options { batches: Some(2 * attack::AREAS.len() as u64), ..Options::default() },
-            lockstep: None,
+            // The tests have built it; without, a release build is made.
+            lockstep: Some(root().join("target/debug/lockstep")).filter(|path| path.is_file()),
             mutate: None,
             show: None,
         }
