@@ -101,6 +101,8 @@ pub enum Assumption {
     PrivateHeap,
     /// What a `restrict` parameter promises.
     Restrict(String),
+    /// Both versions were compiled from this file, whose text is the same, and from it come the same declarations.
+    SameSource(String),
     /// Nobody else touches memory between events.
     Sequential,
     /// A callee reads and returns what the shape of its calls says.
@@ -185,6 +187,7 @@ impl Assumption {
             | Nonvolatile(_)
             | NotRun
             | Parameter { .. }
+            | SameSource(_)
             | Sequential
             | Signature(_) => false,
         }
@@ -231,6 +234,7 @@ impl Assumption {
             Pointer(_) => "pointer",
             PrivateHeap => "private-heap",
             Restrict(_) => "restrict",
+            SameSource(_) => "same-source",
             Sequential => "sequential",
             Signature(_) => "signature",
             StoredValues(_) => "stored-values",
@@ -259,6 +263,7 @@ impl Assumption {
             | Nonvolatile(entity)
             | Pointer(entity)
             | Restrict(entity)
+            | SameSource(entity)
             | Signature(entity)
             | StoredValues(entity)
             | UnaliasedStatic(entity) => Cow::Borrowed(entity),

@@ -154,12 +154,10 @@ impl<'a> Context<'a> {
         address.strip_prefix('&').filter(|name| passed && !name.starts_with('"')).map(str::to_string)
     }
 
-    /// How a function is declared, and by whom. The candidate's debug information repeats the source's declarations; its code
-    /// is never asked.
+    /// How a function is declared, and by whom. Code is never asked.
     fn signature(&self, name: &str) -> Option<(Signature, Source)> {
         let [original, candidate] = self.functions;
-        let own = original.callees.get(name).filter(|_| !original.adopted.contains(name));
-        let debug = match own {
+        let debug = match original.own_declaration(name) {
             Some(own) => Some((own, Source::Original)),
             None => {
                 let source = if self.contract(name).is_some() { Source::Library } else { Source::Other };
@@ -235,6 +233,11 @@ impl<'a> Context<'a> {
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
         let typed = || typed().filter(|s| s.unsupported.is_none()).map(|s| (s, Source::Other));
         let declared = name.and_then(|n| self.signature(n)).or_else(typed);
+        if name.is_some_and(|n| self.functions[0].adopted.contains(n))
+            && let Some(file) = self.functions[0].same_source.clone()
+        {
+            self.assume(Assumption::SameSource(file));
+        }
         let mut shape = Shape {
             allocates,
             moved,

@@ -35,6 +35,8 @@ impl Image {
             parameters: known.map_or_else(Vec::new, |d| d.parameters.clone()),
             callees,
             adopted: Default::default(),
+            source: described.and_then(|d| self.debug.sources.get(&d.unit)).cloned(),
+            same_source: None,
             defined,
             locals,
             lines: self.lines(code),

@@ -309,6 +309,8 @@ mod tests {
             objects: BTreeMap::from([(var, object)]),
             signature: Some(signature(vec![value(7, 8)], vec![value(0, 4)])),
             adopted: Default::default(),
+            source: None,
+            same_source: None,
             parameters: vec![Parameter {
                 element: 1,
                 name: "p".to_string(),

@@ -240,7 +240,7 @@ pub(crate) fn foreign_convention(arena: &Arena, function: &Function, evidence: &
             return Some((point.last_address(), format!("{} set up for a call (a static chain)", chain.name())));
         }
         let Callee::Named(name) = &call.callee else { continue };
-        let own = function.callees.get(name).filter(|s| s.unsupported.is_none() && !function.adopted.contains(name));
+        let own = function.own_declaration(name).filter(|s| s.unsupported.is_none());
         let Some(declared) = own.filter(|s| !s.variadic) else { continue };
         if let Some(register) = beyond(declared, &marks) {
             let what = format!("call of {name}: it is given {}, which its declaration does not name", register.name());

@@ -6,6 +6,7 @@
 mod classify;
 mod lines;
 mod sections;
+mod source;
 mod structure;
 mod types;
 mod unit;
@@ -43,6 +44,8 @@ pub(crate) struct Debug {
     /// Result types of other files' functions by unit and linker name.
     pub other_results: FxHashMap<(u32, String), TypeId>,
     pub lines: lines::Lines,
+    /// The source texts of units, by their numbers, where they are identified.
+    pub sources: FxHashMap<u32, std::sync::Arc<graph::SourceText>>,
     /// Why it could not be read to the end.
     pub trouble: Option<String>,
 }

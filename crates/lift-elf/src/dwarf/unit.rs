@@ -23,9 +23,12 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
         let walker = Walker { types: Types::new(&dwarf, &unit), addresses, number, interner: RefCell::default() };
-        number += 1;
         walker.walk(debug)?;
         debug.lines.read(&dwarf, &unit, addresses)?;
+        if let Some(text) = super::source::source_text(&dwarf, &unit)? {
+            debug.sources.insert(number, text.into());
+        }
+        number += 1;
     }
     Ok(())
 }

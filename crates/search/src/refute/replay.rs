@@ -230,6 +230,8 @@ mod tests {
             objects: BTreeMap::new(),
             signature: Some(Signature { arguments: vec![value(7)], results: vec![value(0)], ..Signature::default() }),
             adopted: Default::default(),
+            source: None,
+            same_source: None,
             parameters: Vec::new(),
             callees: BTreeMap::new(),
             truths: Default::default(),
