@@ -11,6 +11,7 @@ mod slots;
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::slots::Slots;
 
+use self::set_up::Prototype;
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
 use crate::promotion::Loaded;
@@ -78,8 +79,10 @@ impl Shape {
 enum Source {
     /// A declaration or definition in the original's file.
     Original,
-    /// A declaration in the candidate's file, or the type of the pointer that is called: the code at the call has the last word.
+    /// A declaration in the candidate's file: the code at the call has the last word.
     Other,
+    /// The type of the pointer that is called: the same.
+    Pointer,
     /// The library table.
     Library,
 }
@@ -231,7 +234,7 @@ impl<'a> Context<'a> {
             None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
         };
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
-        let typed = || typed().filter(|s| s.unsupported.is_none()).map(|s| (s, Source::Other));
+        let typed = || typed().filter(|s| s.unsupported.is_none()).map(|s| (s, Source::Pointer));
         let declared = name.and_then(|n| self.signature(n)).or_else(typed);
         if name.is_some_and(|n| self.functions[0].adopted.contains(n))
             && let Some(file) = self.functions[0].same_source.clone()
@@ -254,7 +257,8 @@ impl<'a> Context<'a> {
                 let narrow = signature.results.first().is_some_and(|value| value.bytes <= fixed_bytes);
                 shape.fixed = fixed.filter(|_| narrow);
                 // What the candidate says about returning, the original's code must show.
-                let believed = source != Source::Other || self.ends_behind(call);
+                let hearsay = matches!(source, Source::Other | Source::Pointer);
+                let believed = !hearsay || self.ends_behind(call);
                 shape.noreturn = signature.noreturn && believed || known_noreturn;
                 shape.variadic = signature.variadic;
                 // A call under another name, and one that is no event, has its values elsewhere or by a definition.
@@ -265,8 +269,10 @@ impl<'a> Context<'a> {
                 let asked = contract.filter(|_| signature.variadic).and_then(|c| self.asked_for(c, state));
                 match (asked, call) {
                     (Some(exact), _) => shape.arguments = exact,
-                    (None, Some(call)) if signature.variadic || source == Source::Other && as_written => {
-                        self.add_set_up(call, state, &mut shape);
+                    (None, Some(call)) if signature.variadic || hearsay && as_written => {
+                        let own = source == Source::Pointer && !signature.variadic;
+                        let by = if own { Prototype::Own } else { Prototype::Open };
+                        self.add_set_up(call, state, &mut shape, by);
                     }
                     (None, _) => {}
                 }
@@ -288,7 +294,7 @@ impl<'a> Context<'a> {
                 shape.results = declared.and_then(Signature::changed_results).map_or_else(any, <[Value]>::to_vec);
                 (shape.variadic, shape.noreturn) = (true, known_noreturn);
                 match call {
-                    Some(call) => self.add_set_up(call, state, &mut shape),
+                    Some(call) => self.add_set_up(call, state, &mut shape, Prototype::Open),
                     None => shape.refused = Some("a call of a function without a declaration".to_string()),
                 }
             }
@@ -297,8 +303,8 @@ impl<'a> Context<'a> {
     }
 
     /// Adds everything that the original may have meant to pass beside what is declared.
-    fn add_set_up(&mut self, call: PointId, state: &State, shape: &mut Shape) {
-        match self.set_up(call, state, &shape.arguments) {
+    fn add_set_up(&mut self, call: PointId, state: &State, shape: &mut Shape, by: Prototype) {
+        match self.set_up(call, state, &shape.arguments, by) {
             Some(further) => shape.arguments.extend(further),
             None => shape.refused = Some("stack arguments that cannot be told from the frame".to_string()),
         }

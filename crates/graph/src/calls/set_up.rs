@@ -4,9 +4,10 @@
 //! Everything that the original may have meant is an argument, with all bytes that it defined:
 //! - a register that was written for nobody else ([`super::evidence`]), wherever it stands in the order of the convention, and all
 //!   that stand before it;
-//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Unoptimised
-//!   code loads each argument anew from memory; it leaves one in a register that it also reads only where it stores or copies it
-//!   as well (`f(++x)`, `f(y = x)`);
+//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Only where
+//!   unoptimised code calls through a pointer whose type it knows, what the type does not name and something else explains is none:
+//!   such code loads each argument anew from memory, and leaves one in a register that it also reads only where it stores or
+//!   copies it as well (`f(++x)`, `f(y = x)`);
 //! - stack words that were written since the last call and not read, that are no described local, and that the original does not
 //!   read behind the call: the callee owns its arguments, so what is read there is not one ([`super::slots`]).
 //!
@@ -20,6 +21,15 @@ use crate::library::{self, Contract, Known};
 use crate::{Context, Place, PointId, Register, State, Value};
 use std::rc::Rc;
 use term::{Op as TermOp, TermId};
+
+/// Who says what a call passes at least.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Prototype {
+    /// Nobody, or somebody else, or it goes on (`...`).
+    Open,
+    /// The type of the pointer that the original calls through.
+    Own,
+}
 
 /// Most stack words of a call that nobody declares.
 const MOST_WORDS: i64 = 64;
@@ -70,11 +80,17 @@ impl<'a> Context<'a> {
 
     /// Everything that the original may have meant to pass beyond the arguments that a declaration names; `None` if nobody can
     /// tell.
-    pub(super) fn set_up(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn set_up(
+        &mut self,
+        call: PointId,
+        state: &State,
+        named: &[Value],
+        by: Prototype,
+    ) -> Option<Vec<Value>> {
         let marks = self.marks(call);
-        let general = self.further(&Register::ARGUMENTS, &marks, state, named);
+        let general = self.further(&Register::ARGUMENTS, &marks, state, named, by);
         let vectors: Vec<Register> = (0..self.vector_limit(&marks, state)).map(Register::Vector).collect();
-        let vectors = self.further(&vectors, &marks, state, named);
+        let vectors = self.further(&vectors, &marks, state, named, by);
         let mut out = Vec::new();
         for register in general.into_iter().chain(vectors) {
             out.push(plain(Place::Register(register), self.defined_bytes(state.get(register))));
@@ -99,14 +115,21 @@ impl<'a> Context<'a> {
         self.arena.as_u64(al).map_or(8, |n| n.min(8)) as u8
     }
 
-    fn further(&self, order: &[Register], marks: &Marks, state: &State, named: &[Value]) -> Vec<Register> {
+    fn further(
+        &self,
+        order: &[Register],
+        marks: &Marks,
+        state: &State,
+        named: &[Value],
+        by: Prototype,
+    ) -> Vec<Register> {
         let is_named = |r: &Register| named.iter().any(|v| v.place == Place::Register(*r));
         let defined = |r: &Register| !self.is_undefined(state.get(*r));
         let evident = |r: &Register| defined(r) && marks[r.index()].any(Mark::UNREAD.or(Mark::ASIDE));
-        let unoptimised = self.functions[0].is_unoptimised();
+        let explains = by == Prototype::Own && self.functions[0].is_unoptimised();
         let possible = |r: &Register| {
             let mark = marks[r.index()];
-            let meant = match unoptimised {
+            let meant = match explains {
                 true => {
                     mark.any(Mark::UNREAD.or(Mark::ASIDE).or(Mark::KEPT))
                         || mark.any(Mark::MOVED) && self.is_fixed(state.get(*r))
