@@ -34,6 +34,17 @@ impl Taint {
         }
     }
 
+    /// A condition that holds in every run, with each of its parts, tells nothing.
+    pub fn always(&mut self, context: &Context, condition: TermId) {
+        let mut open = vec![condition];
+        while let Some(term) = open.pop() {
+            self.memo.insert(term, 0);
+            if context.arena.op(term) == Op::And {
+                open.extend(context.arena.args(term));
+            }
+        }
+    }
+
     /// Is there nothing to follow?
     pub fn is_idle(&self) -> bool {
         self.sources.is_empty()

@@ -92,6 +92,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         self.seen.entry = Some(state.clone());
         let forgets = self.function.contracts.get(&self.function.name).map(|c| c.forgets.clone());
         self.taint.begin(self.checker.context, &state, forgets.unwrap_or_default().into_iter());
+        self.taint.always(self.checker.context, condition);
         let start = point(condition, Vec::new(), state);
         if self.cut.contains(&Function::ENTRY) {
             self.arrive(Function::ENTRY, start);
