@@ -274,6 +274,7 @@ impl<'a> Context<'a> {
                         let by = if own { Prototype::Own } else { Prototype::Open };
                         self.add_set_up(call, state, &mut shape, by);
                     }
+                    (None, Some(call)) if as_written => self.add_words(call, state, &mut shape),
                     (None, _) => {}
                 }
                 shape.results = signature.results;
@@ -308,6 +309,12 @@ impl<'a> Context<'a> {
             Some(further) => shape.arguments.extend(further),
             None => shape.refused = Some("stack arguments that cannot be told from the frame".to_string()),
         }
+    }
+
+    /// Adds the stack words that the original puts right behind those that are declared: the call was made by another type.
+    fn add_words(&mut self, call: PointId, state: &State, shape: &mut Shape) {
+        let words = self.words_behind(call, state, &shape.arguments);
+        shape.arguments.extend(words);
     }
 
     /// The values that a call passes, as the world sees them.

@@ -199,7 +199,7 @@ impl<'a> Objects<'a> {
             Binding::Global => Linkage::External,
             Binding::Weak => Linkage::Weak,
         };
-        object.shared = self.image.layout.is_shared(symbol);
+        object.shared = self.image.layout.is_shared(symbol) || !defined && crate::statics::is_border(&info.name);
         object.unaliased = self.image.is_unaliased_static(symbol) && !object.shared;
         object.initial = self.image.initial(symbol).filter(|_| object.unaliased);
         if let Definition::Common(align) = info.definition {

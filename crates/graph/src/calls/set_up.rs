@@ -162,23 +162,40 @@ impl<'a> Context<'a> {
     /// A declared argument as the code sets it up: where it defines more than the declaration says, and not just zeros, the
     /// declaration is not what the call was made by.
     pub(super) fn as_set_up(&mut self, state: &State, value: &Value) -> Value {
-        let Place::Register(register) = value.place else { return *value };
-        let held = state.get(register);
         let declared = value.as_passed().bytes;
-        // A structure's last bytes may be followed by anything.
-        if declared != 4 {
-            return *value;
+        let held = match value.place {
+            Place::Register(register) => state.get(register),
+            Place::Stack(_) if declared >= 8 => return *value,
+            Place::Stack(offset) => {
+                let Some(depth) = state.stack_depth(self) else { return *value };
+                let first = depth.saturating_add(if state.tail { 8 } else { 0 });
+                match state.frame.stored(self.arena, first.saturating_add(i64::from(offset)), 8) {
+                    Some(held) => held,
+                    None if state.tail => return self.as_arrived(value),
+                    None => return *value,
+                }
+            }
+        };
+        let defined = self.defined_bytes(held);
+        // Eight bytes at a time: what one part of a vector register holds says nothing about the next.
+        let ends = [8u16.max(declared), 16];
+        let mut bytes = declared;
+        for end in ends.into_iter().filter(|end| *end <= defined && *end > declared) {
+            let above = self.arena.extract(held, 8 * end - 1, 8 * bytes.max(end - 8));
+            if self.arena.as_u64(above) != Some(0) && !self.is_undefined(above) {
+                bytes = end;
+            }
         }
-        let defined = self.defined_bytes(held).max(declared);
-        // Scalar arithmetic leaves what was above its operands: nothing to go by above eight bytes of a vector register.
-        let defined = defined.min(8);
-        if defined == declared {
-            return *value;
-        }
-        let above = self.arena.extract(held, 8 * defined - 1, 8 * declared);
-        match self.arena.as_u64(above) {
-            Some(0) => *value,
-            _ => plain(value.place, defined),
+        if bytes == declared { *value } else { plain(value.place, bytes) }
+    }
+
+    /// A stack argument of a tail jump that nobody wrote: as wide as it arrived.
+    fn as_arrived(&self, value: &Value) -> Value {
+        let own = self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none());
+        let arrived = own.and_then(|s| s.arguments.iter().find(|a| a.place == value.place));
+        match arrived {
+            Some(arrived) if arrived.bytes > value.as_passed().bytes => plain(value.place, arrived.bytes.min(8)),
+            _ => *value,
         }
     }
 
@@ -198,6 +215,27 @@ impl<'a> Context<'a> {
             if !self.is_undefined(held) {
                 out.push(plain(Place::Register(register), self.defined_bytes(held)));
             }
+        }
+        out
+    }
+
+    /// Stack words that the original sets up right behind the declared ones, or behind one that alignment leaves out.
+    pub(super) fn words_behind(&mut self, call: PointId, state: &State, named: &[Value]) -> Vec<Value> {
+        let end = |v: &Value| match v.place {
+            Place::Stack(offset) => Some(offset.saturating_add(u32::from(v.bytes.next_multiple_of(8)))),
+            Place::Register(_) => None,
+        };
+        let mut next = named.iter().filter_map(end).max().unwrap_or(0);
+        let mut words = self.outgoing_words(call, state, named).unwrap_or_default();
+        words.sort_by_key(|word| end(word));
+        let mut out = Vec::new();
+        for word in words {
+            let Place::Stack(offset) = word.place else { continue };
+            if offset > next.saturating_add(8) {
+                break;
+            }
+            next = next.max(offset.saturating_add(8));
+            out.push(word);
         }
         out
     }
