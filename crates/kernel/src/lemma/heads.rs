@@ -21,6 +21,8 @@ pub(super) struct Holds {
     pub framed: bool,
     /// What is made of arguments.
     pub given: Given,
+    /// More than an argument and a distance.
+    pub mixed: bool,
 }
 
 /// One head.

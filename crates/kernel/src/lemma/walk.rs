@@ -297,7 +297,9 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         for (place, holds) in &mut here.forgotten {
             let value = place.read(self.checker.context.arena, &at.states[0]);
             let framed = holds.framed || self.checker.context.depends_on_frame(value);
-            let now = Holds { framed, given: holds.given | self.taint.of(self.checker.context, value) };
+            let given = holds.given | self.taint.of(self.checker.context, value);
+            let mixed = holds.mixed || !self.taint.is_pointer(self.checker.context, value);
+            let now = Holds { framed, given, mixed };
             if now != *holds {
                 *holds = now;
                 self.again |= self.entered.contains_key(&head);
@@ -329,7 +331,8 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             if a != b {
                 let framed = walk.checker.context.depends_on_frame(a) || walk.checker.context.depends_on_frame(b);
                 let given = walk.taint.of(walk.checker.context, a) | walk.taint.of(walk.checker.context, b);
-                here.forgotten.insert(place, Holds { framed, given });
+                let mixed = [a, b].iter().any(|v| !walk.taint.is_pointer(walk.checker.context, *v));
+                here.forgotten.insert(place, Holds { framed, given, mixed });
             }
         };
         for register in Register::all().filter(|r| !is_scratch(*r)) {
@@ -370,7 +373,10 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             let sort = Sort::Bv(place.width);
             let hint = format!("{place}@{}", head.index());
             let fresh = if holds.framed { context.fresh_frame_value(&hint, sort) } else { context.fresh(&hint, sort) };
-            self.taint.note(context, fresh, holds.given);
+            match holds.mixed {
+                true => self.taint.note(context, fresh, holds.given),
+                false => self.taint.note_pointer(context, fresh, holds.given),
+            }
             place.write(context.arena, state, fresh);
         }
         for register in Register::all().filter(|r| is_scratch(*r)) {
