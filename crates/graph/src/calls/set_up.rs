@@ -159,7 +159,9 @@ impl<'a> Context<'a> {
         let mut bytes = declared;
         for end in ends.into_iter().filter(|end| *end <= defined && *end > declared) {
             let above = self.arena.extract(held, 8 * end - 1, 8 * bytes.max(end - 8));
-            if self.arena.as_u64(above) != Some(0) && !self.is_undefined(above) {
+            // What is made of something undefined was not meant.
+            let undefined = self.arena.free_vars(above).iter().any(|var| self.undefined.contains(var));
+            if self.arena.as_u64(above) != Some(0) && !undefined {
                 bytes = end;
             }
         }
@@ -205,10 +207,16 @@ impl<'a> Context<'a> {
         let mut next = named.iter().filter_map(end).max().unwrap_or(0);
         let mut words = self.outgoing_words(call, state, named).unwrap_or_default();
         words.sort_by_key(|word| end(word));
+        let slots = self.slots();
+        let first = state.stack_depth(self).unwrap_or(0).saturating_add(if state.tail { 8 } else { 0 });
+        let own = |word: &Value| match word.place {
+            Place::Stack(offset) => (0..i64::from(word.bytes)).any(|at| slots.is_read(first + i64::from(offset) + at)),
+            Place::Register(_) => false,
+        };
         let mut out = Vec::new();
         for word in words {
             let Place::Stack(offset) = word.place else { continue };
-            if offset > next.saturating_add(8) {
+            if offset > next.saturating_add(8) || own(&word) {
                 break;
             }
             next = next.max(offset.saturating_add(8));
