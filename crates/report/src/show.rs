@@ -292,6 +292,7 @@ mod tests {
             unaliased: false,
             linkage: Default::default(),
             shared: false,
+            tails: Default::default(),
             volatile: false,
             members: vec![],
         };
