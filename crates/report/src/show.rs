@@ -327,6 +327,7 @@ mod tests {
             paddings: Default::default(),
             undescribed_frame: false,
             array_ends: Default::default(),
+            passed: Default::default(),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],
