@@ -43,6 +43,8 @@ pub struct Function {
     pub undescribed_frame: bool,
     /// Offsets from `rsp` at entry at which arrays among the locals end, or structures with arrays.
     pub array_ends: std::collections::BTreeSet<i64>,
+    /// Registers that debug information says calls pass, by the points that end with them. There may be more.
+    pub passed: BTreeMap<PointId, BTreeSet<Register>>,
     /// What they hold is nobody's business.
     pub paddings: BTreeMap<u64, u64>,
     /// Names of direct callees that the program itself defines.

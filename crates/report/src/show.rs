@@ -292,6 +292,7 @@ mod tests {
             unaliased: false,
             linkage: Default::default(),
             shared: false,
+            tails: Default::default(),
             volatile: false,
             members: vec![],
         };
@@ -328,6 +329,7 @@ mod tests {
             paddings: Default::default(),
             undescribed_frame: false,
             array_ends: Default::default(),
+            passed: Default::default(),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],

@@ -247,7 +247,10 @@ pub(crate) fn foreign_convention(arena: &Arena, function: &Function, evidence: &
             || library::contract(name).filter(|_| !function.defined.contains(name)).map(library::Contract::signature);
         let declared = own.cloned().or_else(row).filter(|s| s.unsupported.is_none() && !s.variadic);
         let Some(declared) = declared else { continue };
-        if let Some(register) = beyond(&declared, &marks) {
+        let named = |r: &Register| declared.arguments.iter().any(|a| a.place == Place::Register(*r));
+        let described =
+            function.passed.get(&id).and_then(|passed| passed.iter().find(|r| carries_arguments(**r) && !named(r)));
+        if let Some(register) = described.copied().or_else(|| beyond(&declared, &marks)) {
             let what = format!("call of {name}: it is given {}, which its declaration does not name", register.name());
             return Some((point.last_address(), what));
         }

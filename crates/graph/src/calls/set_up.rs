@@ -27,7 +27,7 @@ use term::{Op as TermOp, TermId};
 pub(super) enum Prototype {
     /// Nobody, or somebody else, or it goes on (`...`).
     Open,
-    /// The original: by a declaration, or by the type of the pointer that it calls through.
+    /// The type of the pointer that the original calls through.
     Own,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        out.extend(self.outgoing_words(call, state, named, by)?);
+        out.extend(self.outgoing_words(call, state, named)?);
         Some(out)
     }
 
@@ -182,7 +182,9 @@ impl<'a> Context<'a> {
         let mut bytes = declared;
         for end in ends.into_iter().filter(|end| *end <= defined && *end > declared) {
             let above = self.arena.extract(held, 8 * end - 1, 8 * bytes.max(end - 8));
-            if self.arena.as_u64(above) != Some(0) && !self.is_undefined(above) {
+            // What is made of something undefined was not meant.
+            let undefined = self.arena.free_vars(above).iter().any(|var| self.undefined.contains(var));
+            if self.arena.as_u64(above) != Some(0) && !undefined {
                 bytes = end;
             }
         }
@@ -226,12 +228,18 @@ impl<'a> Context<'a> {
             Place::Register(_) => None,
         };
         let mut next = named.iter().filter_map(end).max().unwrap_or(0);
-        let mut words = self.outgoing_words(call, state, named, Prototype::Own).unwrap_or_default();
+        let mut words = self.outgoing_words(call, state, named).unwrap_or_default();
         words.sort_by_key(|word| end(word));
+        let slots = self.slots();
+        let first = state.stack_depth(self).unwrap_or(0).saturating_add(if state.tail { 8 } else { 0 });
+        let own = |word: &Value| match word.place {
+            Place::Stack(offset) => (0..i64::from(word.bytes)).any(|at| slots.is_read(first + i64::from(offset) + at)),
+            Place::Register(_) => false,
+        };
         let mut out = Vec::new();
         for word in words {
             let Place::Stack(offset) = word.place else { continue };
-            if offset > next.saturating_add(8) {
+            if offset > next.saturating_add(8) || own(&word) {
                 break;
             }
             next = next.max(offset.saturating_add(8));
@@ -241,12 +249,11 @@ impl<'a> Context<'a> {
     }
 
     /// Stack words that may be arguments beyond the declared ones.
-    fn outgoing_words(&mut self, call: PointId, state: &State, named: &[Value], by: Prototype) -> Option<Vec<Value>> {
+    fn outgoing_words(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
         let depth = state.stack_depth(self)?;
         let slots = self.slots();
         let first = depth.saturating_add(if state.tail { 8 } else { 0 });
         let function = self.functions[0];
-        let by_rsp = by == Prototype::Own && function.is_unoptimised();
         let mut out: Vec<Value> = Vec::new();
         for (start, value) in state.frame.unread_cells() {
             let bytes = i64::from(self.arena.width(value) / 8);
@@ -255,8 +262,7 @@ impl<'a> Context<'a> {
             let described = |at: i64| {
                 function.locals.iter().any(|l| l.offset <= at && at < l.offset.saturating_add_unsigned(l.size))
             };
-            let stays = |at| by_rsp && slots.is_by_frame_pointer(at);
-            let own = (start..end).all(|at| described(at) || slots.is_read_behind(call, at) || stays(at));
+            let own = (start..end).all(|at| described(at) || slots.is_read_behind(call, at));
             let unknown = self.is_undefined(value) || value == Register::General(0).term(self.arena);
             if below || own || unknown {
                 continue;

@@ -1,4 +1,4 @@
-//! Stack slots that a function reads behind its calls, and those that it writes by its frame pointer.
+//! Stack slots that a function reads behind its calls.
 //!
 //! What a caller reads behind a call without writing it is its own: the words of stack arguments belong to the callee.
 //! Distances of `rsp` and `rbp` from the entry stack pointer are followed forwards, reads of bytes at constant places backwards.
@@ -19,8 +19,8 @@ const MOST_BYTES: usize = 4096;
 /// Bytes of the frame that are read behind each call.
 pub(crate) struct Slots {
     behind: Vec<BTreeSet<i64>>,
-    /// Bytes that are written by the frame pointer and in no other way that can be followed.
-    by_frame_pointer: BTreeSet<i64>,
+    /// Read anywhere.
+    read: BTreeSet<i64>,
 }
 
 impl Slots {
@@ -29,18 +29,17 @@ impl Slots {
         self.behind.get(call.index()).is_some_and(|read| read.contains(&offset))
     }
 
-    /// Is the byte at this offset written by the frame pointer only? Unoptimised code writes its variables and temporaries so,
-    /// and what it passes on the stack by `rsp`.
-    pub fn is_by_frame_pointer(&self, offset: i64) -> bool {
-        self.by_frame_pointer.contains(&offset)
+    /// Does the function read the byte at this offset anywhere? Compilers keep nothing of their own where they put arguments.
+    pub fn is_read(&self, offset: i64) -> bool {
+        self.read.contains(&offset)
     }
 
     /// Looks at a function.
     pub fn of(arena: &Arena, function: &Function) -> Slots {
         let depths = depths(arena, function);
-        let by_frame_pointer = by_frame_pointer(arena, function, &depths);
         let count = function.points.len();
         let mut before: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); count];
+        let mut anywhere = BTreeSet::new();
         let mut changed = true;
         while changed {
             changed = false;
@@ -75,7 +74,11 @@ impl Slots {
                                 read.remove(&b);
                             });
                         }
-                        Op::Load { bytes, .. } => read.extend(place..place.saturating_add(i64::from(*bytes))),
+                        Op::Load { bytes, .. } => {
+                            let bytes = place..place.saturating_add(i64::from(*bytes));
+                            anywhere.extend(bytes.clone());
+                            read.extend(bytes);
+                        }
                         _ => {}
                     }
                 }
@@ -85,27 +88,8 @@ impl Slots {
                 }
             }
         }
-        Slots { behind: (0..count).map(|i| reads_behind(function, i, &before)).collect(), by_frame_pointer }
+        Slots { behind: (0..count).map(|i| reads_behind(function, i, &before)).collect(), read: anywhere }
     }
-}
-
-fn by_frame_pointer(arena: &Arena, function: &Function, depths: &[Option<Depths>]) -> BTreeSet<i64> {
-    let mut found: [BTreeSet<i64>; 2] = Default::default();
-    for (point, at) in function.points.iter().zip(depths) {
-        let Some(mut at) = *at else { continue };
-        for (_, op) in &point.ops {
-            if let Op::Store { address, value } = op {
-                let bytes = i64::from(arena.width(*value) / 8);
-                for (known, only) in found.iter_mut().zip([[at[0], None], [None, at[1]]]) {
-                    let place = offset(arena, only, *address);
-                    known.extend(place.into_iter().flat_map(|p| p..p.saturating_add(bytes)).take(MOST_BYTES));
-                }
-            }
-            step(arena, &mut at, op);
-        }
-    }
-    let [by_stack_pointer, by_frame_pointer] = found;
-    by_frame_pointer.difference(&by_stack_pointer).copied().collect()
 }
 
 fn reads_behind(function: &Function, i: usize, before: &[BTreeSet<i64>]) -> BTreeSet<i64> {

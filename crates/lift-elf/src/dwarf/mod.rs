@@ -12,7 +12,7 @@ mod types;
 mod unit;
 
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
-use graph::{Local, Parameter, Signature, SourceLine};
+use graph::{Local, Parameter, Register, Signature, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use structure::{Care, Type, TypeId, TypeTable};
 
@@ -72,6 +72,8 @@ pub(crate) struct Described {
     pub locals_by_rbp: Vec<TypedLocal>,
     /// Locals relative to `rsp` as the prologue leaves it.
     pub locals_by_rsp: Vec<TypedLocal>,
+    /// Registers that calls are said to pass, by the end of the call (or the start of a tail jump) from the function's start.
+    pub passed: Vec<(u64, Register)>,
 }
 
 /// A local with its type.

@@ -71,6 +71,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         let mut entries = self.types.unit.entries();
         let mut depth = 0;
         let mut open: Vec<Open> = Vec::new();
+        let mut site = None;
         while let Some((delta, entry)) = entries.next_dfs()? {
             depth += delta;
             while let Some(done) = open.pop_if(|f| f.depth >= depth) {
@@ -81,6 +82,12 @@ impl<'a, 'b> Walker<'a, 'b> {
                 c::DW_TAG_pointer_type => {
                     let sizes = self.volatile_target(entry);
                     debug.volatile_targets.extend(sizes.into_iter().map(|size| (self.number, size)));
+                }
+                c::DW_TAG_call_site | c::DW_TAG_GNU_call_site => site = self.call_site(entry),
+                c::DW_TAG_call_site_parameter | c::DW_TAG_GNU_call_site_parameter => {
+                    if let (Some(function), Some(site)) = (open.last_mut(), site) {
+                        self.note_passed(entry, site, function);
+                    }
                 }
                 c::DW_TAG_variable | c::DW_TAG_formal_parameter => {
                     if let Some(function) = open.last_mut().filter(|f| f.depth + 1 == depth) {
@@ -201,6 +208,23 @@ impl<'a, 'b> Walker<'a, 'b> {
                 let ranges = entry.attr_value(c::DW_AT_ranges).ok()??;
                 Some(types.dwarf.attr_ranges(types.unit, ranges).ok()??.next().ok()??.begin)
             }
+        }
+    }
+
+    /// Where a call returns to, or where a tail jump stands.
+    fn call_site(&self, entry: &Entry<'a, 'b>) -> Option<u64> {
+        let types = &self.types;
+        let names = [c::DW_AT_call_return_pc, c::DW_AT_call_pc, c::DW_AT_low_pc];
+        let value = names.into_iter().find_map(|name| entry.attr_value(name).ok().flatten())?;
+        types.dwarf.attr_address(types.unit, value).ok()?
+    }
+
+    /// Notes a register that a call passes.
+    fn note_passed(&self, entry: &Entry<'a, 'b>, site: u64, function: &mut Open) {
+        let register = self.register_at(entry, None);
+        let from = function.start.and_then(|start| site.checked_sub(start));
+        if let (Some(register), Some(from)) = (register, from) {
+            function.described.passed.push((from, register));
         }
     }
 

@@ -16,7 +16,7 @@ use graph::{Call, Callee, Constancy, Next, Op, Point, Volatile};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use term::VarId;
+use term::{TermId, VarId};
 
 /// How a function's instructions access memory.
 pub(super) struct Cares {
@@ -88,6 +88,17 @@ impl Analysis<'_> {
         self.types.volatile_widths(from)
     }
 
+    /// May something be accessed at an address that is a number? Smaller ones are no addresses.
+    pub(super) fn has_fixed_address(&self, points: &[Point]) -> bool {
+        let number = |term: TermId| self.arena.as_u64(term).is_some_and(|n| n >= 4096 && self.arena.width(term) == 64);
+        points.iter().flat_map(|point| &point.ops).any(|(_, op)| match op {
+            Op::Load { address, .. } => number(*address),
+            Op::Store { address, value } => number(*address) || number(*value),
+            Op::Set { value, .. } => number(*value),
+            Op::Unknown { .. } | Op::Fault { .. } => false,
+        })
+    }
+
     /// Notes how an operation accesses memory.
     pub(super) fn note_care(&self, place: u64, op: &Op, state: &State, temporaries: &FxHashMap<VarId, Known>) {
         let Some(cares) = &self.cares else { return };
@@ -110,6 +121,8 @@ impl Analysis<'_> {
             },
             // What is volatile is accessed as a whole.
             Known::Undescribed => Care::Unclear,
+            // A device, or what the linker put there.
+            Known::Number { factor: 0, .. } => Care::Unclear,
             Known::Number { .. } if cares.widths.contains(&bytes) => Care::Unclear,
             Known::Number { .. } | Known::Plain => Care::Ordinary,
         };
@@ -183,6 +196,13 @@ mod tests {
             assert_eq!(found(text, "cc -c -g -O0"), gcc, "{text}");
             assert_eq!(found(text, "clang-19 -c -g -O0"), clang, "{text}");
         }
+    }
+
+    #[test]
+    fn what_lies_at_a_number_may_be_volatile() {
+        is_found("int f(void) { return *(volatile int *)0x40001000; }", "0, 1 in doubt");
+        is_found("void f(int *p) { *(int *)0x40001000 = *p; *p = 70000; }", "0, 1 in doubt");
+        is_found("int f(int *p) { return p[0x40001000]; }", "0");
     }
 
     #[test]

@@ -241,6 +241,7 @@ mod tests {
             paddings: Default::default(),
             undescribed_frame: false,
             array_ends: Default::default(),
+            passed: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),
             locals: Vec::new(),
