@@ -105,13 +105,17 @@ pub enum Care {
     Doubtful,
 }
 
-/// What the file around a function tells about it; runs of the function need it, proofs do not.
+/// What the file around a function tells about it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Is the function called from its file only? Then a compiler may know all its callers.
     pub private: bool,
     /// Names of the direct callees that are invisible outside their file.
     pub local_callees: BTreeSet<String>,
+    /// Names of the direct callees that another file's definition may replace, or that may be missing.
+    pub weak_callees: BTreeSet<String>,
+    /// Names of the direct callees, functions of the same file, that read `r10` as it arrives: nested functions.
+    pub chained_callees: BTreeSet<String>,
     /// Could memory hold values of a type that is only 0 or 1?
     pub truth_values: bool,
     /// The machine code, if it is in one piece and nothing in it depends on where it lies.

@@ -22,7 +22,7 @@ impl Context<'_> {
                 s.arguments.iter().find(|a| a.place == Place::Register(source)).map(|a| (*a, source))
             });
             let could_be_argument = Register::ARGUMENTS.contains(&register)
-                || matches!(register, Register::Vector(0..8))
+                || matches!(register, Register::Vector(0..8) | Register::VectorHigh(0..8))
                 || register == Register::General(0);
             let variadic = signature.as_ref().is_some_and(|s| s.variadic);
             let value = match (register, passed) {

@@ -96,7 +96,8 @@ impl<'a> Context<'a> {
             out.push(plain(Place::Register(register), self.defined_bytes(state.get(register))));
             if let Register::Vector(i) = register {
                 let high = Register::VectorHigh(i);
-                if marks[high.index()].any(Mark::WRITTEN) && !self.is_undefined(state.get(high)) {
+                let held = marks[high.index()].any(Mark::WRITTEN.or(Mark::ENTRY));
+                if held && !self.is_undefined(state.get(high)) {
                     out.push(plain(Place::Register(high), 16));
                 }
             }
@@ -202,7 +203,8 @@ impl<'a> Context<'a> {
     }
 
     /// What the original may have meant to return at a point, if nobody declares it: `rax`, `xmm0` if either side touches it, and
-    /// each further result register that the original has written, or a callee has left a result in.
+    /// each further result register that the original has written, or a callee has left a result in, or that arrived and the
+    /// candidate has changed.
     pub fn possible_results(&mut self, point: PointId, states: &[State; 2]) -> Vec<Value> {
         let marks = self.marks(point);
         let rax = Register::General(0);
@@ -211,7 +213,9 @@ impl<'a> Context<'a> {
         let untouched = first.term(self.arena);
         let touched = states.iter().any(|s| s.get(first) != untouched);
         let further = [Register::General(2), Register::Vector(1), Register::VectorHigh(0), Register::VectorHigh(1)];
-        let left = |r: &Register| marks[r.index()].any(Mark::WRITTEN.or(Mark::CLOBBERED));
+        let left = |r: &Register| {
+            marks[r.index()].any(Mark::WRITTEN.or(Mark::CLOBBERED)) || states[0].get(*r) != states[1].get(*r)
+        };
         for register in [first].into_iter().filter(|_| touched).chain(further.into_iter().filter(left)) {
             let held = states[0].get(register);
             if !self.is_undefined(held) {

@@ -79,7 +79,7 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
-                c::DW_TAG_pointer_type => {
+                c::DW_TAG_pointer_type | c::DW_TAG_member | c::DW_TAG_array_type => {
                     let sizes = self.volatile_target(entry);
                     debug.volatile_targets.extend(sizes.into_iter().map(|size| (self.number, size)));
                 }
@@ -168,7 +168,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         types.unit.header.version() >= 4 && !describes.into_iter().any(|name| types.flag(entry, name))
     }
 
-    /// Sizes of what is accessed through a pointer to a volatile type; none for other pointers.
+    /// Sizes of what is accessed through a pointer to a volatile type, or as a volatile member or element; none for others.
     fn volatile_target(&self, pointer: &Entry<'a, 'b>) -> Vec<u64> {
         let types = &self.types;
         let mut target = types.reference(pointer, c::DW_AT_type);
@@ -176,7 +176,8 @@ impl<'a, 'b> Walker<'a, 'b> {
             let Some(Ok(entry)) = target.map(|offset| types.unit.entry(offset)) else { return Vec::new() };
             match entry.tag() {
                 c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
-                    let shape = types.of(pointer).filter(|shape| !shape.layout.aggregate);
+                    let whole = matches!(pointer.attr(c::DW_AT_bit_size), Ok(None));
+                    let shape = types.of(pointer).filter(|shape| whole && !shape.layout.aggregate);
                     return shape.map_or_else(|| vec![1, 2, 4, 8, 16], |shape| vec![shape.layout.size]);
                 }
                 c::DW_TAG_const_type | c::DW_TAG_typedef | c::DW_TAG_restrict_type => {
