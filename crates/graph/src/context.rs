@@ -142,7 +142,12 @@ pub struct Context<'a> {
     pub(crate) has_trace: bool,
     /// When to give up.
     pub deadline: Option<std::time::Instant>,
+    /// The number of terms at which to give up.
+    pub most_terms: usize,
 }
+
+/// Terms that fit into memory.
+const MOST_TERMS: usize = 30_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct TermFacts {
@@ -199,6 +204,7 @@ impl<'a> Context<'a> {
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
+            most_terms: MOST_TERMS,
         }
     }
 
@@ -215,7 +221,7 @@ impl<'a> Context<'a> {
 
     /// Is the budget used up?
     pub fn out_of_budget(&self) -> bool {
-        self.arena.len() > 30_000_000 || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
+        self.arena.len() > self.most_terms || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
     }
 
     /// The entry stack pointer of a side.
