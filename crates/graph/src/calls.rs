@@ -231,6 +231,7 @@ impl<'a> Context<'a> {
         // A pointer that it returns may be one that it was given.
         let forgetful = contract.filter(|c| local.is_none() && c.forgets() && c.result != library::Class::Pointer);
         let forgets = match forgetful {
+            Some(row) if library::prints(row) => self.unprinted(row, state),
             Some(_) => Register::ARGUMENTS.into_iter().collect(),
             None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
         };

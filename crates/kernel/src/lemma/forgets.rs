@@ -4,12 +4,15 @@
 //! stored. An argument is kept if what is made of it is in memory outside the frame where others look (at calls and returns),
 //! is returned, or is passed to somebody who may keep it.
 //!
+//! Where something is stored or loaded tells about an argument, too: `k[p >> 8 & 255] = 1` and `k = table[p & 255]` copy parts of
+//! it. Only an access through the argument itself, at any distance that is not made of one, is none: it tells what is there.
+//!
 //! Control tells about an argument, too: `if (p >> i & 1) k |= 1 << i` copies it bit by bit. The only conditions that do
 //! not count are whether it is null, and those in which it cancels out, as that of `p < p + n`.
 
 use graph::{Context, Register, State};
-use rustc_hash::FxHashMap;
-use term::{Op, Sort, TermId, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use term::{Bits, Linear, Op, Sort, TermId, VarId};
 
 /// A set of argument registers, by their position in [`Register::ARGUMENTS`].
 pub(super) type Given = u8;
@@ -19,6 +22,8 @@ pub(super) type Given = u8;
 pub(super) struct Taint {
     sources: FxHashMap<VarId, Given>,
     memo: FxHashMap<TermId, Given>,
+    /// What registers hold at the entry.
+    whole: FxHashSet<TermId>,
     /// Arguments that somebody may find again.
     pub kept: Given,
 }
@@ -28,6 +33,7 @@ impl Taint {
     pub fn begin(&mut self, context: &Context, entry: &State, registers: impl Iterator<Item = Register>) {
         for register in registers {
             let Some(i) = Register::ARGUMENTS.iter().position(|r| *r == register) else { continue };
+            self.whole.insert(entry.get(register));
             for var in context.arena.free_vars(entry.get(register)) {
                 *self.sources.entry(var).or_default() |= 1 << i;
             }
@@ -77,12 +83,32 @@ impl Taint {
         let all = || (0..args.len()).fold(0, |given, i| given | of(i));
         match context.arena.op(term) {
             Op::Var(var) => self.sources.get(&var).copied().unwrap_or(0),
-            Op::Load(_) => of(0),
-            Op::Store(_) | Op::Fill => of(0) | of(2),
-            Op::Copy => of(0) | of(2),
+            Op::Load(_) => of(0) | self.located(context, &args[1..]),
+            Op::Store(_) => of(0) | of(2) | self.located(context, &args[1..2]),
+            Op::Fill => of(0) | of(2) | of(3) | self.located(context, &args[1..2]),
+            Op::Copy => of(0) | of(2) | of(4) | self.located(context, &[args[1], args[3]]),
             Op::Eq | Op::Ult | Op::Slt if all() != 0 => self.compared(context, &args, all()),
             _ => all(),
         }
+    }
+
+    /// What the places of accesses tell about.
+    fn located(&self, context: &Context, addresses: &[TermId]) -> Given {
+        let tells = |address: &TermId| {
+            let sum = Linear::of(context.arena, *address);
+            let given = |term: TermId| self.memo.get(&term).copied().unwrap_or(Given::MAX);
+            let made: Vec<&(TermId, Bits)> = sum.terms.iter().filter(|(term, _)| given(*term) != 0).collect();
+            match made[..] {
+                [] => 0,
+                [(term, factor)]
+                    if factor.to_u64() == Some(1) && (sum.terms.len() == 1 || self.whole.contains(term)) =>
+                {
+                    0
+                }
+                _ => made.iter().fold(0, |all, (term, _)| all | given(*term)),
+            }
+        };
+        addresses.iter().fold(0, |all, address| all | tells(address))
     }
 
     /// What the outcome of a comparison tells about.

@@ -239,7 +239,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         // What was published since then, others see, too.
         self.taint.look(self.checker.context, at.condition, &at.states[0].clone());
         let row = name.as_deref().and_then(|n| self.checker.context.contract(n));
-        if !row.is_some_and(|row| row.forgets()) {
+        if !row.is_some_and(|row| row.forgets() && !graph::library::prints(row)) {
             self.taint.kept |= handed;
         }
         if shape.noreturn {

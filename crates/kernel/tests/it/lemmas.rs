@@ -180,6 +180,20 @@ fn an_address_is_forgotten_or_kept() {
         "long k; void g(char *p){ long r = 0; for (int i = 0; i < 64; i++) if ((long)p >> i & 1) r |= 1l << i; k = r; }"
     ));
     assert!(!holds("long k; void g(char *p){ long r = 0; while ((char *)r != p) r++; k = r; }"));
+    // Where something is stored, or found in a table, is a copy, too.
+    assert!(!holds("char k[256]; void g(char *p){ k[(long)p & 255] = 1; }"));
+    assert!(!holds("extern const unsigned char t[256]; long k; void g(char *p){ k = t[(long)p & 255]; }"));
+    assert!(!holds(
+        "char k[4096]; void g(char *p){ for (int i = 0; i < 8; i++) k[256 * i + ((long)p >> 8 * i & 255)] = 1; }"
+    ));
+    assert!(holds("int g(int *p, long i){ p[i] = 3; return p[2 * i]; }"));
+    // What is printed, others can read; a string is not printed as an address.
+    let print = |c: &str| holds(&format!("#include <stdio.h>\n{c}"));
+    assert!(print("void g(char *p){ printf(\"%s %d\", p, 3); }"));
+    assert!(!print("void g(char *p){ printf(\"%p\", p); }"));
+    assert!(!print("void g(char *p, char *b){ sprintf(b, \"%lu\", (long)p); }"));
+    assert!(!print("void g(char *p, const char *format){ printf(format, p); }"));
+    assert!(print("void g(char *p, const char *s){ sprintf(p, \"%s\", s); }"));
 }
 
 #[test]
