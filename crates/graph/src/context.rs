@@ -146,9 +146,6 @@ pub struct Context<'a> {
     pub most_terms: usize,
 }
 
-/// Terms that fit into memory.
-const MOST_TERMS: usize = 30_000_000;
-
 #[derive(Clone, Copy, Default)]
 struct TermFacts {
     /// Youngest variable inside.
@@ -204,7 +201,7 @@ impl<'a> Context<'a> {
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
-            most_terms: MOST_TERMS,
+            most_terms: 30_000_000,
         }
     }
 
