@@ -14,7 +14,7 @@ pub(crate) use self::slots::Slots;
 use self::set_up::Prototype;
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
-use crate::promotion::Loaded;
+use crate::promoted::Loaded;
 use crate::{Assumption, Callee, Context, Place, PointId, Register, Side, Signature, State, Stuck, Value, ValueRange};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Op as TermOp, Sort, TermId, VarId};
@@ -223,6 +223,8 @@ impl<'a> Context<'a> {
         if let Some(contract) = local {
             self.assumptions.extend(contract.assumptions.iter().cloned());
             let name = name.unwrap_or_default().to_string();
+            let convention = contract.convention().map(|how| Assumption::Convention { function: name.clone(), how });
+            self.assumptions.extend(convention);
             self.assume(if contract.private { Assumption::Callers(name) } else { Assumption::Definition(name) });
         }
         let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
@@ -230,6 +232,7 @@ impl<'a> Context<'a> {
         // A pointer that it returns may be one that it was given.
         let forgetful = contract.filter(|c| local.is_none() && c.forgets() && c.result != library::Class::Pointer);
         let forgets = match forgetful {
+            Some(row) if library::prints(row) => self.unprinted(row, state),
             Some(_) => Register::ARGUMENTS.into_iter().collect(),
             None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
         };

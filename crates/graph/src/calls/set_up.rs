@@ -19,6 +19,7 @@ use super::evidence::{Evidence, Mark, Marks};
 use super::slots::Slots;
 use crate::library::{self, Contract, Known};
 use crate::{Context, Place, PointId, Register, State, Value};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use term::{Op as TermOp, TermId};
 
@@ -37,6 +38,19 @@ const MOST_WORDS: i64 = 64;
 impl<'a> Context<'a> {
     /// The arguments of a variadic function of the library, if a literal format tells.
     pub(super) fn asked_for(&mut self, contract: &Contract, state: &State) -> Option<Vec<Value>> {
+        let known = self.named_arguments(contract, state)?;
+        library::variadic_arguments(contract, &|i| known.get(i).cloned().flatten())
+    }
+
+    /// The argument registers that a function which prints does not print.
+    pub(super) fn unprinted(&mut self, contract: &Contract, state: &State) -> BTreeSet<Register> {
+        let known = if state.renamed.is_none() { self.named_arguments(contract, state) } else { None };
+        let known = known.unwrap_or_default();
+        library::unprinted(contract, &|i| known.get(i).cloned().flatten())
+    }
+
+    /// What is known about the named arguments of a function of the library.
+    fn named_arguments(&mut self, contract: &Contract, state: &State) -> Option<Vec<Option<Known>>> {
         let mut known: Vec<Option<Known>> = Vec::new();
         for argument in contract.signature().arguments {
             let Place::Register(register) = argument.place else { return None };
@@ -44,7 +58,7 @@ impl<'a> Context<'a> {
             let value = if argument.bytes < 8 { self.arena.truncate(value, 8 * argument.bytes) } else { value };
             known.push(self.literal(value));
         }
-        library::variadic_arguments(contract, &|i| known.get(i).cloned().flatten())
+        Some(known)
     }
 
     fn evidence(&mut self) -> Rc<Evidence> {

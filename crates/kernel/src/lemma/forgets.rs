@@ -1,9 +1,11 @@
 //! Arguments that a function forgets: when it is done, nobody can find there the address that it was given.
 //!
-//! Every term is made of arguments: of those whose variables are in it. An access of the object itself, at the argument or at a
-//! distance from it that is made of none, tells nothing: what a load finds there is made of what was stored, and only who knows the
-//! object finds a store. Any other place that an argument chooses tells about it (`seen[p & 15] = 1`). An argument is kept if what is made of it is in memory outside the frame where others look (at calls and returns),
-//! is returned, or is passed to somebody who may keep it.
+//! Every term is made of arguments: of those whose variables are in it. An argument is kept if what is made of it is in memory
+//! outside the frame where others look (at calls and returns), is returned, or is passed to somebody who may keep it.
+//!
+//! An access of the object itself, at the argument or at a distance from it that is made of none, tells nothing: what a load
+//! finds there is made of what was stored, and only who knows the object finds a store. Any other place that an argument
+//! chooses tells about it: `k[p >> 8 & 255] = 1` and `k = table[p & 255]` copy parts of it.
 //!
 //! Control tells about an argument, too: `if (p >> i & 1) k |= 1 << i` copies it bit by bit. The only conditions that do
 //! not count are whether it is null, and those in which it cancels out, as that of `p < p + n`.
