@@ -706,11 +706,13 @@ impl<'a> Machine<'_, '_, 'a> {
                         return Err(self.reject(|| format!("access outside {name}")));
                     }
                 }
-                Origin::Object(_) => return Err(self.reject(|| "access outside its object".to_string())),
+                Origin::Object(_) | Origin::Near(_) | Origin::Section => {
+                    return Err(self.reject(|| "access outside its object".to_string()));
+                }
             }
             return Ok(());
         }
-        if matches!(origin, Origin::Local(_)) {
+        if matches!(origin, Origin::Local(_) | Origin::Frame) {
             return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
         }
         // Optimisers make one access of several where pointers are aligned.
@@ -739,8 +741,15 @@ impl<'a> Machine<'_, '_, 'a> {
                 if outside || strange || (write && placed.object.content.is_some()) {
                     return Err(self.reject(|| format!("access outside {} at offset {offset}", placed.object.name)));
                 }
+                let other = matches!(origin, Origin::Near(start) if start != placed.start);
+                if !write && placed.object.is_thread_static() {
+                    self.doubt("what a thread-local static holds");
+                }
+                if other || origin == Origin::Section {
+                    self.doubt("an address that may be made from another object");
+                }
             }
-            None if matches!(origin, Origin::Object(_)) => {
+            None if matches!(origin, Origin::Object(_) | Origin::Near(_) | Origin::Section) => {
                 return Err(self.reject(|| "access outside its object".to_string()));
             }
             None => {}
