@@ -745,7 +745,8 @@ impl<'a> Machine<'_, '_, 'a> {
                 if !write && placed.object.is_thread_static() {
                     self.doubt("what a thread-local static holds");
                 }
-                if other || origin == Origin::Section {
+                let table = self.program.function.surroundings.table_loads.contains(&self.place);
+                if !table && (other || origin == Origin::Section) {
                     self.doubt("an address that may be made from another object");
                 }
             }

@@ -378,7 +378,10 @@ impl<'a> Comparison<'_, 'a> {
             let x = p.map(|c| c.now).or(q.map(|c| c.before)).expect("one is there");
             let y = q.map(|c| c.now).or(p.map(|c| c.before)).expect("one is there");
             let mask = p.map_or(0xff, |c| c.mask) & q.map_or(0xff, |c| c.mask);
-            let dropped = |change: Option<&Change>, side: Side| change.is_none() && self.drops(side, first);
+            // A store that comes later is not left out.
+            let never = |side: Side| traces[side.index()].changes.iter().all(|c| c.address != first);
+            let dropped =
+                |change: Option<&Change>, side: Side| change.is_none() && never(side) && self.drops(side, first);
             if dropped(p, Side::Original) || dropped(q, Side::Candidate) {
                 continue;
             }
