@@ -734,6 +734,7 @@ impl<'a> Machine<'_, '_, 'a> {
         if write && !self.situation.start.layout.may_change(at) {
             self.doubt("write to what may be constant");
         }
+        let table = self.program.function.surroundings.table_loads.contains(&self.place);
         match self.situation.start.layout.object_at(at) {
             Some((placed, offset)) => {
                 let outside = placed.object.size.is_some_and(|s| offset + bytes > s);
@@ -745,12 +746,11 @@ impl<'a> Machine<'_, '_, 'a> {
                 if !write && placed.object.is_thread_static() {
                     self.doubt("what a thread-local static holds");
                 }
-                let table = self.program.function.surroundings.table_loads.contains(&self.place);
                 if !table && (other || origin == Origin::Section) {
                     self.doubt("an address that may be made from another object");
                 }
             }
-            None if matches!(origin, Origin::Object(_) | Origin::Near(_) | Origin::Section) => {
+            None if !table && matches!(origin, Origin::Object(_) | Origin::Near(_) | Origin::Section) => {
                 return Err(self.reject(|| "access outside its object".to_string()));
             }
             None => {}
