@@ -66,6 +66,11 @@ pub enum Linkage {
 }
 
 impl Object {
+    /// Is it a thread-local variable that only its file can name? Compilers know all that is stored there.
+    pub fn is_thread_static(&self) -> bool {
+        self.name.starts_with("tls:") && matches!(self.kind, ObjectKind::Named { local: true, .. })
+    }
+
     /// The member of a section that holds an offset.
     pub fn member_at(&self, offset: u64) -> Option<&Member> {
         self.members.iter().find(|m| offset >= m.offset && offset - m.offset < m.size.max(1))

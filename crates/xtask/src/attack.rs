@@ -31,6 +31,7 @@ impl Request {
                 "--timeout" => options.timeout = value.parse().ok()?,
                 "--inputs" => options.inputs = value.parse().ok()?,
                 "--jobs" => options.jobs = value.parse().ok()?,
+                "--planted" => options.planted = value.parse().ok()?,
                 "--area" if *value == "all" => options.area = None,
                 "--area" => options.area = Some(Area::named(value)?),
                 "--mutate" => request.mutate = Some(value.into()),
@@ -62,7 +63,7 @@ impl Request {
 pub fn run(request: Request) -> Result<(), String> {
     if let Some(number) = request.show {
         let area = request.options.area.unwrap_or(attack::AREAS[(number % attack::AREAS.len() as u64) as usize]);
-        return attack::write_batch(request.options.seed, number, area, &root().join("target/attack/shown"));
+        return attack::write_batch(&request.options, number, area, &root().join("target/attack/shown"));
     }
     tools::require(&[&tools::GCC_12, &tools::CLANG_19, &tools::Z3, &tools::BINUTILS])?;
     let lockstep = match request.lockstep {
