@@ -35,6 +35,8 @@ pub(crate) struct Debug {
     pub shrunken: Vec<crate::split::Shrunken>,
     /// Units, and sizes of volatile types that they have pointers to.
     pub volatile_targets: std::collections::BTreeSet<(u32, u64)>,
+    /// Units, and sizes of the volatile members and elements of their types.
+    pub volatile_members: std::collections::BTreeSet<(u32, u64)>,
     /// Variables with a volatile part.
     pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.

@@ -79,9 +79,11 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
-                c::DW_TAG_pointer_type | c::DW_TAG_member | c::DW_TAG_array_type => {
+                tag @ (c::DW_TAG_pointer_type | c::DW_TAG_member | c::DW_TAG_array_type) => {
+                    let pointed = tag == c::DW_TAG_pointer_type;
+                    let known = if pointed { &mut debug.volatile_targets } else { &mut debug.volatile_members };
                     let sizes = self.volatile_target(entry);
-                    debug.volatile_targets.extend(sizes.into_iter().map(|size| (self.number, size)));
+                    known.extend(sizes.into_iter().map(|size| (self.number, size)));
                 }
                 c::DW_TAG_call_site | c::DW_TAG_GNU_call_site => site = self.call_site(entry),
                 c::DW_TAG_call_site_parameter | c::DW_TAG_GNU_call_site_parameter => {

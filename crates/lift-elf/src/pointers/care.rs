@@ -1,8 +1,8 @@
 //! Accesses to volatile objects, by the declared types of what the addresses are made of.
 //!
 //! Each load and store of a function is ordinary, volatile, or unclear: its address comes from nowhere that a type is known
-//! of. Unclear accesses matter only in functions in whose reach something volatile of that size is: in its parameters and
-//! locals, the objects that it names and the results of its callees, and what these lead to.
+//! of. Unclear accesses matter only where something volatile of that size is in reach: in parameters and locals, the objects that
+//! the function names and the results of its callees, what these lead to, and members of the types of its unit.
 //!
 //! Trust: full, of the original. A volatile access that is taken for an ordinary one may be dropped by the candidate. A
 //! cast to a volatile type that no variable has leaves no trace in the debug information.
@@ -20,7 +20,7 @@ use term::{TermId, VarId};
 
 /// How a function's instructions access memory.
 pub(super) struct Cares {
-    /// Sizes of what is volatile in reach.
+    /// Sizes of what is volatile in reach, or a member of any type of the unit.
     pub widths: BTreeSet<u64>,
     /// Sizes of what the unit has pointers to volatile types for: any access of that size may be through a cast to one.
     pub targets: BTreeSet<u64>,
