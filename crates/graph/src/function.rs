@@ -37,6 +37,8 @@ pub struct Function {
     pub volatile: Volatile,
     /// Alignments of what instructions access, by their addresses, if debug information has the type.
     pub alignments: BTreeMap<u64, u64>,
+    /// The same, if no structure is packed whose layout does not tell. No proof rests on it; a witness does not contradict it.
+    pub likely_alignments: BTreeMap<u64, u64>,
     /// Bytes between the members of structures that instructions store, lowest first, by the addresses of the instructions.
     /// Does the code use bytes of the frame that no local of the debug information holds, other than to save registers? Then
     /// there may be objects that nothing describes: compound literals, temporaries, locals that move.

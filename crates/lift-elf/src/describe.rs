@@ -50,6 +50,7 @@ impl Image {
             volatile: Default::default(),
             unoptimised: described.is_some_and(|d| d.unoptimised && !d.moves_variables) && self.sets_up_rbp(index),
             alignments: Default::default(),
+            likely_alignments: Default::default(),
             paddings: Default::default(),
             undescribed_frame: false,
             array_ends: Default::default(),

@@ -64,7 +64,7 @@ impl Image {
         let mut function = self.describe(index, &code, points, objects, arena);
         (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
         function.volatile = typed.volatile;
-        function.alignments = typed.alignments;
+        (function.alignments, function.likely_alignments) = (typed.alignments, typed.likely_alignments);
         function.paddings = typed.paddings;
         (function.undescribed_frame, function.array_ends) = (typed.undescribed_frame, typed.array_ends);
         function.surroundings.table_loads = table_loads;

@@ -13,7 +13,7 @@ mod care;
 mod tested;
 
 use crate::Image;
-use crate::dwarf::{Described, Type, TypeId, TypeTable};
+use crate::dwarf::{Described, Packed, Type, TypeId, TypeTable};
 use crate::layout::Base;
 use care::Cares;
 use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
@@ -116,6 +116,7 @@ struct Analysis<'a> {
     cares: Option<Cares>,
     /// Alignments of what instructions access, by their addresses.
     alignments: RefCell<BTreeMap<u64, u64>>,
+    likely_alignments: RefCell<BTreeMap<u64, u64>>,
     /// Bytes between members that instructions store, by their addresses.
     paddings: RefCell<BTreeMap<u64, u64>>,
 }
@@ -131,6 +132,8 @@ pub(crate) struct Typed {
     pub volatile: Volatile,
     /// Alignments, above 1, of what instructions access through typed pointers, by their addresses.
     pub alignments: BTreeMap<u64, u64>,
+    /// The same, if no structure is packed.
+    pub likely_alignments: BTreeMap<u64, u64>,
     /// Bytes between members that instructions store, by their addresses.
     pub paddings: BTreeMap<u64, u64>,
     /// Does code use bytes of the frame that no described local holds?
@@ -165,6 +168,7 @@ impl Image {
             stored: Cell::new(false),
             cares: None,
             alignments: RefCell::default(),
+            likely_alignments: RefCell::default(),
             paddings: RefCell::default(),
         };
         let undescribed = !analysis.undescribed.is_empty() || analysis.calls_undeclared(points);
@@ -191,6 +195,8 @@ impl Image {
                 let volatile = analysis.volatile(locals.iter());
                 let mut alignments = analysis.alignments.into_inner();
                 alignments.retain(|_, align| *align > 1);
+                let mut likely_alignments = analysis.likely_alignments.into_inner();
+                likely_alignments.retain(|_, align| *align > 1);
                 let mut truths = BTreeSet::new();
                 if described.unoptimised && self.knows_truth_values() {
                     let typed = |var: VarId| analysis.objects.contains_key(&var);
@@ -205,12 +211,14 @@ impl Image {
                     truths,
                     volatile,
                     alignments,
+                    likely_alignments,
                     paddings,
                     undescribed_frame,
                     array_ends,
                 };
             }
             analysis.alignments.take();
+            analysis.likely_alignments.take();
             analysis.paddings.take();
             analysis.cares.iter().for_each(|cares| cares.found.borrow_mut().clear());
         }
@@ -332,15 +340,17 @@ impl Analysis<'_> {
     /// pointer which the access has cast.
     fn note_alignment(&self, place: u64, address: Known, bytes: u64) {
         let natural = if bytes == 0 { 1 } else { 1 << bytes.ilog2() };
-        let align = match address {
-            Known::Pointer(type_id, offset) => self.types.alignment_at(type_id, offset).min(natural),
-            // The own frame is another matter.
-            Known::Frame(_) => return,
-            Known::Number { .. } | Known::Plain | Known::Undescribed => 1,
-        };
-        let mut alignments = self.alignments.borrow_mut();
-        let least = alignments.entry(place).or_insert(align);
-        *least = align.min(*least);
+        for (packed, all) in [(Packed::Possible, &self.alignments), (Packed::Unlikely, &self.likely_alignments)] {
+            let align = match address {
+                Known::Pointer(type_id, offset) => self.types.alignment_at(type_id, offset, packed).min(natural),
+                // The own frame is another matter.
+                Known::Frame(_) => return,
+                Known::Number { .. } | Known::Plain | Known::Undescribed => 1,
+            };
+            let mut alignments = all.borrow_mut();
+            let least = alignments.entry(place).or_insert(align);
+            *least = align.min(*least);
+        }
     }
 
     /// Notes which of the bytes that are stored at an address lie between the members of a structure.

@@ -687,6 +687,10 @@ impl<'a> Machine<'_, '_, 'a> {
     }
 
     fn check_access(&mut self, at: u64, bytes: u64, origin: Origin, write: bool) -> Result<(), End> {
+        let likely = self.program.function.likely_alignments.get(&self.place);
+        if likely.is_some_and(|align| !at.is_multiple_of(*align)) {
+            self.doubt("an address that is not aligned for its type");
+        }
         if is_stack(at) {
             match origin {
                 Origin::Slot => {}

@@ -518,10 +518,12 @@ impl Compiler<'_, '_> {
         let single = linear.terms.iter().filter(|(_, factor)| factor.to_u64() == Some(1));
         let mut objects = single.filter_map(|(part, _)| function.objects.get(&self.arena.as_var(*part)?));
         let Some(section) = objects.next().filter(|o| o.kind == crate::ObjectKind::Section) else { return };
-        let member = section.member_at(linear.constant.low()).map(|member| self.variable(member.var));
-        let (kind, object) = match member {
+        let member = section.member_at(linear.constant.low());
+        // An index that leaves its object seldom leads to the start of another.
+        let exact = linear.terms.len() == 1 || member.is_some_and(|m| m.offset == linear.constant.low());
+        let (kind, object) = match member.map(|member| self.variable(member.var)) {
             Some(Cell::Narrow(object)) if function.is_unoptimised() => (Kind::ObjectBase, object),
-            Some(Cell::Narrow(object)) if linear.terms.len() == 1 => (Kind::NearBase, object),
+            Some(Cell::Narrow(object)) if exact => (Kind::NearBase, object),
             _ => (Kind::SectionBase, 0),
         };
         self.program.instructions.push(Instruction { kind, width: 64, to: Cell::Narrow(to), a: object, b: 0, c: 0 });

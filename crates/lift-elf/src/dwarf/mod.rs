@@ -14,7 +14,7 @@ mod unit;
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
 use graph::{Local, Parameter, Register, Signature, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
-pub(crate) use structure::{Care, Type, TypeId, TypeTable};
+pub(crate) use structure::{Care, Packed, Type, TypeId, TypeTable};
 
 /// What debug information says about a file.
 #[derive(Default)]

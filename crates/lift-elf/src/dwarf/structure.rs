@@ -55,6 +55,15 @@ pub(crate) struct TypeTable {
     relaxed: bool,
 }
 
+/// What is taken of a structure whose layout does not tell whether it is packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packed {
+    /// That it may be.
+    Possible,
+    /// That it is not.
+    Unlikely,
+}
+
 /// How code may access an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Care {
@@ -302,26 +311,26 @@ impl TypeTable {
 
     /// Alignment of what lies at this offset of a type, in bytes: what the language demands of an address of the type. Nothing
     /// says that a structure is not packed but a gap that packing would have closed: it is aligned as much as that shows.
-    pub fn alignment_at(&self, id: TypeId, offset: i64) -> u64 {
+    pub fn alignment_at(&self, id: TypeId, offset: i64, packed: Packed) -> u64 {
         if self.relaxed {
             return 1;
         }
-        let whole = self.alignment(id, MAX_DEPTH, &mut { MAX_WORK });
+        let whole = self.alignment(id, packed, MAX_DEPTH, &mut { MAX_WORK });
         if offset == 0 { whole } else { whole.min(1 << offset.trailing_zeros().min(6)) }
     }
 
-    fn alignment(&self, id: TypeId, depth: u32, work: &mut u32) -> u64 {
+    fn alignment(&self, id: TypeId, packed: Packed, depth: u32, work: &mut u32) -> u64 {
         let (Some(depth), Some(left)) = (depth.checked_sub(1), work.checked_sub(1)) else { return 1 };
         *work = left;
         match self.get(id) {
             Type::Pointer(_) => 8,
             Type::Scalar { size } if matches!(size, 2 | 4 | 8) => *size,
-            Type::Array { element, .. } => self.alignment(*element, depth, work),
+            Type::Array { element, .. } => self.alignment(*element, packed, depth, work),
             Type::Aggregate { .. } if self.partial.contains(&id) => 1,
             Type::Aggregate { size, members, .. } => {
                 let (mut shown, mut most, mut end) = (1, 1, 0);
                 for (start, member) in members {
-                    let align = self.alignment(*member, depth, work);
+                    let align = self.alignment(*member, packed, depth, work);
                     if !start.is_multiple_of(align) {
                         return 1;
                     }
@@ -329,7 +338,12 @@ impl TypeTable {
                     most = most.max(align);
                     end = end.max(start.saturating_add(self.size(*member, MAX_DEPTH)));
                 }
-                if size.is_multiple_of(most) { shown.max(align_of_gap(end, *size)).min(most) } else { 1 }
+                shown = shown.max(align_of_gap(end, *size)).min(most);
+                match packed {
+                    _ if !size.is_multiple_of(most) => 1,
+                    Packed::Unlikely => most,
+                    Packed::Possible => shown,
+                }
             }
             Type::Function { .. } | Type::Boolean | Type::Scalar { .. } | Type::Other { .. } => 1,
         }

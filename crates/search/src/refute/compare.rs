@@ -327,8 +327,9 @@ impl<'a> Comparison<'_, 'a> {
         for (i, register) in Register::ARGUMENTS.into_iter().enumerate().filter(|_| signature.is_none()) {
             match (a.set_up[i], b.set_up[i]) {
                 (SetUp::Written(_), SetUp::Written(_) | SetUp::Entry) | (SetUp::Entry, SetUp::Written(_)) => {
-                    // Of its type only the low byte is certain: a structure has what it likes above that.
-                    out.push(plain(register, 1));
+                    // Of its type only the low byte is certain: a structure has what it likes above that. Two addresses are whole.
+                    let addresses = [a, b].iter().all(|call| self.layout.is_address(call.registers[i].bits.low()));
+                    out.push(plain(register, if addresses { 8 } else { 1 }));
                 }
                 _ => break,
             }

@@ -238,6 +238,7 @@ mod tests {
             volatile: Default::default(),
             unoptimised: false,
             alignments: Default::default(),
+            likely_alignments: Default::default(),
             paddings: Default::default(),
             undescribed_frame: false,
             array_ends: Default::default(),

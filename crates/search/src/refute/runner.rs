@@ -9,9 +9,9 @@ use crate::{Native, StartState};
 use graph::contract::Fixed;
 use graph::interpreter::{
     BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
-    Target, Trace, Watch, is_stack, pointer_to_buffer, run,
+    Target, Trace, Watch, is_stack, run,
 };
-use graph::{FaultKind, Function, ObjectKind, Place, Register, Side};
+use graph::{Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -263,7 +263,7 @@ impl<'a> Runner<'a> {
             let (here, there) = (self.traces(arena, &here), self.traces(arena, &there));
             let undefined = there[0].undefined.is_some() || !matches!(there[0].end, End::Return | End::NoReturn);
             let tells = |side: usize| self.comparison(&other).traces(&here[side], &there[side]).is_some();
-            !undefined && !(tells(0) && tells(1))
+            !(undefined || tells(0) && tells(1))
         })
     }
 
@@ -308,42 +308,7 @@ impl<'a> Runner<'a> {
         if self.reshaped || private || original.local_calls || candidate.local_calls {
             return None;
         }
-        if !self.functions[0].is_unoptimised() && !self.is_own_fault(arena, input, &candidate) {
-            return None;
-        }
         (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
-    }
-
-    /// Is a fault of the candidate its own? An optimiser leaves out accesses and divisions whose results nobody uses, so the
-    /// original may come from the same source. An access counts if the original makes it too where it leads somewhere.
-    fn is_own_fault(&mut self, arena: &Arena, input: &Input, candidate: &Trace<'a>) -> bool {
-        let address = match candidate.end {
-            End::BadAddress(address, _) => address,
-            End::Fault(FaultKind::Divide, _) => return false,
-            _ => return true,
-        };
-        let pointer = pointer_to_buffer(1) + 0x800;
-        let mut repaired = Vec::new();
-        for (i, argument) in self.arguments.iter().enumerate() {
-            let value = input.values[i].low();
-            if !argument.is_vector() && argument.bytes == 8 && argument.choices.is_empty() && is_near(address, value) {
-                let mut other = input.clone();
-                other.set(&self.arguments, i, Bits::new(64, pointer));
-                repaired.push((other, value));
-            }
-        }
-        let start = start(&self.layout, &self.constants, self.floats, Side::Candidate, input);
-        let words = self.memories[1].words_read(&start).rev().filter(|(_, word)| is_near(address, *word)).take(4);
-        for (at, word) in words.collect::<Vec<_>>() {
-            let mut other = input.clone();
-            other.fixed.extend((at..).zip(pointer.to_le_bytes()));
-            repaired.push((other, word));
-        }
-        repaired.into_iter().any(|(other, value)| {
-            self.run(arena, Side::Original, &other, MAGNITUDES[0]);
-            let place = pointer.wrapping_add(address.wrapping_sub(value));
-            self.memories[0].initial_words().any(|(at, _)| at == place & !7)
-        })
     }
 
     pub(super) fn comparison<'r>(&'r self, input: &Input) -> Comparison<'r, 'a> {
