@@ -93,7 +93,7 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Che
     Ok(check_updates(&ours, &theirs, claim, deadline))
 }
 
-fn describe(rejection: &UpdateRejection) -> String {
+pub(super) fn describe(rejection: &UpdateRejection) -> String {
     match rejection {
         UpdateRejection::Malformed(what) => what.clone(),
         UpdateRejection::Fault(side, fault) => format!("the {}: {}", side.name(), fault.detail),
