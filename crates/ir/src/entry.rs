@@ -138,6 +138,13 @@ impl<D: Domain> Machine<'_, D> {
                     }
                     Datum::Bits(value as u64 & mask(bits))
                 }
+                (Argument::Value(number), Kind::Pointer) => {
+                    let object = &interface.objects[number as usize];
+                    if parameter.copied != Some(object.element_bytes) {
+                        return Err(self.unsupported(format!("`{}` has another type than was read", object.name)));
+                    }
+                    Datum::Place(self.place(setting, number)?, 0)
+                }
                 (Argument::Value(number), kind) => {
                     let object = &interface.objects[number as usize];
                     let ([field], Some(key)) = (object.fields.as_slice(), input_key(&object.origin)) else {
@@ -155,7 +162,7 @@ impl<D: Domain> Machine<'_, D> {
                     let value = self.domain.input(key, 0, field.ty);
                     self.held(value, field.ty, kind.bits())
                 }
-                (Argument::Memory(number), Kind::Pointer) => {
+                (Argument::Memory(number), Kind::Pointer) if parameter.copied.is_none() => {
                     let region = self.place(setting, number)?;
                     placed.push((number, region));
                     Datum::Place(region, 0)

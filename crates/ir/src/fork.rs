@@ -263,18 +263,14 @@ impl<D: Domain> Machine<'_, D> {
         if yes.bytes != no.bytes || yes.bytes == UNTOUCHED || yes.bytes == TAIL {
             return Err(self.unsupported("a branch on data leaves cells of different widths"));
         }
-        let kind = match (yes.datum, no.datum) {
-            (Datum::Value(_, ty), _) | (_, Datum::Value(_, ty)) if ty.is_float() => {
-                if ty.bytes() == 4 {
-                    Kind::Float
-                } else {
-                    Kind::Double
-                }
-            }
-            _ => Kind::Int(8 * yes.bytes),
+        let float = yes.float || no.float;
+        let kind = match (float, yes.bytes) {
+            (true, 4) => Kind::Float,
+            (true, _) => Kind::Double,
+            (false, bytes) => Kind::Int(8 * bytes),
         };
         let datum = self.either(cond, Some(kind), yes.datum, no.datum)?;
-        Ok(Slot { datum, bytes: yes.bytes })
+        Ok(Slot { datum, bytes: yes.bytes, float })
     }
 
     /// A cell that nobody touched, as the other side knows it.
@@ -283,6 +279,6 @@ impl<D: Domain> Machine<'_, D> {
             return Ok(slot);
         }
         let datum = self.untouched(region as usize, index as usize, other)?;
-        Ok(Slot { datum, bytes: other.bytes })
+        Ok(Slot { datum, ..other })
     }
 }

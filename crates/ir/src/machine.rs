@@ -276,8 +276,8 @@ impl<'m, D: Domain> Machine<'m, D> {
                 };
                 self.set(to, datum);
             }
-            Inst::Reserve { to, bytes, count, grain } => {
-                let datum = self.reserve(bytes, count, grain)?;
+            Inst::Reserve { to, bytes, count, grain, lasting } => {
+                let datum = self.reserve(bytes, count, grain, lasting)?;
                 self.set(to, datum);
             }
             Inst::ForgetAt { at } => self.forget(at)?,

@@ -15,6 +15,10 @@ pub(crate) const MOST_BYTES: u64 = 1 << 32;
 /// A place that was found to be inside its object: region, cell, bytes from the start.
 type Inside = (usize, usize, u64);
 
+fn is_float(kind: Kind) -> bool {
+    matches!(kind, Kind::Float | Kind::Double)
+}
+
 impl<D: Domain> Machine<'_, D> {
     /// Adds an object.
     pub(crate) fn add(&mut self, region: Region<D::Value>) -> Run<u32> {
@@ -133,7 +137,8 @@ impl<D: Domain> Machine<'_, D> {
                 let ty = if truth { Some(Scalar::Bool) } else { self.plain(kind) };
                 let Some(ty) = ty else { return Err(self.unsupported("an address in the caller's memory")) };
                 let datum = self.input(number, offset, ty)?;
-                for (index, slot) in self.regions[number].changes(index, kind.bytes(), datum) {
+                let slot = Slot { datum, bytes: kind.bytes(), float: is_float(kind) };
+                for (index, slot) in self.regions[number].changes(index, slot) {
                     self.set_slot(number, index, slot);
                 }
                 datum
@@ -158,11 +163,11 @@ impl<D: Domain> Machine<'_, D> {
     #[inline]
     pub(crate) fn store(&mut self, at: u32, datum: Datum<D::Value>, kind: Kind) -> Run<()> {
         let (number, index, _) = self.inside(self.get(at), kind.bytes())?;
-        self.write(number, index, kind.bytes(), datum)
+        self.write(number, index, Slot { datum, bytes: kind.bytes(), float: is_float(kind) })
     }
 
     #[inline]
-    fn write(&mut self, number: usize, index: usize, bytes: u8, datum: Datum<D::Value>) -> Run<()> {
+    fn write(&mut self, number: usize, index: usize, slot: Slot<D::Value>) -> Run<()> {
         let region = &mut self.regions[number];
         if !region.writable {
             let what = format!("a write to the constant `{}`", region.name);
@@ -171,11 +176,11 @@ impl<D: Domain> Machine<'_, D> {
         region.dirty = true;
         self.updates += u64::from(matches!(region.backing, Backing::Input { .. }));
         let old = region.cells[index].bytes;
-        if bytes == region.grain && (old == bytes || old == UNTOUCHED) {
-            self.set_slot(number, index, Slot { datum, bytes });
+        if slot.bytes == region.grain && (old == slot.bytes || old == UNTOUCHED) {
+            self.set_slot(number, index, slot);
             return Ok(());
         }
-        for (index, slot) in region.changes(index, bytes, datum) {
+        for (index, slot) in region.changes(index, slot) {
             self.regions[number].reach(index);
             self.set_slot(number, index, slot);
         }
@@ -183,7 +188,7 @@ impl<D: Domain> Machine<'_, D> {
     }
 
     /// Room for a variable of the innermost call.
-    pub(crate) fn reserve(&mut self, bytes: u64, count: Option<u32>, grain: u8) -> Run<Datum<D::Value>> {
+    pub(crate) fn reserve(&mut self, bytes: u64, count: Option<u32>, grain: u8, lasting: bool) -> Run<Datum<D::Value>> {
         let count = match count {
             None => 1,
             Some(register) => {
@@ -196,7 +201,8 @@ impl<D: Domain> Machine<'_, D> {
         };
         let size = bytes.checked_mul(count).filter(|size| *size <= MOST_BYTES);
         let Some(size) = size else { return Err(self.fault(FaultKind::Memory, "too large a variable".to_string())) };
-        let region = Region::new("a local variable".to_string(), size, grain, Backing::Nothing);
+        let mut region = Region::new("a local variable".to_string(), size, grain, Backing::Nothing);
+        region.heap = lasting;
         Ok(Datum::Place(self.add(region)?, 0))
     }
 
@@ -284,7 +290,7 @@ impl<D: Domain> Machine<'_, D> {
     /// Puts something into an object where the program does not.
     pub(crate) fn put(&mut self, region: u32, offset: u64, bytes: u8, datum: Datum<D::Value>) -> Run<()> {
         let (number, index, _) = self.inside(Datum::Place(region, offset as i64), bytes)?;
-        for (index, slot) in self.regions[number].changes(index, bytes, datum) {
+        for (index, slot) in self.regions[number].changes(index, Slot { datum, bytes, float: false }) {
             self.regions[number].reach(index);
             self.regions[number].cells[index] = slot;
         }
@@ -323,19 +329,20 @@ impl<D: Domain> Machine<'_, D> {
         let mut at = 0;
         while at < bytes {
             let place = Datum::Place(source, first.wrapping_add(at as i64));
-            let (width, datum) = self.piece(place, bytes - at)?;
-            read.push((at, width, datum));
-            at += u64::from(width);
+            let slot = self.piece(place, bytes - at)?;
+            read.push((at, slot));
+            at += u64::from(slot.bytes);
         }
-        for (at, width, datum) in read {
-            let (number, index, _) = self.inside(Datum::Place(target, start.wrapping_add(at as i64)), width)?;
-            self.write(number, index, width, datum)?;
+        for (at, slot) in read {
+            let (number, index, _) = self.inside(Datum::Place(target, start.wrapping_add(at as i64)), slot.bytes)?;
+            self.write(number, index, slot)?;
         }
         Ok(())
     }
 
-    /// The value that starts at a place, and its width; at most so many bytes.
-    fn piece(&mut self, place: Datum<D::Value>, most: u64) -> Run<(u8, Datum<D::Value>)> {
+    /// The value that starts at a place; at most so many bytes.
+    fn piece(&mut self, place: Datum<D::Value>, most: u64) -> Run<Slot<D::Value>> {
+        let plain = |bytes: u8, datum| Slot { datum, bytes, float: false };
         let (number, index, offset) = self.inside(place, 1.max(self.grain_at(place, most)))?;
         let region = &self.regions[number];
         let slot = region.cells[index];
@@ -346,16 +353,19 @@ impl<D: Domain> Machine<'_, D> {
                     return Err(self.unsupported("a copy of memory whose types are not known"));
                 };
                 match layout.cell(offset) {
-                    Some((_, ty)) if ty.bytes() <= most => Ok((ty.bytes() as u8, self.input(number, offset, ty)?)),
+                    Some((_, ty)) if ty.bytes() <= most => {
+                        let datum = self.input(number, offset, ty)?;
+                        Ok(Slot { datum, bytes: ty.bytes() as u8, float: ty.is_float() })
+                    }
                     Some(_) => Err(self.unsupported("a copy of a piece of a value")),
                     // Between the fields of a structure nothing lies.
-                    None => Ok((1.min(region.grain), Datum::Poison)),
+                    None => Ok(plain(region.grain, Datum::Poison)),
                 }
             }
-            UNTOUCHED if region.backing == Backing::Zero => Ok((region.grain, Datum::Bits(0))),
-            UNTOUCHED => Ok((region.grain, Datum::Poison)),
+            UNTOUCHED if region.backing == Backing::Zero => Ok(plain(region.grain, Datum::Bits(0))),
+            UNTOUCHED => Ok(plain(region.grain, Datum::Poison)),
             crate::region::TAIL => Err(self.unsupported("a copy of a piece of a value")),
-            width if u64::from(width) <= most => Ok((width, slot.datum)),
+            width if u64::from(width) <= most => Ok(slot),
             _ => Err(self.unsupported("a copy of a piece of a value")),
         }
     }
@@ -375,7 +385,7 @@ impl<D: Domain> Machine<'_, D> {
             let width = self.grain_at(place, bytes - at);
             let (region, index, _) = self.inside(place, width)?;
             let bits = u64::from_ne_bytes([byte; 8]) & crate::datum::mask(8 * width);
-            self.write(region, index, width, Datum::Bits(bits))?;
+            self.write(region, index, Slot { datum: Datum::Bits(bits), bytes: width, float: false })?;
             at += u64::from(width);
         }
         Ok(())

@@ -112,6 +112,8 @@ pub struct Parameter {
     pub kind: Kind,
     /// The register that it arrives in.
     pub register: u32,
+    /// The bytes of the structure behind it, if that is the function's own copy.
+    pub copied: Option<u64>,
 }
 
 /// A function.
@@ -137,6 +139,8 @@ pub struct Function {
     pub mentions: Vec<u32>,
     /// Names of the functions that it calls.
     pub calls: Vec<String>,
+    /// May it be called from elsewhere: from another file, or through its address?
+    pub entered: bool,
 }
 
 /// Instructions without a jump, and what follows.
@@ -268,12 +272,13 @@ pub enum Inst {
         from: u32,
         kind: Kind,
     },
-    /// Room for a variable: so many times `bytes`.
+    /// Room for a variable: so many times `bytes`; `lasting`: for a structure that is a value and may be returned.
     Reserve {
         to: u32,
         bytes: u64,
         count: Option<u32>,
         grain: u8,
+        lasting: bool,
     },
     /// `base + offset + sum of terms`: register, width of its type, bytes.
     Address {

@@ -12,6 +12,8 @@ pub(crate) struct Slot<V> {
     pub datum: Datum<V>,
     /// Width in bytes of the value that starts here; [`UNTOUCHED`] or [`TAIL`].
     pub bytes: u8,
+    /// Was it written as a floating-point number? Known bits do not tell.
+    pub float: bool,
 }
 
 /// Nobody touched the cell.
@@ -89,8 +91,8 @@ pub(crate) enum Found<V> {
 }
 
 impl<V: Copy + Eq> Slot<V> {
-    pub const UNTOUCHED: Slot<V> = Slot { datum: Datum::Poison, bytes: UNTOUCHED };
-    const TAIL: Slot<V> = Slot { datum: Datum::Poison, bytes: TAIL };
+    pub const UNTOUCHED: Slot<V> = Slot { datum: Datum::Poison, bytes: UNTOUCHED, float: false };
+    const TAIL: Slot<V> = Slot { datum: Datum::Poison, bytes: TAIL, float: false };
 }
 
 impl<V: Copy + Eq> Region<V> {
@@ -184,22 +186,22 @@ impl<V: Copy + Eq> Region<V> {
     }
 
     /// The cells that a write changes, with their new content.
-    pub fn changes(&self, index: usize, bytes: u8, datum: Datum<V>) -> Vec<(usize, Slot<V>)> {
-        let count = usize::from(bytes / self.grain);
+    pub fn changes(&self, index: usize, slot: Slot<V>) -> Vec<(usize, Slot<V>)> {
+        let count = usize::from(slot.bytes / self.grain);
         let mut list = Vec::new();
         for edge in [index, index + count] {
             if self.cells.get(edge).is_some_and(|slot| slot.bytes == TAIL) {
                 self.split(self.head(edge), &mut list);
             }
         }
-        list.push((index, Slot { datum, bytes }));
+        list.push((index, slot));
         list.extend((index + 1..index + count).map(|i| (i, Slot::TAIL)));
         list
     }
 
     /// Takes a value apart.
     fn split(&self, head: usize, list: &mut Vec<(usize, Slot<V>)>) {
-        let Slot { datum, bytes } = self.cells[head];
+        let Slot { datum, bytes, .. } = self.cells[head];
         for piece in 0..usize::from(bytes / self.grain) {
             let datum = match datum {
                 Datum::Bits(bits) => {
@@ -207,7 +209,7 @@ impl<V: Copy + Eq> Region<V> {
                 }
                 _ => Datum::Lost,
             };
-            list.push((head + piece, Slot { datum, bytes: self.grain }));
+            list.push((head + piece, Slot { datum, bytes: self.grain, float: false }));
         }
     }
 }
@@ -223,7 +225,7 @@ mod tests {
     }
 
     fn write(region: &mut Region<u32>, offset: usize, bytes: u8, datum: Datum<u32>) {
-        for (index, slot) in region.changes(offset / usize::from(region.grain), bytes, datum) {
+        for (index, slot) in region.changes(offset / usize::from(region.grain), Slot { datum, bytes, float: false }) {
             region.cells[index] = slot;
         }
     }

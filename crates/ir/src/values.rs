@@ -97,6 +97,13 @@ impl<D: Domain> Machine<'_, D> {
         let ty = match (yes, no, kind) {
             // Also if it is wider or narrower than the place: the low bits of one of them are those of the choice.
             (Datum::Value(_, a), Datum::Value(_, b), _) if a == b => Some(a),
+            // Any number with the constant's low bits will do.
+            (Datum::Value(_, a), Datum::Bits(_), Kind::Int(bits))
+            | (Datum::Bits(_), Datum::Value(_, a), Kind::Int(bits))
+                if !a.is_float() && a.bits() > u32::from(bits) =>
+            {
+                Some(a)
+            }
             (_, _, Kind::Int(bits)) => self.common(bits, [yes, no]),
             (_, _, other) => float_type(other),
         };

@@ -1,7 +1,8 @@
 //! Calls.
 
-use crate::function::{Builder, attribute};
+use crate::function::{Builder, attribute, in_brackets};
 use crate::instruction::rest;
+use crate::structures;
 use crate::token::{Reader, Token};
 use crate::types::Type;
 use ir::{Callee, Inst};
@@ -34,9 +35,6 @@ pub(crate) fn read(
         Token::Word(word) if word == "asm" => return Err("inline assembly".to_string()),
         _ => return Err("a call through a pointer".to_string()),
     };
-    if !name.starts_with("llvm.") {
-        builder.calls.push(name.clone());
-    }
     let mut arguments = Vec::new();
     reader.expect('(')?;
     while !reader.take(')') {
@@ -44,21 +42,31 @@ pub(crate) fn read(
             return Err(format!("a call of `{name}`"));
         }
         let kind = Type::read(reader)?.kind()?;
+        let mut copied = None;
         while let Some(Token::Word(word)) = reader.peek() {
             if !is_attribute(word) {
                 break;
             }
             reader.next()?;
-            attribute(word, reader)?;
+            if word == "byval" {
+                copied = Some(in_brackets(reader)?);
+            } else {
+                attribute(word, reader)?;
+            }
         }
-        arguments.push(builder.operand(reader, kind)?);
+        let argument = builder.operand(reader, kind)?;
+        arguments.push(match copied {
+            None => argument,
+            // The callee gets a copy.
+            Some(ty) => structures::copy(builder, &ty, argument, code)?,
+        });
         reader.take(',');
     }
     rest(reader)?;
     let to = match (result, to) {
         (Type::Void, None) => None,
         (ty, to) => {
-            let kind = ty.kind()?;
+            let kind = ty.register()?;
             Some(match to {
                 Some(to) => builder.defined(to, kind)?,
                 None => builder.unnamed(kind),
@@ -105,6 +113,8 @@ fn is_attribute(word: &str) -> bool {
             | "dereferenceable_or_null"
             | "byval"
             | "sret"
+            | "writable"
+            | "dead_on_unwind"
             | "inalloca"
             | "preallocated"
             | "nest"

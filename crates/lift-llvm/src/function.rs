@@ -2,7 +2,7 @@
 
 use crate::constants::Scope;
 use crate::token::{Reader, Token, tokens};
-use crate::types::Type;
+use crate::types::{Names, Type};
 use crate::{instruction, meets, promote};
 use ir::{Block, Edge, End, Function, Inst, Kind, Known, Parameter};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,7 +27,6 @@ pub(crate) struct Builder<'a> {
     constants: FxHashMap<(Known, Kind), u32>,
     blocks: FxHashMap<String, u32>,
     phis: Vec<Phi>,
-    pub calls: Vec<String>,
 }
 
 /// A value that depends on the way to its block.
@@ -113,7 +112,7 @@ impl Builder<'_> {
 
     /// `phi double [ %a, %block ], …`.
     fn phi(&mut self, block: u32, name: &str, reader: &mut Reader<'_>) -> Result<(), String> {
-        let kind = Type::read(reader)?.kind()?;
+        let kind = Type::read(reader)?.register()?;
         let to = self.defined(name, kind)?;
         let mut from = Vec::new();
         loop {
@@ -143,10 +142,17 @@ fn label_of(line: &str) -> Option<String> {
 }
 
 /// What a function returns and takes.
-type Signature = (Option<Kind>, Vec<(String, Kind)>);
+type Signature = (Option<Kind>, Vec<Taken>);
+
+/// A parameter in a header.
+struct Taken {
+    name: String,
+    kind: Kind,
+    copied: Option<u64>,
+}
 
 /// The result type and the parameters of a header: `define dso_local void @f(ptr noundef %a) #0 {`.
-fn header(reader: &mut Reader<'_>) -> Result<Signature, String> {
+fn header(reader: &mut Reader<'_>, names: &Names) -> Result<Signature, String> {
     let mut result = None;
     // Words before the result type, and attributes of the result.
     loop {
@@ -169,7 +175,7 @@ fn header(reader: &mut Reader<'_>) -> Result<Signature, String> {
     reader.next()?;
     let result = match result {
         Some(Type::Void) => None,
-        Some(ty) => Some(ty.kind()?),
+        Some(ty) => Some(ty.register()?),
         None => return Err("a function without a type".to_string()),
     };
     reader.expect('(')?;
@@ -178,13 +184,14 @@ fn header(reader: &mut Reader<'_>) -> Result<Signature, String> {
         if reader.is_word("...") {
             return Err("a function with any number of arguments".to_string());
         }
-        let kind = Type::read(reader)?.kind()?;
+        let (kind, mut copied) = (Type::read(reader)?.kind()?, None);
         loop {
             match reader.next()? {
                 Token::Local(name) => {
-                    parameters.push((name.clone(), kind));
+                    parameters.push(Taken { name: name.clone(), kind, copied });
                     break;
                 }
+                Token::Word(word) if word == "byval" => copied = Some(in_brackets(reader)?.layout(names)?.0),
                 Token::Word(word) => attribute(word, reader)?,
                 other => return Err(format!("a parameter with {other:?}")),
             }
@@ -194,13 +201,22 @@ fn header(reader: &mut Reader<'_>) -> Result<Signature, String> {
     Ok((result, parameters))
 }
 
+/// `(T)`.
+pub(crate) fn in_brackets(reader: &mut Reader<'_>) -> Result<Type, String> {
+    reader.expect('(')?;
+    let ty = Type::read(reader)?;
+    reader.expect(')')?;
+    Ok(ty)
+}
+
 /// An attribute of a parameter or argument that changes nothing here.
 pub(crate) fn attribute(word: &str, reader: &mut Reader<'_>) -> Result<(), String> {
     match word {
         "noundef" | "signext" | "zeroext" | "noalias" | "nocapture" | "readonly" | "readnone" | "writeonly"
-        | "nonnull" | "returned" | "immarg" | "nofree" => Ok(()),
+        | "nonnull" | "returned" | "immarg" | "nofree" | "writable" | "dead_on_unwind" => Ok(()),
         "align" => reader.next().map(|_| ()),
-        "dereferenceable" | "dereferenceable_or_null" | "captures" => reader.skip_brackets('(', ')'),
+        // Where a structure is returned: an address like any other.
+        "dereferenceable" | "dereferenceable_or_null" | "captures" | "sret" => reader.skip_brackets('(', ')'),
         other => Err(format!("a parameter with `{other}`")),
     }
 }
@@ -224,7 +240,6 @@ pub(crate) fn read(
         constants: FxHashMap::default(),
         blocks: FxHashMap::default(),
         phis: Vec::new(),
-        calls: Vec::new(),
     };
     let mut function = Function {
         name,
@@ -237,21 +252,21 @@ pub(crate) fn read(
         hash: String::new(),
         mentions: Vec::new(),
         calls: Vec::new(),
+        entered: true,
     };
     if let Err(why) = fill(&mut builder, text, &list, &mut function) {
         function.refused = Some(why);
         function.blocks.clear();
     }
-    function.calls = std::mem::take(&mut builder.calls);
     Ok(function)
 }
 
 fn fill(builder: &mut Builder<'_>, text: &Text<'_>, list: &[Token], function: &mut Function) -> Result<(), String> {
-    let (result, parameters) = header(&mut Reader::new(list))?;
+    let (result, parameters) = header(&mut Reader::new(list), builder.scope.names)?;
     function.result = result;
-    for (name, kind) in parameters {
+    for Taken { name, kind, copied } in parameters {
         let register = builder.defined(&name, kind)?;
-        function.parameters.push(Parameter { name, kind, register });
+        function.parameters.push(Parameter { name, kind, register, copied });
     }
     let blocks = split(&text.body);
     for (number, (name, _)) in blocks.iter().enumerate() {

@@ -55,7 +55,7 @@ pub(crate) fn end(builder: &mut Builder<'_>, reader: &mut Reader<'_>) -> Result<
             match Type::read(reader)? {
                 Type::Void => End::Return(None),
                 ty => {
-                    let kind = ty.kind()?;
+                    let kind = ty.register()?;
                     End::Return(Some(builder.operand(reader, kind)?))
                 }
             }
@@ -82,7 +82,7 @@ pub(crate) fn rest(reader: &mut Reader<'_>) -> Result<(), String> {
 }
 
 /// Is the value said to be zero or one? What else stands at the end is alignment and metadata.
-fn access_rest(builder: &Builder<'_>, reader: &mut Reader<'_>) -> Result<bool, String> {
+pub(crate) fn access_rest(builder: &Builder<'_>, reader: &mut Reader<'_>) -> Result<bool, String> {
     let mut truth = false;
     while !reader.is_done() {
         reader.expect(',')?;
@@ -110,6 +110,11 @@ pub(crate) fn read(builder: &mut Builder<'_>, list: &[Token], code: &mut Vec<Ins
     let word = reader.word()?;
     let made = match (word, to) {
         ("call" | "tail" | "notail", _) => return crate::calls::read(builder, &mut reader, to, code),
+        ("store" | "load" | "extractvalue" | "insertvalue", _)
+            if crate::structures::read(builder, word, to, rest_of, code)? =>
+        {
+            return Ok(());
+        }
         ("store", None) => store(builder, &mut reader)?,
         (_, Some(to)) => valued(builder, word, to, &mut reader)?,
         _ => return Err(format!("the instruction `{word}`")),
@@ -130,7 +135,7 @@ fn store(builder: &mut Builder<'_>, reader: &mut Reader<'_>) -> Result<Inst, Str
     Ok(Inst::Store { at, from, kind })
 }
 
-fn pointer(builder: &mut Builder<'_>, reader: &mut Reader<'_>) -> Result<u32, String> {
+pub(crate) fn pointer(builder: &mut Builder<'_>, reader: &mut Reader<'_>) -> Result<u32, String> {
     match Type::read(reader)?.kind()? {
         Kind::Pointer => builder.operand(reader, Kind::Pointer),
         _ => Err("an address that is none".to_string()),
@@ -344,7 +349,7 @@ fn alloca(builder: &mut Builder<'_>, to: &str, reader: &mut Reader<'_>) -> Resul
             count = Some(builder.operand(reader, Kind::Int(64))?);
         }
     }
-    Ok(Inst::Reserve { to: builder.defined(to, Kind::Pointer)?, bytes, count, grain })
+    Ok(Inst::Reserve { to: builder.defined(to, Kind::Pointer)?, bytes, count, grain, lasting: false })
 }
 
 fn address(builder: &mut Builder<'_>, to: &str, reader: &mut Reader<'_>) -> Result<Inst, String> {

@@ -13,6 +13,7 @@ mod globals;
 mod function;
 mod instruction;
 mod calls;
+mod structures;
 mod promote;
 mod meets;
 mod module;

@@ -119,10 +119,17 @@ pub fn read(text: &str) -> Result<Module, String> {
         let name = name_of(&list).ok_or("a function without a name")?;
         functions.insert(name.to_string(), number as u32);
     }
+    let taken = addresses(&parts, &lines, &functions)?;
     for text in &parts.functions {
         let mut made = function::read(text, &scope, &functions, &parts.truths)?;
         made.hash = hash(text)?;
+        let internal =
+            tokens(text.header)?.iter().any(|t| matches!(t, Token::Word(w) if w == "internal" || w == "private"));
+        made.entered = !internal || taken.contains(&made.name);
         made.mentions = mentions(text, &numbers)?;
+        let called = mentions(text, &functions)?;
+        made.calls = functions.iter().filter(|(_, number)| called.contains(number)).map(|(n, _)| n.clone()).collect();
+        made.calls.sort_unstable();
         module.functions.push(made);
     }
     let changed = changed(&module);
@@ -133,7 +140,35 @@ pub fn read(text: &str) -> Result<Module, String> {
     Ok(module)
 }
 
-/// The globals that the text of a function mentions.
+/// Functions whose address goes somewhere: mentioned, but not as what a call calls.
+fn addresses(
+    parts: &Parts<'_>,
+    globals: &[(String, Vec<Token>)],
+    functions: &FxHashMap<String, u32>,
+) -> Result<FxHashSet<String>, String> {
+    let mut set = FxHashSet::default();
+    let mut note = |list: &[Token]| {
+        for (at, token) in list.iter().enumerate() {
+            if let Token::Global(name) = token
+                && functions.contains_key(name)
+                && list.get(at + 1) != Some(&Token::Mark('('))
+            {
+                set.insert(name.clone());
+            }
+        }
+    };
+    for (_, list) in globals {
+        note(list);
+    }
+    for text in &parts.functions {
+        for line in &text.body {
+            note(&tokens(line)?);
+        }
+    }
+    Ok(set)
+}
+
+/// The globals or functions that the text of a function mentions.
 fn mentions(text: &Text<'_>, numbers: &FxHashMap<String, u32>) -> Result<Vec<u32>, String> {
     let mut list = Vec::new();
     for line in &text.body {

@@ -91,6 +91,18 @@ impl Type {
         }
     }
 
+    /// What a register for a value of this type holds: of a structure the address of a copy that nobody changes.
+    pub fn register(&self) -> Result<Kind, String> {
+        match self {
+            Type::Struct { .. } | Type::Named(_) | Type::Array(..) => Ok(Kind::Pointer),
+            other => other.kind(),
+        }
+    }
+
+    pub fn is_structure(&self) -> bool {
+        matches!(self, Type::Struct { .. } | Type::Named(_) | Type::Array(..))
+    }
+
     pub fn resolved<'a>(&'a self, names: &'a Names) -> Result<&'a Type, String> {
         match self {
             Type::Named(name) => names.get(name).ok_or_else(|| format!("the structure `{name}` is not known")),

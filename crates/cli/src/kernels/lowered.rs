@@ -61,6 +61,7 @@ fn module(compiler: &str, side: &Side<'_>, flat: bool) -> Result<Module, String>
     command.args([
         "-ffp-contract=off",
         "-fno-discard-value-names",
+        "-femit-all-decls",
         "-fno-unwind-tables",
         "-fno-asynchronous-unwind-tables",
     ]);

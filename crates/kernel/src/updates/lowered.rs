@@ -367,17 +367,24 @@ fn start(module: &Module, global: &Global) -> Cells {
     Some(cells.iter().map(|cell| (cell.offset, cell.bytes, value(&cell.value))).collect())
 }
 
-/// Functions besides the kernel that mention a global, and all that they call: names and texts.
+/// Functions that mention a global and may run without the kernel, and all that they call: names and texts.
 fn users(side: &Lowered<'_>, number: u32) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    let mentions = |f: &&Function| f.name != side.name && f.mentions.contains(&number);
-    let mut open: Vec<&Function> = side.module.functions.iter().filter(mentions).collect();
+    let others = |f: &&Function| f.entered && f.name != side.name;
+    let entered = reached(side, side.module.functions.iter().filter(others).collect());
+    let mentions = |f: &&Function| f.mentions.contains(&number);
+    let users = reached(side, entered.into_iter().filter(mentions).collect());
+    users.into_iter().map(|f| (f.name.clone(), f.hash.clone())).collect()
+}
+
+/// Functions besides the kernel and all that they call.
+fn reached<'a>(side: &Lowered<'a>, mut open: Vec<&'a Function>) -> Vec<&'a Function> {
+    let mut found: BTreeMap<&str, &Function> = BTreeMap::new();
     while let Some(function) = open.pop() {
-        if found.insert(function.name.clone(), function.hash.clone()).is_none() {
+        if function.name != side.name && found.insert(&function.name, function).is_none() {
             open.extend(function.calls.iter().filter_map(|name| side.module.function(name)));
         }
     }
-    found
+    found.into_values().collect()
 }
 
 fn check_divisions<V: PartialEq>(ours: &[Division<V>], theirs: &[Division<V>]) -> Result<(), UpdateRejection> {
