@@ -344,11 +344,15 @@ fn run_natively(
     unknown(Reason::new(kind, what))
 }
 
+/// Does one of the files have pragmas of OpenMP?
+fn has_pragmas(sides: &[native::Side<'_>; 2]) -> bool {
+    let pragma = |line: &str| line.trim_start().starts_with('#') && line.contains("pragma") && line.contains("omp");
+    sides.iter().any(|side| side.source.preprocessed().lines().any(pragma))
+}
+
 /// The outcome after it was proved on the compiler's code.
 fn confirmed(sides: &[native::Side<'_>; 2], outcome: KernelOutcome, options: KernelOptions) -> KernelOutcome {
-    let pragma = |line: &str| line.trim_start().starts_with('#') && line.contains("pragma") && line.contains("omp");
-    let parallel = sides.iter().any(|side| side.source.preprocessed().lines().any(pragma));
-    let pragmas = parallel.then_some(Assumption::PragmasAsRead);
+    let pragmas = has_pragmas(sides).then_some(Assumption::PragmasAsRead);
     match lowered::confirm(sides, options) {
         Confirmation::Proved(proof) => {
             let assumptions = proof.assumptions().iter().cloned().chain(pragmas).collect();
