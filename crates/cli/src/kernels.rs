@@ -125,7 +125,8 @@ const RUN_PATIENCE: Duration = Duration::from_secs(5);
 fn patience(job: &Job) -> Duration {
     let sizes = job.sweep.as_ref().map_or(1, Sweep::len) as u32;
     let limit = job.options.timeout.saturating_mul(sizes.max(1));
-    limit + (limit / 12).max(Duration::from_millis(350)) + RUN_PATIENCE
+    // The compiler's code has the same time as our own reading.
+    limit.saturating_mul(2) + (limit / 12).max(Duration::from_millis(350)) + RUN_PATIENCE
 }
 
 fn parameters(given: &[(String, i64)]) -> Result<Vec<(String, i64)>, Failure> {

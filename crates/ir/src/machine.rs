@@ -232,6 +232,24 @@ impl<'m, D: Domain> Machine<'m, D> {
                 };
                 self.set(to, datum);
             }
+            // Known numbers are by far the most frequent; the general rules give the same.
+            Inst::Convert { to, how: Conversion::SignExtend, from, into, a }
+                if matches!(self.get(a), Datum::Bits(_)) =>
+            {
+                if let Datum::Bits(known) = self.get(a) {
+                    self.set(to, Datum::Bits(signed(known, from.bits()) as u64 & mask(into.bits())));
+                }
+            }
+            Inst::Compare { to, how, kind: Kind::Int(bits), a, b } => {
+                let datum = match (self.get(a), self.get(b), how) {
+                    (Datum::Bits(x), Datum::Bits(y), Comparison::SignedLess) => {
+                        Datum::Bits(u64::from(signed(x, bits) < signed(y, bits)))
+                    }
+                    (Datum::Bits(x), Datum::Bits(y), Comparison::UnsignedLess) => Datum::Bits(u64::from(x < y)),
+                    (x, y, _) => self.compare(how, Kind::Int(bits), x, y)?,
+                };
+                self.set(to, datum);
+            }
             Inst::Integer { to, op, bits, exact, a, b } => {
                 let datum = self.integer(op, bits, exact, self.get(a), self.get(b))?;
                 self.set(to, datum);

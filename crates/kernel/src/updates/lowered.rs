@@ -230,10 +230,11 @@ fn shared(place: &Place, interface: &Program) -> Place {
     }
 }
 
-/// Two values that must be equal, and which cell they are of.
-type Pair<V> = (String, V, V);
+/// Two values that must be equal, and which cell they are of; the result has none.
+type Pair<'a, V> = (Option<&'a CellName>, V, V);
 
-fn name_of(name: &CellName, interface: &Program) -> String {
+fn name_of(name: Option<&CellName>, interface: &Program) -> String {
+    let Some(name) = name else { return "the result".to_string() };
     match &name.place {
         Place::Object(argument) => {
             let object = match interface.arguments.get(*argument as usize) {
@@ -249,11 +250,11 @@ fn name_of(name: &CellName, interface: &Program) -> String {
 }
 
 /// All pairs of values that the caller sees, or the first cell that cannot be equal.
-fn pairs<D: Domain>(
+fn pairs<'a, D: Domain>(
     sides: [Lowered<'_>; 2],
-    [ours, theirs]: [&Settled<D::Value>; 2],
+    [ours, theirs]: [&'a Settled<D::Value>; 2],
     domain: &mut D,
-) -> Result<Vec<Pair<D::Value>>, LoweredRejection> {
+) -> Result<Vec<Pair<'a, D::Value>>, LoweredRejection> {
     let mut list = Vec::new();
     let names: BTreeSet<&CellName> = ours.cells.keys().chain(theirs.cells.keys()).collect();
     for name in names {
@@ -272,30 +273,30 @@ fn pairs<D: Domain>(
             },
         };
         let (a, b) = (content(ours, theirs), content(theirs, ours));
-        let named = || name_of(name, sides[0].interface);
+        let unequal = |name| LoweredRejection::Unequal { cell: name_of(name, sides[0].interface), cases: true };
         match (a, b) {
             (Content::Bits(x), Content::Bits(y)) if x == y => {}
             (Content::Bits(x), Content::Value(y, ty)) => {
-                list.push((named(), domain.constant(constant_of(x, ty)), y));
+                list.push((Some(name), domain.constant(constant_of(x, ty)), y));
             }
             (Content::Value(x, ty), Content::Bits(y)) => {
-                list.push((named(), x, domain.constant(constant_of(y, ty))));
+                list.push((Some(name), x, domain.constant(constant_of(y, ty))));
             }
-            (Content::Value(x, ty), Content::Value(y, of)) if ty == of => list.push((named(), x, y)),
-            _ => return Err(LoweredRejection::Unequal { cell: named(), cases: true }),
+            (Content::Value(x, ty), Content::Value(y, of)) if ty == of => list.push((Some(name), x, y)),
+            _ => return Err(unequal(Some(name))),
         }
     }
     match (ours.result, theirs.result) {
         (None, None) => {}
         (Some(Content::Bits(x)), Some(Content::Bits(y))) if x == y => {}
         (Some(Content::Bits(x)), Some(Content::Value(y, ty))) => {
-            list.push(("the result".to_string(), domain.constant(constant_of(x, ty)), y));
+            list.push((None, domain.constant(constant_of(x, ty)), y));
         }
         (Some(Content::Value(x, ty)), Some(Content::Bits(y))) => {
-            list.push(("the result".to_string(), x, domain.constant(constant_of(y, ty))));
+            list.push((None, x, domain.constant(constant_of(y, ty))));
         }
         (Some(Content::Value(x, ty)), Some(Content::Value(y, of))) if ty == of => {
-            list.push(("the result".to_string(), x, y));
+            list.push((None, x, y));
         }
         _ => return Err(LoweredRejection::Unequal { cell: "the result".to_string(), cases: true }),
     }
@@ -431,7 +432,8 @@ fn hashes(
     check_globals(sides, [&ours.globals, &theirs.globals])?;
     let cells = ours.cells.len().max(theirs.cells.len());
     let list = pairs(sides, [&ours, &theirs], &mut domain())?;
-    if let Some((cell, ..)) = list.into_iter().find(|(_, a, b)| a != b) {
+    if let Some((name, ..)) = list.into_iter().find(|(_, a, b)| a != b) {
+        let cell = name_of(name, original.interface);
         return Err(LoweredRejection::Unequal { cell, cases: ours.cases || theirs.cases });
     }
     check_divisions(&ours.divisions, &theirs.divisions)?;
@@ -460,13 +462,13 @@ fn terms(
     let theirs = full(&domain).map_or(theirs, Err)?;
     check_globals(sides, [&ours.globals, &theirs.globals])?;
     let list = pairs(sides, [&ours, &theirs], &mut domain)?;
-    let numbered = |(cell, (_, a, b)): (usize, &Pair<TermRef>)| {
+    let numbered = |(cell, (_, a, b)): (usize, &Pair<'_, TermRef>)| {
         (CellPair { original: 0, candidate: 0, cell: cell as u64 }, *a, *b)
     };
     let compared = same_terms(list.iter().enumerate().map(numbered).collect(), &mut domain, claim, limits);
     compared.map_err(|rejection| match rejection {
         UpdateRejection::Different { first, .. } => {
-            let cell = list.get(first.cell as usize).map_or(String::new(), |(name, ..)| name.clone());
+            let cell = name_of(list.get(first.cell as usize).and_then(|(name, ..)| *name), original.interface);
             LoweredRejection::Unequal { cell, cases: false }
         }
         other => other.into(),
