@@ -178,7 +178,8 @@ fn run<B: Backing>(
     for held in &ended.held {
         for (offset, bytes, leaf) in &held.cells {
             let read = match leaf {
-                Leaf::Value(_, ty) if ty.is_float() || *ty == Scalar::Bool => Some(*ty),
+                // A truth value in a wider cell is a number there.
+                Leaf::Value(_, ty) if ty.is_float() || *ty == Scalar::Bool && *bytes == 1 => Some(*ty),
                 _ => plain(*bytes),
             };
             let Some((number, ty)) = read.and_then(|ty| held.input(*offset, ty)) else {
