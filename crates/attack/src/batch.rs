@@ -21,6 +21,8 @@ pub struct Environment {
     pub inputs: usize,
     /// Of everything random.
     pub seed: u64,
+    /// How many pairs of a hundred carry a planted change.
+    pub planted: usize,
 }
 
 /// A case with what is planted in it, as lines that can be taken away.
@@ -54,15 +56,18 @@ pub struct Outcome {
 /// Number of pairs in a batch.
 pub const PAIRS: usize = 32;
 
-/// The pairs of a batch and how they are compiled: a function of seed, number and area alone.
-pub fn pairs(seed: u64, number: u64, area: Area) -> (Vec<Pair>, Compilations) {
+/// How many pairs of a hundred carry a planted change, if nothing else is asked for.
+pub const PLANTED: usize = 80;
+
+/// The pairs of a batch and how they are compiled: a function of seed, number, area and the share of planted changes alone.
+pub fn pairs(seed: u64, number: u64, area: Area, planted: usize) -> (Vec<Pair>, Compilations) {
     let mut random = Random::new(seed, number);
     let compilations = toolchain::choose(&mut random, area.name);
     let mut taken = Vec::new();
     let pairs = (0..PAIRS)
         .map(|id| {
             let case = area.generate(id, &mut random, compilations.setting, &mut taken);
-            let planted = if random.below(100) < 80 { case.plant(&mut random) } else { None };
+            let planted = if random.below(100) < planted { case.plant(&mut random) } else { None };
             Pair::new(&case, planted)
         })
         .collect();
@@ -162,7 +167,7 @@ pub struct Report {
 
 /// Generates, compiles, checks, and runs what was proved.
 pub fn run(environment: &Environment, number: u64, area: Area) -> Result<Report, String> {
-    let (pairs, compilations) = pairs(environment.seed, number, area);
+    let (pairs, compilations) = pairs(environment.seed, number, area, environment.planted);
     let (pairs, built) = compile_what_compiles(environment, pairs, &compilations)?;
     let answers = environment.prover.check(&built.objects[0], &built.objects[1])?;
     let mut outcomes: Vec<Outcome> = pairs

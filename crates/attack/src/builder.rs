@@ -129,7 +129,8 @@ impl<'a> Builder<'a> {
     pub fn any_type(&mut self) -> Type {
         let name = self.fresh("T");
         let mut declared = String::new();
-        let wanted = Wanted { avx: self.setting.avx, extended: self.random.one_in(3), depth: 1 };
+        let wanted =
+            Wanted { avx: self.setting.avx, wide: self.setting.gcc, extended: self.random.one_in(3), depth: 1 };
         let chosen = random_type(self.random, &name, wanted, &mut declared);
         self.shared(&declared);
         chosen

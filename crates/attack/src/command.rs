@@ -30,12 +30,23 @@ pub struct Options {
     pub inputs: usize,
     /// Batches at the same time.
     pub jobs: usize,
+    /// How many pairs of a hundred carry a planted change; the others are right.
+    pub planted: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let jobs = std::thread::available_parallelism().map_or(2, usize::from);
-        Options { time: None, batches: None, seed: 1, area: None, timeout: 2, inputs: 2000, jobs }
+        Options {
+            time: None,
+            batches: None,
+            seed: 1,
+            area: None,
+            timeout: 2,
+            inputs: 2000,
+            jobs,
+            planted: batch::PLANTED,
+        }
     }
 }
 
@@ -100,6 +111,7 @@ fn work(shared: &Shared, worker: usize) -> Result<(), String> {
         prover: shared.prover.clone(),
         inputs: shared.options.inputs,
         seed: shared.options.seed,
+        planted: shared.options.planted,
     };
     loop {
         let number = shared.next.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +158,7 @@ fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, re
         let directory = shared.directory.join("wrong").join(name);
         let place = match minimise::minimise(environment, &outcome.pair, &report.compilations) {
             Some(reproducer) => reproducer.save(&directory, environment, &report.compilations)?,
-            None => save_batch(&directory, environment, number, area, outcome.pair.id, input)?,
+            None => save_batch(&directory, &shared.options, number, area, outcome.pair.id, input)?,
         };
         lock(shared)?.lines.push(format!("WRONG {class}: {}", place.display()));
     }
@@ -154,9 +166,9 @@ fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, re
 }
 
 /// Writes the sources of one batch and how they are compiled, to be looked at.
-pub fn write_batch(seed: u64, number: u64, area: Area, directory: &Path) -> Result<(), String> {
+pub fn write_batch(options: &Options, number: u64, area: Area, directory: &Path) -> Result<(), String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    let (pairs, compilations) = batch::pairs(seed, number, area);
+    let (pairs, compilations) = batch::pairs(options.seed, number, area, options.planted);
     for (file, text) in ["a.c", "b.c", "harness.c"].iter().zip(batch::texts(&pairs)) {
         toolchain::write(&directory.join(file), &text)?;
     }
@@ -166,14 +178,14 @@ pub fn write_batch(seed: u64, number: u64, area: Area, directory: &Path) -> Resu
 /// A wrong proof that needs the other pairs of its file: all of them.
 fn save_batch(
     directory: &Path,
-    environment: &Environment,
+    options: &Options,
     number: u64,
     area: Area,
     case: usize,
     input: usize,
 ) -> Result<PathBuf, String> {
-    write_batch(environment.seed, number, area, directory)?;
-    let (_, compilations) = batch::pairs(environment.seed, number, area);
+    write_batch(options, number, area, directory)?;
+    let (_, compilations) = batch::pairs(options.seed, number, area, options.planted);
     let text = format!(
         "case {case}, input {input}, only with the other pairs of the file\n{}\n{}\n",
         compilations.original, compilations.candidate

@@ -29,7 +29,7 @@ fn believer(directory: &Path) -> PathBuf {
 #[test]
 fn the_same_seed_gives_the_same_pairs() {
     for area in AREAS {
-        let [first, again, other] = [7, 7, 8].map(|seed| batch::texts(&batch::pairs(seed, 3, area).0));
+        let [first, again, other] = [7, 7, 8].map(|seed| batch::texts(&batch::pairs(seed, 3, area, batch::PLANTED).0));
         assert_eq!(first, again, "{}", area.name);
         assert_ne!(first, other, "{}", area.name);
     }
@@ -39,7 +39,7 @@ fn the_same_seed_gives_the_same_pairs() {
 fn a_planted_change_is_one_line() {
     for area in AREAS.iter().filter(|a| a.name != "assembly") {
         for number in 0..20 {
-            for pair in batch::pairs(5, number, *area).0 {
+            for pair in batch::pairs(5, number, *area, batch::PLANTED).0 {
                 let changed = pair.lines.iter().filter(|l| l.original != l.candidate).count();
                 assert_eq!(changed, usize::from(pair.planted.is_some()), "{}: {pair:?}", area.name);
             }
@@ -55,9 +55,15 @@ fn right_pairs_never_differ_and_planted_changes_show() {
     let prover = Prover::new(&believer(&directory), 1).expect("the believer");
     for (number, area) in AREAS.iter().enumerate() {
         let scratch = batch::scratch(&directory, number).expect("a scratch directory");
-        let environment =
-            Environment { scratch, runtime: runtime.clone(), prover: prover.clone(), inputs: 500, seed: 1 };
-        let (pairs, compilations) = batch::pairs(environment.seed, number as u64, *area);
+        let environment = Environment {
+            scratch,
+            runtime: runtime.clone(),
+            prover: prover.clone(),
+            inputs: 500,
+            seed: 1,
+            planted: 80,
+        };
+        let (pairs, compilations) = batch::pairs(environment.seed, number as u64, *area, environment.planted);
         let built = batch::Built::compile(&environment, &pairs, &compilations).expect(area.name);
         built.link(&environment, &compilations).expect(area.name);
         let ids: Vec<usize> = pairs.iter().map(|p| p.id).collect();
@@ -95,4 +101,12 @@ fn a_wrong_verdict_is_caught_and_made_small() {
     assert_eq!(a.lines().zip(b.lines()).filter(|(a, b)| a != b).count(), 1, "{a}\n{b}");
     assert!(a.lines().count() < 16, "{a}");
     std::fs::remove_dir_all(directory).expect("a temporary directory");
+}
+
+#[test]
+fn without_planted_changes_all_pairs_are_right() {
+    for area in AREAS.iter().filter(|a| a.name != "assembly") {
+        let pairs = batch::pairs(5, 1, *area, 0).0;
+        assert!(pairs.iter().all(|p| p.planted.is_none() && p.lines.iter().all(|l| l.original == l.candidate)));
+    }
 }

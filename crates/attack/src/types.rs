@@ -211,6 +211,8 @@ impl Leaf {
 pub struct Wanted {
     /// Vectors of 32 bytes.
     pub avx: bool,
+    /// `__int128`: of one that does not fit into the registers that are left, clang puts half into the last.
+    pub wide: bool,
     /// `long double`, which the prover does not model yet.
     pub extended: bool,
     /// Whether a structure may stand in a structure.
@@ -223,7 +225,7 @@ pub fn random_type(random: &mut Random, name: &str, wanted: Wanted, declared: &m
         0..=3 => Type::Scalar(*random.pick(&INTEGERS)),
         4 => Type::Scalar(*random.pick(&FLOATS)),
         5 => Type::Scalar(*random.pick(&POINTERS)),
-        6 if random.one_in(2) => Type::Scalar(TRUTH),
+        6 if random.one_in(2) || !wanted.wide => Type::Scalar(TRUTH),
         6 => Type::Scalar(*random.pick(&WIDE)),
         7 if wanted.extended && random.one_in(2) => Type::Scalar(EXTENDED),
         7 => Type::Complex([FLOATS[0], FLOATS[1], INTEGERS[2], INTEGERS[0]][random.below(4)]),

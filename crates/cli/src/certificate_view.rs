@@ -8,9 +8,10 @@ use crate::status::{Failure, Status};
 use crate::verify::read_text;
 use graph::Undefined;
 use kernel::Certificate;
+use kernel::lemma::Facts;
 use kernel::regalloc::AllocationCertificate;
 use kernel::updates::UpdateCertificate;
-use pair::{FileContracts, Files};
+use pair::Files;
 use report::{CertificateView, render_allocation_claim, render_update_claim};
 use serde_json::Value;
 use std::num::NonZeroUsize;
@@ -71,7 +72,7 @@ fn product(certificate: Certificate, files: Option<[PathBuf; 2]>, format: Drawin
     let files = Files::new(original, candidate, Undefined::default());
     let work = move |_| {
         // What is claimed does not depend on what is known of other functions.
-        let prepared = files.prepare([ours, theirs], &FileContracts::default());
+        let prepared = files.prepare([ours, theirs], &Facts::default());
         let pair = prepared.map_err(|error| unsupported(error).to_string())?.pair;
         let view = CertificateView::new(&certificate, Some(pair.functions()))?;
         Ok(draw(&view, format))

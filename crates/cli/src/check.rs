@@ -7,7 +7,8 @@ use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};
 use crate::{certificates, complain, deliver, kernels, machine_ir, native, start_states};
-use pair::{File, FileContracts, Files, Prepared};
+use kernel::lemma::Facts;
+use pair::{File, Files, Prepared};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
@@ -140,11 +141,11 @@ fn compare_all(
     let session = Session::new(options(arguments, tests));
     let work = {
         let (files, pairs) = (Arc::clone(files), pairs.to_vec());
-        let contracts = local_contracts(&files, arguments.timeout);
+        let facts = find_facts(&files, &pairs);
         let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
         move |index: usize| {
             let pair = &pairs[index];
-            let mut outcome = compare(&session, &files, &contracts, pair).unwrap_or_else(unknown);
+            let mut outcome = compare(&session, &files, &facts, pair).unwrap_or_else(unknown);
             if let (Some(objects), Some(theirs)) = (&objects, pair.candidate) {
                 objects.try_proof(&files, [pair.original, theirs], &mut outcome);
             }
@@ -154,18 +155,23 @@ fn compare_all(
     pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
 }
 
-/// Contracts are about the whole file: a short limit for each function is none for them.
-const LEAST_FOR_CONTRACTS: Duration = Duration::from_secs(20);
+/// Work on lemmas is counted, not timed; this only ends what hangs.
+const LEMMAS_HANG: Duration = Duration::from_secs(600);
 
-/// The contracts, computed like a job: lifting all functions may need a large stack. Without them nothing is
+/// What can be proved of functions around the pairs, like a job: lifting all functions may need a large stack. Without it nothing is
 /// wrong, only less is provable.
-fn local_contracts(files: &Arc<Files>, limit: Duration) -> FileContracts {
+fn find_facts(files: &Arc<Files>, pairs: &[Matched]) -> Facts {
     let files = Arc::clone(files);
-    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: limit.max(LEAST_FOR_CONTRACTS) };
-    let mut results = pool::run_in_order(1, settings, move |_| files.contracts(), |_| {});
-    match results.pop().map(|timed| timed.finished) {
-        Some(Finished::Done(contracts)) => contracts,
-        _ => FileContracts::default(),
+    let pairs: Vec<[usize; 2]> = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: LEMMAS_HANG };
+    let work = move |_| {
+        let mut around = files.surroundings();
+        let lemmas = propose::propose(&mut around);
+        files.prove(around, &lemmas, &pairs)
+    };
+    match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
+        Some(Finished::Done(facts)) => facts,
+        _ => Facts::default(),
     }
 }
 
@@ -175,11 +181,11 @@ pub fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
 }
 
-fn compare(session: &Session, files: &Files, contracts: &FileContracts, matched: &Matched) -> Result<Outcome, Reason> {
+fn compare(session: &Session, files: &Files, facts: &Facts, matched: &Matched) -> Result<Outcome, Reason> {
     let Some(counterpart) = matched.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
-    let prepared = files.prepare([matched.original, counterpart], contracts).map_err(unsupported)?;
+    let prepared = files.prepare([matched.original, counterpart], facts).map_err(unsupported)?;
     let Prepared { mut arena, pair } = prepared;
     let ours = pair.original();
     for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {

@@ -6,6 +6,7 @@ use crate::input::{self, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver, kernels, machine_ir};
+use kernel::lemma::Unproved;
 use kernel::{Certificate, CheckedProof, Rejection};
 use pair::{File, Files, Prepared};
 use solver::{Solver, SolverOptions};
@@ -19,6 +20,14 @@ const LIMIT: Duration = Duration::from_secs(600);
 const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, patience: Duration::from_secs(620) };
 /// Certificates are small; a larger file is something else.
 const LARGEST: u64 = 64 << 20;
+
+/// Why there is no proof.
+enum Refused {
+    /// A lemma that the certificate states.
+    Lemma(Unproved),
+    /// The rest of it.
+    Certificate(Rejection),
+}
 
 /// Checks the certificate against the two files.
 pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
@@ -45,8 +54,13 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let theirs = find(files.candidate(), &arguments.candidate, &certificate.candidate)?;
     let name = certificate.original.clone();
     let work = move |_| {
-        let prepared = files.prepare([ours, theirs], &files.contracts());
-        Ok(check(prepared.map_err(|error| Failure(unsupported(error).to_string()))?, &certificate))
+        let facts = match files.prove_stated(&certificate.lemmas) {
+            Ok(facts) => facts,
+            Err(unproved) => return Ok(Err(Refused::Lemma(unproved))),
+        };
+        let prepared = files.prepare([ours, theirs], &facts);
+        Ok(check(prepared.map_err(|error| Failure(unsupported(error).to_string()))?, &certificate)
+            .map_err(Refused::Certificate))
     };
     let result = pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished);
     match result {
@@ -57,13 +71,22 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
             deliver(&format!("  {name}   accepted{assumes}\n"));
             Ok(Status::Good)
         }
-        Some(Finished::Done(Ok(Err(Rejection::Malformed(what))))) => {
-            Err(Failure(format!("{}: {what}", arguments.certificate.display())))
-        }
-        Some(Finished::Done(Ok(Err(rejection)))) => {
-            deliver(&format!("  {name}   rejected   {rejection}\n"));
-            Ok(Status::Unknown)
-        }
+        Some(Finished::Done(Ok(Err(refused)))) => match refused {
+            Refused::Certificate(Rejection::Malformed(what)) => {
+                Err(Failure(format!("{}: {what}", arguments.certificate.display())))
+            }
+            Refused::Lemma(senseless @ Unproved::Senseless { .. }) => {
+                Err(Failure(format!("{}: {senseless}", arguments.certificate.display())))
+            }
+            Refused::Certificate(rejection) => {
+                deliver(&format!("  {name}   rejected   {rejection}\n"));
+                Ok(Status::Unknown)
+            }
+            Refused::Lemma(unproved) => {
+                deliver(&format!("  {name}   rejected   {unproved}\n"));
+                Ok(Status::Unknown)
+            }
+        },
         Some(Finished::Done(Err(failure))) => Err(failure),
         Some(Finished::Panicked(message)) => {
             complain(&format!("internal: {message}"));

@@ -20,6 +20,13 @@ pub enum Assumption {
     ConstantObject(String),
     /// A local object that its file never writes keeps its value.
     ConstantStatic(String),
+    /// A local function of the candidate is called in another way than the original's.
+    Convention {
+        /// Its name.
+        function: String,
+        /// How, in words.
+        how: String,
+    },
     /// Source and destination of a copy of the original do not overlap.
     CopiesApart,
     /// An object of another file is as large as its declaration says.
@@ -105,6 +112,8 @@ pub enum Assumption {
     PrivateHeap,
     /// What a `restrict` parameter promises.
     Restrict(String),
+    /// Both versions were compiled from this file, whose text is the same, and from it come the same declarations.
+    SameSource(String),
     /// Nobody else touches memory between events.
     Sequential,
     /// A callee reads and returns what the shape of its calls says.
@@ -168,6 +177,7 @@ impl Assumption {
             AbiEntry
             | ArrayPlacement
             | Callers(_)
+            | Convention { .. }
             | Definition(_)
             | DescribedLocals
             | DisjointArrays
@@ -191,6 +201,7 @@ impl Assumption {
             | OwnFrontEnd
             | PragmasAsRead
             | Parameter { .. }
+            | SameSource(_)
             | Sequential
             | Signature(_) => false,
         }
@@ -205,6 +216,7 @@ impl Assumption {
             Callers(_) => "callers",
             ConstantObject(_) => "constant-object",
             ConstantStatic(_) => "constant-static",
+            Convention { .. } => "convention",
             CopiesApart => "copies-apart",
             DeclaredObject(_) => "declared-object",
             Definition(_) => "definition",
@@ -239,6 +251,7 @@ impl Assumption {
             Pointer(_) => "pointer",
             PrivateHeap => "private-heap",
             Restrict(_) => "restrict",
+            SameSource(_) => "same-source",
             Sequential => "sequential",
             Signature(_) => "signature",
             StoredValues(_) => "stored-values",
@@ -267,9 +280,11 @@ impl Assumption {
             | Nonvolatile(entity)
             | Pointer(entity)
             | Restrict(entity)
+            | SameSource(entity)
             | Signature(entity)
             | StoredValues(entity)
             | UnaliasedStatic(entity) => Cow::Borrowed(entity),
+            Convention { function, how } => Cow::Owned(format!("{function}: {how}")),
             FiniteLoops { function, address } => Cow::Owned(format!("{function}+{address:#x}")),
             LocalExtent { offset, size } => Cow::Owned(format!("frame{offset:+}, {size} bytes")),
             Parameter { name, first, last: None } => Cow::Owned(format!("{name}={first}")),
@@ -311,6 +326,7 @@ mod tests {
     fn prints_name_and_entity() {
         let texts = [
             Assumption::InBounds("g".to_string()),
+            Assumption::Convention { function: "g".to_string(), how: "no rdi".to_string() },
             Assumption::FiniteLoops { function: "f".to_string(), address: 0x1f },
             Assumption::LocalExtent { offset: -24, size: 16 },
             Assumption::Parameter { name: "n".to_string(), first: 4, last: None },
@@ -323,6 +339,7 @@ mod tests {
         .map(|a| a.to_string());
         let expected = [
             "in-bounds(g)",
+            "convention(g: no rdi)",
             "finite-loops(f+0x1f)",
             "local-extent(frame-24, 16 bytes)",
             "param(n=4)",

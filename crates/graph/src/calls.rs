@@ -11,9 +11,10 @@ mod slots;
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::slots::Slots;
 
+use self::set_up::Prototype;
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
 use crate::library::{self, Effect};
-use crate::promotion::Loaded;
+use crate::promoted::Loaded;
 use crate::{Assumption, Callee, Context, Place, PointId, Register, Side, Signature, State, Stuck, Value, ValueRange};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Op as TermOp, Sort, TermId, VarId};
@@ -78,8 +79,10 @@ impl Shape {
 enum Source {
     /// A declaration or definition in the original's file.
     Original,
-    /// A declaration in the candidate's file, or the type of the pointer that is called: the code at the call has the last word.
+    /// A declaration in the candidate's file: the code at the call has the last word.
     Other,
+    /// The type of the pointer that is called: the same.
+    Pointer,
     /// The library table.
     Library,
 }
@@ -154,12 +157,10 @@ impl<'a> Context<'a> {
         address.strip_prefix('&').filter(|name| passed && !name.starts_with('"')).map(str::to_string)
     }
 
-    /// How a function is declared, and by whom. The candidate's debug information repeats the source's declarations; its code
-    /// is never asked.
+    /// How a function is declared, and by whom. Code is never asked.
     fn signature(&self, name: &str) -> Option<(Signature, Source)> {
         let [original, candidate] = self.functions;
-        let own = original.callees.get(name).filter(|_| !original.adopted.contains(name));
-        let debug = match own {
+        let debug = match original.own_declaration(name) {
             Some(own) => Some((own, Source::Original)),
             None => {
                 let source = if self.contract(name).is_some() { Source::Library } else { Source::Other };
@@ -222,6 +223,8 @@ impl<'a> Context<'a> {
         if let Some(contract) = local {
             self.assumptions.extend(contract.assumptions.iter().cloned());
             let name = name.unwrap_or_default().to_string();
+            let convention = contract.convention().map(|how| Assumption::Convention { function: name.clone(), how });
+            self.assumptions.extend(convention);
             self.assume(if contract.private { Assumption::Callers(name) } else { Assumption::Definition(name) });
         }
         let known_noreturn = known_noreturn || local.is_some_and(|c| c.noreturn);
@@ -229,12 +232,18 @@ impl<'a> Context<'a> {
         // A pointer that it returns may be one that it was given.
         let forgetful = contract.filter(|c| local.is_none() && c.forgets() && c.result != library::Class::Pointer);
         let forgets = match forgetful {
+            Some(row) if library::prints(row) => self.unprinted(row, state),
             Some(_) => Register::ARGUMENTS.into_iter().collect(),
             None => local.map_or(BTreeSet::new(), |c| c.forgets.clone()),
         };
         let typed = || call.and_then(|point| self.functions[0].pointer_calls.get(&point)).cloned();
-        let typed = || typed().filter(|s| s.unsupported.is_none()).map(|s| (s, Source::Other));
+        let typed = || typed().filter(|s| s.unsupported.is_none()).map(|s| (s, Source::Pointer));
         let declared = name.and_then(|n| self.signature(n)).or_else(typed);
+        if name.is_some_and(|n| self.functions[0].adopted.contains(n))
+            && let Some(file) = self.functions[0].same_source.clone()
+        {
+            self.assume(Assumption::SameSource(file));
+        }
         let mut shape = Shape {
             allocates,
             moved,
@@ -251,7 +260,8 @@ impl<'a> Context<'a> {
                 let narrow = signature.results.first().is_some_and(|value| value.bytes <= fixed_bytes);
                 shape.fixed = fixed.filter(|_| narrow);
                 // What the candidate says about returning, the original's code must show.
-                let believed = source != Source::Other || self.ends_behind(call);
+                let hearsay = matches!(source, Source::Other | Source::Pointer);
+                let believed = !hearsay || self.ends_behind(call);
                 shape.noreturn = signature.noreturn && believed || known_noreturn;
                 shape.variadic = signature.variadic;
                 // A call under another name, and one that is no event, has its values elsewhere or by a definition.
@@ -262,9 +272,12 @@ impl<'a> Context<'a> {
                 let asked = contract.filter(|_| signature.variadic).and_then(|c| self.asked_for(c, state));
                 match (asked, call) {
                     (Some(exact), _) => shape.arguments = exact,
-                    (None, Some(call)) if signature.variadic || source == Source::Other && as_written => {
-                        self.add_set_up(call, state, &mut shape);
+                    (None, Some(call)) if signature.variadic || hearsay && as_written => {
+                        let own = source == Source::Pointer && !signature.variadic;
+                        let by = if own { Prototype::Own } else { Prototype::Open };
+                        self.add_set_up(call, state, &mut shape, by);
                     }
+                    (None, Some(call)) if as_written => self.add_words(call, state, &mut shape),
                     (None, _) => {}
                 }
                 shape.results = signature.results;
@@ -285,7 +298,7 @@ impl<'a> Context<'a> {
                 shape.results = declared.and_then(Signature::changed_results).map_or_else(any, <[Value]>::to_vec);
                 (shape.variadic, shape.noreturn) = (true, known_noreturn);
                 match call {
-                    Some(call) => self.add_set_up(call, state, &mut shape),
+                    Some(call) => self.add_set_up(call, state, &mut shape, Prototype::Open),
                     None => shape.refused = Some("a call of a function without a declaration".to_string()),
                 }
             }
@@ -294,11 +307,17 @@ impl<'a> Context<'a> {
     }
 
     /// Adds everything that the original may have meant to pass beside what is declared.
-    fn add_set_up(&mut self, call: PointId, state: &State, shape: &mut Shape) {
-        match self.set_up(call, state, &shape.arguments) {
+    fn add_set_up(&mut self, call: PointId, state: &State, shape: &mut Shape, by: Prototype) {
+        match self.set_up(call, state, &shape.arguments, by) {
             Some(further) => shape.arguments.extend(further),
             None => shape.refused = Some("stack arguments that cannot be told from the frame".to_string()),
         }
+    }
+
+    /// Adds the stack words that the original puts right behind those that are declared: the call was made by another type.
+    fn add_words(&mut self, call: PointId, state: &State, shape: &mut Shape) {
+        let words = self.words_behind(call, state, &shape.arguments);
+        shape.arguments.extend(words);
     }
 
     /// The values that a call passes, as the world sees them.

@@ -142,6 +142,8 @@ pub struct Context<'a> {
     pub(crate) has_trace: bool,
     /// When to give up.
     pub deadline: Option<std::time::Instant>,
+    /// The number of terms at which to give up.
+    pub most_terms: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -199,6 +201,7 @@ impl<'a> Context<'a> {
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
+            most_terms: 30_000_000,
         }
     }
 
@@ -215,7 +218,7 @@ impl<'a> Context<'a> {
 
     /// Is the budget used up?
     pub fn out_of_budget(&self) -> bool {
-        self.arena.len() > 30_000_000 || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
+        self.arena.len() > self.most_terms || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
     }
 
     /// The entry stack pointer of a side.

@@ -350,6 +350,11 @@ impl Executor<'_, '_> {
                 return Ok(out);
             }
             Next::Call(call) => {
+                // Whoever is called finds it clear (System V, 3.2.1).
+                let direction = state.get(Register::Flag(crate::Flag::Direction));
+                if self.context.arena.as_bool(direction) != Some(false) {
+                    return Err(crate::context::unsupported(self.side, last, "a call with the direction flag set"));
+                }
                 for register in (0..16).map(Register::General) {
                     let value = self.context.canonical_value(state.get(register));
                     state.restate(register, value);

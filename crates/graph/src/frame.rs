@@ -65,6 +65,13 @@ impl Frame {
         arena.concat_all(&parts)
     }
 
+    /// The bytes `offset..offset + len`, if one write has set them all.
+    pub(crate) fn stored(&self, arena: &mut Arena, offset: i64, len: u16) -> Option<TermId> {
+        let (start, value) = self.cells.range(..=offset).next_back()?;
+        let covers = start.saturating_add(bytes(arena, *value)) >= offset.saturating_add(i64::from(len));
+        covers.then(|| slice(arena, *value, offset - start, i64::from(len)))
+    }
+
     fn missing(&self, arena: &mut Arena, offset: i64, len: i64) -> TermId {
         for border in [0, ARGUMENTS] {
             if offset < border && offset + len > border {

@@ -1,8 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, Folded, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, Undefined,
-    Value,
+    Callee, Contracts, Folded, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, SourceText,
+    Undefined, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,6 +25,10 @@ pub struct Function {
     pub callees: BTreeMap<String, Signature>,
     /// Those of them that only the other version's debug information has ([`Function::adopt_declarations`]).
     pub adopted: BTreeSet<String>,
+    /// The source text of its unit, if debug information identifies it.
+    pub source: Option<Arc<SourceText>>,
+    /// The file that both versions were compiled from, if it is one text: then adopted declarations are its own.
+    pub same_source: Option<String>,
     /// Signatures of calls through pointers, by the point that ends with the call, if debug information has them.
     pub pointer_calls: BTreeMap<PointId, Signature>,
     /// Addresses of the instructions that load a `_Bool` from memory, if debug information says so.
@@ -39,6 +43,8 @@ pub struct Function {
     pub undescribed_frame: bool,
     /// Offsets from `rsp` at entry at which arrays among the locals end, or structures with arrays.
     pub array_ends: std::collections::BTreeSet<i64>,
+    /// Registers that debug information says calls pass, by the points that end with them. There may be more.
+    pub passed: BTreeMap<PointId, BTreeSet<Register>>,
     /// What they hold is nobody's business.
     pub paddings: BTreeMap<u64, u64>,
     /// Names of direct callees that the program itself defines.
@@ -99,13 +105,17 @@ pub enum Care {
     Doubtful,
 }
 
-/// What the file around a function tells about it; runs of the function need it, proofs do not.
+/// What the file around a function tells about it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Is the function called from its file only? Then a compiler may know all its callers.
     pub private: bool,
     /// Names of the direct callees that are invisible outside their file.
     pub local_callees: BTreeSet<String>,
+    /// Names of the direct callees that another file's definition may replace, or that may be missing.
+    pub weak_callees: BTreeSet<String>,
+    /// Names of the direct callees, functions of the same file, that read `r10` as it arrives: nested functions.
+    pub chained_callees: BTreeSet<String>,
     /// Could memory hold values of a type that is only 0 or 1?
     pub truth_values: bool,
     /// The machine code, if it is in one piece and nothing in it depends on where it lies.
@@ -181,15 +191,24 @@ impl Function {
         })
     }
 
-    /// Takes over the declarations of callees that only the other version's debug information has. They repeat the
-    /// source's, whatever the code became; clang leaves them out at -O0.
+    /// Takes over the declarations of callees that only the other version's debug information has: clang leaves them out at
+    /// -O0. They are this version's own if both were compiled from the same text, and hearsay otherwise.
     pub fn adopt_declarations(&mut self, other: &Function) {
+        self.same_source = match (&self.source, &other.source) {
+            (Some(ours), Some(theirs)) => ours.is_same_as(theirs).then(|| ours.name().to_string()),
+            _ => None,
+        };
         for (name, signature) in &other.callees {
             if !self.callees.contains_key(name) {
                 self.callees.insert(name.clone(), signature.clone());
                 self.adopted.insert(name.clone());
             }
         }
+    }
+
+    /// The declaration of a callee by the source of this version.
+    pub fn own_declaration(&self, name: &str) -> Option<&Signature> {
+        self.callees.get(name).filter(|_| !self.adopted.contains(name) || self.same_source.is_some())
     }
 
     /// The contract of the function itself, if only visible call sites call it.

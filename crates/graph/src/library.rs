@@ -38,7 +38,7 @@ mod variadic;
 pub use applies::{applicable, is_reserved, row};
 pub use evaluate::eval_pure;
 pub use rename::{Action, Argument, Known, Meaning, Renaming, ResultUse, rename};
-pub use variadic::variadic_arguments;
+pub use variadic::{prints, unprinted, variadic_arguments};
 
 /// What the table knows about one function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,7 +151,6 @@ impl Contract {
             "vsnprintf",
             "puts",
             "fputs",
-            "fputc",
             "fwrite",
             "fread",
             "fgets",

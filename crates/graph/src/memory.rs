@@ -6,7 +6,7 @@
 //! the same term.
 
 use crate::context::Region;
-use crate::{Assumption, Context};
+use crate::{Assumption, Context, Register};
 use term::{Bits, Linear, Op as TermOp, Sort, TermId, VarId};
 
 /// How two accesses relate.
@@ -127,7 +127,7 @@ impl Context<'_> {
         let linear = Linear::of(self.arena, address);
         let &[(pointer, factor)] = &linear.terms[..] else { return false };
         let distance = linear.constant.low();
-        let named = self.base_object(pointer).is_some();
+        let named = self.base_object(pointer).is_some() || self.is_given_number(pointer);
         if named || !FIELDS.contains(&distance) || distance < end || factor.to_i64() != Some(1) {
             return false;
         }
@@ -169,9 +169,20 @@ impl Context<'_> {
             }
         }
         let Some(base) = base.filter(|base| self.points_elsewhere(*base, clock, object)) else { return false };
+        // Nothing is derived from a number; and what is made of the object's own address leads back to it.
+        if self.is_given_number(base) || self.arena.free_vars(address).contains(&object) {
+            return false;
+        }
         let text = self.arena.text(base);
         self.assume(Assumption::InBounds(text));
         true
+    }
+
+    /// Is this an argument that nobody declares to be a pointer?
+    fn is_given_number(&self, value: TermId) -> bool {
+        let Some(register) = self.arena.as_var(value).and_then(Register::of_var) else { return false };
+        let here = |v: &crate::Value| v.place == crate::Place::Register(register);
+        !self.functions[0].parameters.iter().any(|p| p.pointer && p.values.iter().any(here))
     }
 
     /// Is a part of an address extended from 32 bits or less?

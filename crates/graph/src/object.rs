@@ -6,6 +6,7 @@
 //! objects); `&"HASH` for anonymous read-only data, by content alone; `§original.SECTION`/`§candidate.SECTION` for
 //! a section of one program, whose members are objects again.
 
+use std::collections::BTreeSet;
 use term::{TermId, VarId};
 
 /// What a variable that is an address points to.
@@ -46,6 +47,8 @@ pub struct Object {
     pub linkage: Linkage,
     /// May it share bytes with an object of another name (a weak alias)?
     pub shared: bool,
+    /// Of texts that may go on behind their NUL: identities of what follows them.
+    pub tails: BTreeSet<String>,
     /// Members of a section, sorted by offset; empty for other kinds.
     pub members: Vec<Member>,
 }
@@ -63,6 +66,11 @@ pub enum Linkage {
 }
 
 impl Object {
+    /// Is it a thread-local variable that only its file can name? Compilers know all that is stored there.
+    pub fn is_thread_static(&self) -> bool {
+        self.name.starts_with("tls:") && matches!(self.kind, ObjectKind::Named { local: true, .. })
+    }
+
     /// The member of a section that holds an offset.
     pub fn member_at(&self, offset: u64) -> Option<&Member> {
         self.members.iter().find(|m| offset >= m.offset && offset - m.offset < m.size.max(1))

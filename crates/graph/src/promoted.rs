@@ -1,10 +1,25 @@
 //! Promoted arguments at the entry of a function and at its calls: what [`Loaded`] means.
 //!
+//! LLVM gives a local function that takes a pointer and only loads through it the loaded values instead, again and again:
+//! `f(fs)` becomes `f(fs->ls)`, then `f(fs->ls->token)`. What the candidate takes in a register is then a chain of loads
+//! from one of the original's arguments, made at the call. The function is compared with the register *defined* as the
+//! chain, and every call must pass that chain's value.
+//!
 //! Trust: full.
 
-use crate::promotion::Loaded;
 use crate::{Context, Place, Register, Shape, Side, State, Stuck};
 use term::{Sort, TermId};
+
+/// A value that is reached from an argument by loads, made when the function is called.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Loaded {
+    /// The original's argument register: an address.
+    pub argument: Register,
+    /// What is added before each load. All loads but the last are of eight bytes: addresses again.
+    pub offsets: Vec<i64>,
+    /// Bytes of the last load.
+    pub bytes: u16,
+}
 
 impl Context<'_> {
     /// What the candidate is given in a register instead of a pointer: memory is still that of the call.

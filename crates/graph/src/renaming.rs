@@ -1,9 +1,9 @@
 //! Library calls in their general form (see [`library::rename`]), as symbolic execution meets them.
 
 use crate::context::unsupported;
-use crate::contract::liveness;
 use crate::execute::Executor;
 use crate::library::{self, Action, Argument, Known as Literal, Meaning, Renaming, ResultUse};
+use crate::live_registers::liveness;
 use crate::{Assumption, Call, Callee, Context, ObjectKind, PointId, Register, Side, State, Stuck};
 use term::{Linear, Sort, TermId};
 

@@ -34,7 +34,7 @@ pub fn call_that_returns_twice<'f>(function: &'f Function, more: &BTreeSet<Strin
 }
 
 /// Functions of a file that return twice because they end with a jump to one that does.
-pub(crate) fn jump_to_twice(functions: &[Function]) -> BTreeSet<String> {
+pub fn jump_to_twice(functions: &[Function]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     loop {
         let jumps = |function: &&Function| {

@@ -1,10 +1,11 @@
 //! The untrusted claim, as versioned JSON (docs/certificate-format.md).
 
+use crate::lemma::Lemma;
 use graph::{Binding, Interval};
 use serde::{Deserialize, Serialize};
 
 /// Version of the format that this kernel reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A claim that two functions are equivalent, with what the kernel needs to check it.
 ///
@@ -34,6 +35,9 @@ pub struct Certificate {
     /// How often a head is reached between two of these pairs, where it is not once on both sides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<EdgeClaim>,
+    /// What the proof uses of other functions, and what the proofs of that need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lemmas: Vec<Lemma>,
 }
 
 fn no_cuts(cuts: &[Vec<u32>; 2]) -> bool {
@@ -232,7 +236,7 @@ impl Certificate {
         Ok(bindings)
     }
 
-    /// Is nothing claimed but that the two functions are equivalent?
+    /// Is nothing claimed of the two functions but that they are equivalent?
     pub fn is_plain(&self) -> bool {
         self.locals.is_empty() && no_cuts(&self.cuts) && self.points.is_empty() && self.edges.is_empty()
     }

@@ -80,6 +80,7 @@ mod tests {
             unaliased: false,
             linkage: Default::default(),
             shared: false,
+            tails: Default::default(),
             constancy: Default::default(),
             volatile: false,
             start: None,

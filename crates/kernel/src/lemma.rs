@@ -1,8 +1,8 @@
-//! Facts about the functions of the original's file, each proved by executing code.
+//! Lemmas: facts about the functions of the original's file, each proved by executing code.
 //!
-//! A proposal (`graph::Contracts`, found by whoever likes) says of functions what they return, what they do to memory,
-//! whether they return at all, and what their callers pass. [`prove`] keeps what it can show and drops the rest; a call
-//! of a function of which nothing is left is an ordinary event.
+//! A certificate states them ([`Lemma`]; found by whoever likes): what functions return, what they do to memory, whether they
+//! return at all, what their callers pass, what statics hold. [`prove`] keeps what it can show and drops the rest; a call
+//! of a function of which nothing is left is an ordinary event. [`prove_stated`] refuses a list of which anything fails.
 //!
 //! Every function is executed alone, with the engine that executes pairs ([`walk`]): from its entry, under what its callers
 //! are said to pass, to its returns. At a loop head whatever the loop changes is forgotten; ranges of slots may be claimed
@@ -17,61 +17,209 @@
 //! which a function without effects needs, is no such statement: it is granted only to functions without loops whose
 //! callees have it, by induction over the call graph.
 //!
+//! Limits count executions, terms and questions; nothing here looks at a clock.
+//!
 //! Trust: full.
 
+mod statement;
+mod set;
+mod needed;
 mod walk;
 mod heads;
 mod forgets;
 mod judge;
 
+pub use needed::Wanted;
+pub use statement::{Chain, Claim, Constant, Convention, Effect, Lemma, Range, RegisterName, Returned};
+
 use crate::lemma::judge::{Failed, Judged, Said};
+use crate::lemma::needed::CallGraph;
+use crate::lemma::set::Set;
 use graph::contract::{LocalContract, LocalEffect, has_cycle};
-use graph::{Assumption, Call, Callee, Contracts, Function, Next, Signature};
+use graph::{Assumption, Call, Callee, Contracts, Function, Next, Signature, Undefined, jump_to_twice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 use term::Arena;
 
 /// Functions with more points are not executed.
 const MOST_POINTS: usize = 700;
 /// Executions of all functions together, in times of their number.
 const MOST_ROUNDS: usize = 6;
+/// Terms that all of them may make.
+const MOST_TERMS: usize = 3_000_000;
 
-/// The file that the facts are about: all its functions, with their declarations, in one arena.
-pub struct OriginalFile<'a> {
+/// All functions of a file. The fields are private: whoever looks for lemmas gets no more than [`File::parts`].
+pub struct File {
+    arena: Arena,
+    functions: Vec<Function>,
+    complete: bool,
+    private: BTreeSet<String>,
+    replaceable: BTreeSet<String>,
+}
+
+/// What a file shows of itself.
+pub struct Parts<'a> {
     /// Owner of the functions' terms.
     pub arena: &'a mut Arena,
     /// The functions that could be lifted.
-    pub functions: &'a mut [Function],
+    pub functions: &'a [Function],
     /// Could all be lifted? Otherwise there may be call sites that nobody saw.
     pub complete: bool,
+    /// Names of local functions whose address is never taken.
+    pub private: &'a BTreeSet<String>,
     /// Names of functions that another file's definition can replace.
     pub replaceable: &'a BTreeSet<String>,
 }
 
-/// What of a proposal is true of the file.
-pub fn prove(file: OriginalFile, mut proposed: Contracts, solver: &mut Solver, until: Instant) -> Contracts {
-    let heads = std::mem::take(&mut proposed.heads);
-    let ending = ending(file.functions, file.replaceable);
+/// Two files as they surround their functions.
+pub struct Surroundings {
+    original: File,
+    candidate: File,
+    undefined: Undefined,
+}
+
+impl File {
+    /// The functions of a file that could be lifted, with the owner of their terms; whether that is all of them; names of
+    /// local functions whose address is never taken, and of those that another file's definition can replace. Only
+    /// for the crate `pair`: everything is believed.
+    pub fn new(
+        arena: Arena,
+        functions: Vec<Function>,
+        complete: bool,
+        private: BTreeSet<String>,
+        replaceable: BTreeSet<String>,
+    ) -> File {
+        File { arena, functions, complete, private, replaceable }
+    }
+
+    /// What it shows.
+    pub fn parts(&mut self) -> Parts<'_> {
+        let File { arena, functions, complete, private, replaceable } = self;
+        Parts { arena, functions, complete: *complete, private, replaceable }
+    }
+}
+
+impl Surroundings {
+    /// The original's file and the candidate's, and whether the original's source may be taken to be defined.
+    pub fn new(original: File, candidate: File, undefined: Undefined) -> Surroundings {
+        Surroundings { original, candidate, undefined }
+    }
+
+    /// What both files show, the original's first.
+    pub fn parts(&mut self) -> [Parts<'_>; 2] {
+        [self.original.parts(), self.candidate.parts()]
+    }
+
+    /// May the original's source be taken to be defined?
+    pub fn undefined(&self) -> Undefined {
+        self.undefined
+    }
+
+    /// Functions of either file that return twice because they jump to one that does.
+    pub fn returning_twice(&self) -> BTreeSet<String> {
+        let mut out = jump_to_twice(&self.original.functions);
+        out.extend(jump_to_twice(&self.candidate.functions));
+        out
+    }
+
+    /// Makes the original's functions ready to be executed alone.
+    fn adopt(&mut self) {
+        let theirs: FxHashMap<&str, &Function> =
+            self.candidate.functions.iter().map(|f| (f.name.as_str(), f)).collect();
+        for function in &mut self.original.functions {
+            function.undefined = self.undefined;
+            if let Some(counterpart) = theirs.get(function.name.as_str()) {
+                function.adopt_declarations(counterpart);
+            }
+        }
+    }
+}
+
+/// Facts about functions of two files that were proved. By default none: then less is provable. The fields are private and
+/// only [`prove`] and [`prove_stated`] make one that says anything.
+#[derive(Clone, Default)]
+pub struct Facts(Arc<Proved>);
+
+#[derive(Default)]
+struct Proved {
+    set: Set,
+    calls: CallGraph,
+}
+
+impl Facts {
+    /// What the comparison of two functions may use, and the lemmas that state it, with those that their proofs need.
+    pub(crate) fn about(&self, functions: [&Function; 2]) -> (Contracts, Vec<Lemma>) {
+        let needed = self.0.calls.for_pair(&self.0.set, functions);
+        let lemmas = needed.stated();
+        (needed.contracts, lemmas)
+    }
+}
+
+/// Why a list of lemmas is refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unproved {
+    /// One makes no sense of these files.
+    Senseless {
+        /// Which.
+        lemma: Box<Lemma>,
+        /// Why, in words.
+        what: String,
+    },
+    /// One could not be shown.
+    NotShown(Box<Lemma>),
+}
+
+impl fmt::Display for Unproved {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Unproved::Senseless { lemma, what } => write!(f, "the lemma that {lemma} makes no sense: {what}"),
+            Unproved::NotShown(lemma) => write!(f, "the lemma that {lemma} was not shown"),
+        }
+    }
+}
+
+/// What of some lemmas is true of the files, as far as the comparisons of some pairs may need it.
+pub fn prove(around: &mut Surroundings, lemmas: &[Lemma], wanted: &[Wanted], solver: &mut Solver) -> Facts {
+    let read = Set::read(lemmas, around, |_, _| Ok::<(), std::convert::Infallible>(()));
+    let Ok(set) = read;
+    let calls = CallGraph::of(&around.original);
+    let set = calls.for_pairs(&set, around, wanted);
+    Facts(Arc::new(Proved { set: prove_set(around, set, solver), calls }))
+}
+
+/// The same for a list that must be true as a whole.
+pub fn prove_stated(around: &mut Surroundings, lemmas: &[Lemma], solver: &mut Solver) -> Result<Facts, Unproved> {
+    let senseless = |lemma: &Lemma, what| Err(Unproved::Senseless { lemma: Box::new(lemma.clone()), what });
+    let set = Set::read(lemmas, around, senseless)?;
+    let calls = CallGraph::of(&around.original);
+    let set = prove_set(around, set, solver);
+    let shown: BTreeSet<Lemma> = set.stated().into_iter().collect();
+    let is_hint = |lemma: &&Lemma| matches!(lemma, Lemma::Original { claim: Claim::AtHead { .. }, .. });
+    match lemmas.iter().find(|lemma| !is_hint(lemma) && !shown.contains(lemma)) {
+        Some(lemma) => Err(Unproved::NotShown(Box::new(lemma.clone()))),
+        None => Ok(Facts(Arc::new(Proved { set, calls }))),
+    }
+}
+
+/// What of a set is true.
+fn prove_set(around: &mut Surroundings, set: Set, solver: &mut Solver) -> Set {
+    let Set { contracts: mut proposed, heads } = set;
+    proposed.twice = around.returning_twice();
+    around.adopt();
+    let file = &mut around.original;
+    let ending = ending(&file.functions, &file.replaceable);
     let index: FxHashMap<String, usize> = file.functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)).collect();
     for (name, contract) in proposed.iter_mut() {
         prepare(contract, ending.contains(name));
-        if !index.contains_key(name) || file.replaceable.contains(name) {
-            forget_body(contract);
-        }
-        if !file.complete {
-            forget_callers(contract);
-        }
     }
-    if !file.complete {
-        proposed.statics.clear();
-    }
-    let callers = callers(file.functions);
+    let callers = callers(&file.functions);
     let signatures: FxHashMap<String, Signature> =
         file.functions.iter().filter_map(|f| Some((f.name.clone(), f.signature.clone()?))).collect();
     let mut open: BTreeSet<usize> = (0..file.functions.len()).collect();
+    let most_terms = file.arena.len().saturating_add(MOST_TERMS);
     let mut left = MOST_ROUNDS * file.functions.len();
     let mut used: Vec<Judged> = vec![Judged::default(); file.functions.len()];
     while !open.is_empty() {
@@ -80,15 +228,15 @@ pub fn prove(file: OriginalFile, mut proposed: Contracts, solver: &mut Solver, u
         let mut again: BTreeSet<usize> = BTreeSet::new();
         for i in std::mem::take(&mut open) {
             let function = &file.functions[i];
-            if !is_needed(file.arena, function, &proposed) {
+            if !is_needed(&file.arena, function, &proposed) {
                 continue;
             }
-            let Some(rest) = left.checked_sub(1) else { return nothing(proposed) };
+            let Some(rest) = left.checked_sub(1) else { return nothing(proposed, heads) };
             left = rest;
             let claims = heads.get(&function.name);
-            let small = function.points.len() <= MOST_POINTS && Instant::now() < until;
+            let small = function.points.len() <= MOST_POINTS && file.arena.len() < most_terms;
             let said = Said { contracts: &proposed, signatures: &signatures, claims };
-            used[i] = judge::judge(file.arena, function, small, &said, solver);
+            used[i] = judge::judge(&mut file.arena, function, small, &said, solver);
             for failed in &used[i].failed {
                 if let Failed::Static(name) = failed {
                     if proposed.statics.remove(name).is_some() {
@@ -106,10 +254,10 @@ pub fn prove(file: OriginalFile, mut proposed: Contracts, solver: &mut Solver, u
         }
         open = again;
     }
-    proposed.retain(|_, contract| contract.says_something());
-    note_assumptions(&mut proposed, file.functions, &callers, &index, &used);
+    proposed.retain(|_, contract| set::says_something(contract));
+    note_assumptions(&mut proposed, &file.functions, &callers, &index, &used);
     file.functions.iter_mut().for_each(|f| f.contracts = Arc::default());
-    proposed
+    Set { contracts: proposed, heads }
 }
 
 /// The same, but every call is an event: what is passed is looked at there.
@@ -117,6 +265,7 @@ fn as_events(proposed: &Contracts) -> Contracts {
     let mut out = proposed.clone();
     for contract in out.values_mut() {
         contract.effect = contract.effect.max(LocalEffect::Preserves);
+        set::forget_convention(contract);
     }
     out
 }
@@ -136,6 +285,7 @@ fn forget_body(contract: &mut LocalContract) {
     contract.noreturn = false;
     contract.returns_fresh = false;
     contract.forgets.clear();
+    contract.reads.clear();
     contract.effect = LocalEffect::Unknown;
 }
 
@@ -145,14 +295,14 @@ fn forget_callers(contract: &mut LocalContract) {
     contract.ranges.clear();
 }
 
-fn nothing(mut proposed: Contracts) -> Contracts {
+fn nothing(mut proposed: Contracts, heads: BTreeMap<String, heads::SlotRanges>) -> Set {
     for contract in proposed.values_mut() {
         forget_body(contract);
         forget_callers(contract);
     }
     proposed.statics.clear();
-    proposed.retain(|_, contract| contract.says_something());
-    proposed
+    proposed.retain(|_, contract| set::says_something(contract));
+    Set { contracts: proposed, heads }
 }
 
 /// Named callees of a function.
@@ -212,6 +362,7 @@ fn is_needed(arena: &Arena, function: &Function, proposed: &Contracts) -> bool {
             || c.returns_fresh
             || c.effect != LocalEffect::Unknown
             || !c.forgets.is_empty()
+            || !c.reads.is_empty()
     };
     let passed = |c: &LocalContract| !c.arguments.is_empty() || !c.ranges.is_empty();
     proposed.get(&function.name).is_some_and(body)
@@ -230,6 +381,7 @@ fn drop_fact(proposed: &mut Contracts, function: &str, failed: &Failed) -> Optio
     match failed {
         Failed::Everything => forget_body(contract),
         Failed::Keeps(register) => drop(contract.forgets.remove(register)),
+        Failed::Later(loaded) => drop(contract.reads.remove(loaded)),
         Failed::Static(_) => {}
         Failed::Result => contract.result = None,
         Failed::ResultRange => contract.result_range = None,

@@ -29,6 +29,15 @@ const MAX_REACHABLE: usize = 1 << 14;
 /// Bytes that the identities of one function's objects may cover.
 pub(crate) const IDENTITY_BUDGET: usize = 1 << 27;
 
+/// What belongs to the identity of an object with pointers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Follow {
+    /// What never changes.
+    Constants,
+    /// Also what writable objects hold at the start.
+    Everything,
+}
+
 impl Image {
     /// Section, first byte, size, and whether that size is the object's own, of an object of this file.
     pub(crate) fn extent_of(&self, base: Base) -> Option<(u32, u64, u64, bool)> {
@@ -179,7 +188,7 @@ impl Image {
     /// from the budget; without budget the identity is one that no other file shares.
     pub(crate) fn identity(&self, base: Base, budget: &mut usize) -> Option<String> {
         let content = self.constant(base)?;
-        Some(self.identity_with(base, content, budget))
+        Some(self.identity_with(base, content, Follow::Constants, budget))
     }
 
     /// Identity of what a writable object of this file holds at the start.
@@ -214,7 +223,19 @@ impl Image {
             }
             Base::Literal { .. } | Base::Section(_) | Base::Number => return None,
         };
-        Some(self.identity_with(base, content, budget))
+        Some(self.identity_with(base, content, Follow::Everything, budget))
+    }
+
+    /// What a writable object that no other file replaces holds at the start.
+    fn start_content(&self, base: Base) -> Option<Constant> {
+        let Base::Symbol(symbol) = base else { return None };
+        let (section, start, size, sized) = self.extent_of(base)?;
+        let home = &self.sections[section as usize];
+        let fixed = sized && self.symbols.get(symbol as usize)?.binding != Binding::Weak && home.is_loaded();
+        if !fixed || home.is_code() || home.is_read_only() || home.is_thread_local() {
+            return None;
+        }
+        self.all_bytes_of(section, start, size)
     }
 
     /// Identity of bytes without pointers; without any, of zeros.
@@ -231,7 +252,7 @@ impl Image {
 
     /// Identity of an object with this content. What is known by its place in this file only makes it one that no other file
     /// shares.
-    fn identity_with(&self, base: Base, content: Constant, budget: &mut usize) -> String {
+    fn identity_with(&self, base: Base, content: Constant, follow: Follow, budget: &mut usize) -> String {
         let mut content = Some(content);
         let mut numbers: FxHashMap<Base, u64> = FxHashMap::default();
         let mut order = vec![base];
@@ -240,7 +261,8 @@ impl Image {
         let mut next = 0;
         while let Some(base) = order.get(next).copied() {
             next += 1;
-            let Some(constant) = content.take().or_else(|| self.constant(base)) else {
+            let start = || self.start_content(base).filter(|_| follow == Follow::Everything);
+            let Some(constant) = content.take().or_else(|| self.constant(base)).or_else(start) else {
                 hash.update([0]);
                 update_text(&mut hash, &self.plain_name(base));
                 if let Some(identity) = self.opaque_identity(base, budget) {

@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::content::hex;
 use crate::dwarf::{Described, TypedLocal};
 use crate::frame_depth::frame_depth;
-use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, Signature};
+use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, PointId, Register, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, VarId};
 
@@ -27,6 +27,7 @@ impl Image {
         let described = self.described(index);
         let locals = self.locals(index, &points, arena);
         let known = described.filter(|d| self.is_called(index, &d.name));
+        let passed = described.map_or_else(Default::default, |d| passed(&d.passed, &points));
         Function {
             name: self.functions()[index].name.clone(),
             points,
@@ -35,6 +36,8 @@ impl Image {
             parameters: known.map_or_else(Vec::new, |d| d.parameters.clone()),
             callees,
             adopted: Default::default(),
+            source: described.and_then(|d| self.debug.sources.get(&d.unit)).cloned(),
+            same_source: None,
             defined,
             locals,
             lines: self.lines(code),
@@ -51,6 +54,7 @@ impl Image {
             undescribed_frame: false,
             array_ends: Default::default(),
             pointer_calls: BTreeMap::new(),
+            passed,
         }
     }
 
@@ -130,6 +134,23 @@ impl Image {
     pub fn debug_trouble(&self) -> Option<&str> {
         self.debug.trouble.as_deref()
     }
+}
+
+/// Registers that debug information says calls pass, by their points: the last call before each place.
+fn passed(described: &[(u64, Register)], points: &[Point]) -> BTreeMap<PointId, BTreeSet<Register>> {
+    let mut calls: Vec<(u64, PointId)> = Vec::new();
+    for (i, point) in points.iter().enumerate().filter(|(_, point)| matches!(point.next, Next::Call(_))) {
+        calls.push((point.last_address(), PointId(i as u32)));
+    }
+    calls.sort_unstable();
+    let mut out: BTreeMap<PointId, BTreeSet<Register>> = BTreeMap::new();
+    for (end, register) in described {
+        let behind = calls.partition_point(|(at, _)| at <= end);
+        if let Some((_, call)) = behind.checked_sub(1).map(|i| calls[i]) {
+            out.entry(call).or_default().insert(*register);
+        }
+    }
+    out
 }
 
 /// Names of the functions that a graph calls directly.

@@ -39,6 +39,7 @@ pub struct Image {
     pub(crate) splits: OnceLock<Splits>,
     /// Local functions whose address is never taken, once somebody asks.
     pub(crate) private_functions: OnceLock<FxHashSet<String>>,
+    pub(crate) weak_names: OnceLock<FxHashSet<String>>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
     pub(crate) truth_values: OnceLock<bool>,
     functions: Vec<FunctionEntry>,
@@ -93,6 +94,7 @@ impl Image {
             unwritten_statics: OnceLock::new(),
             splits: OnceLock::new(),
             private_functions: OnceLock::new(),
+            weak_names: OnceLock::new(),
             truth_values: OnceLock::new(),
             functions,
             by_name,

@@ -13,7 +13,7 @@
 //! whatever is added to it.
 
 use crate::container::{Binding, Container, Definition, Kind, Place, Section, Symbol};
-use crate::texts::{Mention, references, texts};
+use crate::texts::{Mention, references, tails, texts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -71,6 +71,8 @@ pub(crate) struct Layout {
     canonical: Vec<(u32, u64)>,
     /// Symbols of objects that share bytes with another one, unless another file's definition wins.
     shared: FxHashSet<u32>,
+    /// What follows texts that may go on with it, by section and start of the text.
+    tails: FxHashMap<(u32, u64), String>,
     /// Sections whose anonymous bytes are literals.
     has_literals: FxHashSet<u32>,
 }
@@ -83,6 +85,7 @@ impl Layout {
             extents: vec![Vec::new(); sections.len()],
             canonical: (0..symbols.len() as u32).map(|i| (i, 0)).collect(),
             shared: FxHashSet::default(),
+            tails: FxHashMap::default(),
             has_literals: FxHashSet::default(),
         };
         layout.merge_undefined(symbols);
@@ -200,7 +203,10 @@ impl Layout {
             if extent.start > at && out.len() < limit {
                 let mut at = at;
                 let end = extent.start.min(size);
-                for text in texts(section, data, at..end, referred) {
+                let texts = texts(section, data, at..end, referred);
+                let tails = tails(section, data, end, &texts);
+                self.tails.extend(tails.into_iter().map(|(start, tail)| ((index, start), tail)));
+                for text in texts {
                     if text.start > at {
                         gap(kind, index, section, data, at..text.start, &mut out, limit);
                     }
@@ -223,6 +229,12 @@ impl Layout {
         let literals = out.len() - named.len();
         self.extents[index as usize] = out;
         literals
+    }
+
+    /// Identity of what follows a text and may belong to it.
+    pub fn tail(&self, base: Base) -> Option<&String> {
+        let Base::Literal { section, start, .. } = base else { return None };
+        self.tails.get(&(section, start))
     }
 
     /// May the object of a symbol share bytes with that of another one?

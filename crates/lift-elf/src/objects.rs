@@ -117,7 +117,10 @@ impl<'a> Objects<'a> {
     /// All objects, with their contents and the objects that those point to.
     pub fn finish(mut self, arena: &mut Arena) -> BTreeMap<VarId, Object> {
         while let Some((base, var)) = self.waiting.pop() {
-            let object = self.object(arena, base, var);
+            let mut object = self.object(arena, base, var);
+            if let Some(other) = self.found.get(&var) {
+                object.tails.extend(other.tails.iter().cloned());
+            }
             self.found.insert(var, object);
         }
         self.found
@@ -139,6 +142,7 @@ impl<'a> Objects<'a> {
             unaliased: false,
             linkage: Default::default(),
             shared: false,
+            tails: self.image.layout.tail(base).into_iter().cloned().collect(),
             constancy: self.image.constancy(base),
             volatile: self.image.is_volatile(base),
             members: Vec::new(),
@@ -199,7 +203,7 @@ impl<'a> Objects<'a> {
             Binding::Global => Linkage::External,
             Binding::Weak => Linkage::Weak,
         };
-        object.shared = self.image.layout.is_shared(symbol);
+        object.shared = self.image.layout.is_shared(symbol) || !defined && crate::statics::is_border(&info.name);
         object.unaliased = self.image.is_unaliased_static(symbol) && !object.shared;
         object.initial = self.image.initial(symbol).filter(|_| object.unaliased);
         if let Definition::Common(align) = info.definition {

@@ -170,9 +170,15 @@ impl Image {
         let undescribed = !analysis.undescribed.is_empty() || analysis.calls_undeclared(points);
         let targets = self.debug.volatile_targets.iter().filter(|(unit, _)| *unit == described.unit);
         let targets: BTreeSet<u64> = targets.map(|(_, size)| *size).collect();
-        if volatile || undescribed || !targets.is_empty() {
-            let widths = analysis.volatile_widths(points, locals.iter());
-            let careful = undescribed || !widths.is_empty() || !targets.is_empty();
+        let members = self.debug.volatile_members.iter().filter(|(unit, _)| *unit == described.unit);
+        let members: BTreeSet<u64> = members.map(|(_, size)| *size).collect();
+        // What lies at a number is described by nothing.
+        let numbered = analysis.has_fixed_address(points);
+        if volatile || undescribed || numbered || !targets.is_empty() || !members.is_empty() {
+            let mut widths = analysis.volatile_widths(points, locals.iter());
+            // What no type is known of may be a structure with such a member.
+            widths.extend(members);
+            let careful = undescribed || numbered || !widths.is_empty() || !targets.is_empty();
             analysis.cares = careful.then(|| Cares { widths, targets, found: RefCell::default() });
             let plain = |(var, base): (&VarId, &Base)| (!self.may_be_volatile(*base)).then_some(*var);
             analysis.plain = bases.iter().filter_map(plain).collect();

@@ -11,7 +11,7 @@
 //! If this is wrong, a local object is believed to be out of every pointer's reach, or constant, and is not.
 
 use crate::Image;
-use crate::container::{Binding, Kind, Place, Section};
+use crate::container::{Binding, Definition, Kind, Place, Section};
 use crate::layout::{Base, Location, Use};
 use crate::relocation::{Meaning, Relocation};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
@@ -119,9 +119,28 @@ fn is_ordinary(section: &Section) -> bool {
     !section.is_thread_local() && [".text", ".data", ".bss", ".rodata"].into_iter().any(named)
 }
 
+/// Is this a name that the linker gives to a place between objects: where a section, or all data, begins or ends?
+pub(crate) fn is_border(name: &str) -> bool {
+    let ends = ["_start", "_end"].iter().any(|end| name.ends_with(end));
+    let table = |of: &str| name.starts_with(of) && ends;
+    ["__start_", "__stop_"].iter().any(|of| name.starts_with(of))
+        || ["__preinit_array", "__init_array", "__fini_array", "__rela_iplt", "__rel_iplt"].into_iter().any(table)
+        || BORDERS.contains(&name)
+}
+
+/// Borders that the linkers of GNU and LLVM name.
+#[rustfmt::skip]
+const BORDERS: &[&str] = &[
+    "__executable_start", "__ehdr_start", "__etext", "_etext", "etext", "__data_start", "data_start", "_edata", "edata",
+    "__bss_start", "_end", "end",
+    "__tls_start", "__tls_end", "__bss_end", "__end", "__text_start", "__text_end",
+];
+
 impl Survey<'_> {
     fn find_locals(&mut self) {
         let image = self.image;
+        // Who names a border reaches what lies there.
+        let borders = image.symbols.iter().any(|s| s.definition == Definition::Undefined && is_border(&s.name));
         for (index, extents) in image.layout.extents.iter().enumerate() {
             let section = &image.sections[index];
             for extent in extents.iter().filter(|_| section.is_loaded()) {
@@ -134,7 +153,7 @@ impl Survey<'_> {
                 let fact = StaticFacts {
                     name: image.names[symbol as usize].clone(),
                     function: section.is_code(),
-                    address_taken: !is_ordinary(section),
+                    address_taken: borders && !section.is_code() || !is_ordinary(section),
                     written: false,
                     read: false,
                     constant: false,

@@ -1,7 +1,9 @@
 //! What the file around a function tells a run of it: what compilers may know beyond the code, and the code itself.
 
+use crate::container::Binding;
 use crate::{Image, Kind};
 use graph::Surroundings;
+use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess};
 use std::collections::BTreeSet;
 
 /// Longest function that is run on the CPU.
@@ -14,10 +16,36 @@ impl Image {
         Surroundings {
             private: self.is_private(index),
             local_callees: called.iter().filter(is_local).map(|name| name.to_string()).collect(),
+            weak_callees: called.iter().filter(|name| self.is_weak(name)).map(|name| name.to_string()).collect(),
+            chained_callees: called.iter().filter(|name| self.reads_chain(name)).map(|name| name.to_string()).collect(),
             truth_values: self.knows_truth_values(),
             code: self.self_contained_code(index),
             table_loads: BTreeSet::new(),
         }
+    }
+
+    /// Is a symbol of this name weak?
+    fn is_weak(&self, name: &str) -> bool {
+        let weak = || self.symbols.iter().filter(|s| s.binding == Binding::Weak).map(|s| s.name.clone()).collect();
+        self.weak_names.get_or_init(weak).contains(name)
+    }
+
+    /// Does the code of a function of this file mention `r10` first by reading it? So do nested functions, in whatever order
+    /// their blocks are run; others have no business with what is there.
+    fn reads_chain(&self, name: &str) -> bool {
+        let Some(entry) = self.find(name).map(|index| &self.functions()[index]) else { return false };
+        let (start, end) = (entry.place.offset as usize, entry.place.offset.saturating_add(entry.size) as usize);
+        let Some(code) = self.data(entry.place.section).get(start..end) else { return false };
+        let mut factory = InstructionInfoFactory::new();
+        for instruction in Decoder::new(64, code, DecoderOptions::NONE) {
+            let used = factory.info(&instruction).used_registers();
+            let mut chain = used.iter().filter(|used| used.register().full_register() == iced_x86::Register::R10);
+            if let Some(first) = chain.next() {
+                let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
+                return reads(first.access()) || chain.any(|used| reads(used.access()));
+            }
+        }
+        false
     }
 
     /// Is the function called from its file only?

@@ -8,7 +8,9 @@
 //! Trust: full. The content of what is cut too short is not compared.
 
 use crate::container::{Container, Kind, Section};
+use crate::content::hex;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -141,6 +143,8 @@ pub(crate) struct Text {
     pub text_end: u64,
     /// Behind the padding.
     pub end: u64,
+    /// May it go on with what follows? Nothing tells a text behind its NUL from another one.
+    pub open: bool,
 }
 
 /// Strings in a range that no symbol covers: printable text that begins where something refers to and is followed by
@@ -191,10 +195,40 @@ pub(crate) fn texts(section: &Section, data: &[u8], range: Range<u64>, referred:
                 None => next.is_multiple_of(8) && next < data.len() as u64,
             };
             let padding = zeros <= MOST_FILLING && aligned;
+            let refers = |at: u64| starts.iter().find(|(start, _)| *start == at).map(|(_, found)| *found);
+            let open = refers(next) == Some(Mention::Address) && !is_table(next) && !(padding && zeros > 0);
             let text_end = if padding { text_end } else { next };
-            out.push(Text { start: *start, text_end, end: next });
+            out.push(Text { start: *start, text_end, end: next, open });
             behind = next;
         }
+    }
+    out
+}
+
+/// For each text that may go on with what follows, where it starts and the identity of that: up to the next text that may
+/// not, or to the end of the range.
+pub(crate) fn tails(section: &Section, data: &[u8], end: u64, texts: &[Text]) -> Vec<(u64, String)> {
+    let mut out = Vec::new();
+    // Where the text behind begins, and the identity of it and of what may belong to it.
+    let mut behind: Option<(u64, String)> = None;
+    for text in texts.iter().rev() {
+        let next = behind.as_ref().map_or(end, |(start, _)| *start);
+        let between = text.end..next.max(text.end);
+        let identity = |bytes: Range<u64>, rest: Option<&str>| {
+            let mut hash = Sha256::new();
+            hash.update(data.get(bytes.start as usize..bytes.end as usize).unwrap_or(&[]));
+            hash.update([u8::from(rest.is_some())]);
+            hash.update(rest.unwrap_or_default());
+            hex(&hash.finalize()[..16])
+        };
+        let rest = behind.as_ref().map(|(_, rest)| rest.as_str());
+        let tail = text.open.then(|| match section.relocations_in(between.clone()).is_empty() {
+            true => identity(between.clone(), rest),
+            // What it points to is not followed: known by its place in this file only.
+            false => format!("{}+{:#x}", section.name, text.end),
+        });
+        out.extend(tail.clone().map(|tail| (text.start, tail)));
+        behind = Some((text.start, identity(text.start..text.end, tail.as_deref())));
     }
     out
 }

@@ -1,28 +1,27 @@
 //! Two files, and the pairs of functions in them.
 
 use crate::{File, new_arena};
-use graph::{Contracts, Function, Side, Undefined, contract};
+use graph::{Function, Side, Undefined};
 use kernel::Pair;
-use kernel::lemma::{self, OriginalFile};
+use kernel::lemma::{self, Facts, Lemma, Surroundings, Unproved, Wanted};
 use lift_elf::Error;
 use solver::{Solver, SolverOptions};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use term::Arena;
 
-/// Facts about functions are proved within this time for a whole file; what is not, does not exist.
-const TIME_FOR_LEMMAS: Duration = Duration::from_secs(8);
+/// Proofs of lemmas end by themselves: what they may do is counted. This only ends what hangs.
+const HANGS: Duration = Duration::from_secs(3600);
 
 /// Two files that are compared.
 pub struct Files {
     original: File,
     candidate: File,
     undefined: Undefined,
+    /// Functions that return twice, in either file, because they jump to one that does.
+    twice: OnceLock<BTreeSet<String>>,
 }
-
-/// What two files say about their local functions. By default nothing: then less is provable.
-#[derive(Clone, Default)]
-pub struct FileContracts(Arc<Contracts>);
 
 /// Two functions and the owner of their terms.
 pub struct Prepared {
@@ -35,7 +34,7 @@ pub struct Prepared {
 impl Files {
     /// Two files, and whether the original's source may be taken to be defined.
     pub fn new(original: File, candidate: File, undefined: Undefined) -> Files {
-        Files { original, candidate, undefined }
+        Files { original, candidate, undefined, twice: OnceLock::new() }
     }
 
     /// The original's file.
@@ -48,11 +47,15 @@ impl Files {
         &self.candidate
     }
 
-    /// A pair of functions, by their positions in the files. The contracts are those of the same two files.
-    pub fn prepare(&self, [ours, theirs]: [usize; 2], contracts: &FileContracts) -> Result<Prepared, Error> {
+    /// A pair of functions, by their positions in the files. The facts are those of the same two files.
+    pub fn prepare(&self, [ours, theirs]: [usize; 2], facts: &Facts) -> Result<Prepared, Error> {
         let mut arena = new_arena();
         let [original, candidate] = self.lift([ours, theirs], &mut arena)?;
-        let pair = Pair::new(original, candidate, Arc::clone(&contracts.0), self.undefined);
+        if self.twice.get().is_none() {
+            self.surroundings();
+        }
+        let twice = self.twice.get().cloned().unwrap_or_default();
+        let pair = Pair::new(original, candidate, facts, &twice, self.undefined);
         Ok(Prepared { arena, pair })
     }
 
@@ -80,34 +83,39 @@ impl Files {
         if self.candidate.is_copy_of(&self.original) { Side::Original } else { Side::Candidate }
     }
 
-    /// What is proved about the functions of the original's file, and how the candidate calls its own. Lifts all functions, so it may take long and
-    /// need a large stack.
-    pub fn contracts(&self) -> FileContracts {
-        let sides = [(&self.original, Side::Original), (&self.candidate, self.naming())];
-        let mut arenas = [new_arena(), new_arena()];
-        let [a, b] = &mut arenas;
-        let [(mut ours, complete), (theirs, all)] =
-            [(sides[0], &mut *a), (sides[1], &mut *b)].map(|((file, side), arena)| file.lift_all(side, arena));
-        let file = |arena, functions, complete, file: &File| contract::File {
-            arena,
-            functions,
-            complete,
-            private: file.private(),
-            replaceable: file.replaceable(),
-            undefined: self.undefined,
+    /// All functions of both files, for whoever looks for lemmas about them. May take long and need a large stack.
+    pub fn surroundings(&self) -> Surroundings {
+        let file = |file: &File, side| {
+            let mut arena = new_arena();
+            let (functions, complete) = file.lift_all(side, &mut arena);
+            lemma::File::new(arena, functions, complete, file.private(), file.replaceable())
         };
-        let mut before = file(a, &ours, complete, &self.original);
-        let mut after = file(b, &theirs, all, &self.candidate);
-        let proposed = contract::contracts(&mut before, &mut after);
-        for function in &mut ours {
-            function.undefined = self.undefined;
-            if let Some(counterpart) = theirs.iter().find(|f| f.name == function.name) {
-                function.adopt_declarations(counterpart);
-            }
-        }
-        let replaceable = self.original.replaceable();
-        let file = OriginalFile { arena: a, functions: &mut ours, complete, replaceable: &replaceable };
-        let mut solver = Solver::new(SolverOptions::default());
-        FileContracts(lemma::prove(file, proposed, &mut solver, Instant::now() + TIME_FOR_LEMMAS).into())
+        let (original, candidate) = (file(&self.original, Side::Original), file(&self.candidate, self.naming()));
+        let around = Surroundings::new(original, candidate, self.undefined);
+        self.twice.get_or_init(|| around.returning_twice());
+        around
     }
+
+    /// What is true of some lemmas, as far as the comparisons of these pairs may need it. The surroundings are those of the same
+    /// two files.
+    pub fn prove(&self, mut around: Surroundings, lemmas: &[Lemma], pairs: &[[usize; 2]]) -> Facts {
+        let name = |[ours, theirs]: &[usize; 2]| Wanted {
+            original: self.original.name(*ours).to_string(),
+            candidate: self.candidate.name(*theirs).to_string(),
+        };
+        let wanted: Vec<Wanted> = pairs.iter().map(name).collect();
+        lemma::prove(&mut around, lemmas, &wanted, &mut patient_solver())
+    }
+
+    /// The facts that a certificate states; all of them must hold.
+    pub fn prove_stated(&self, lemmas: &[Lemma]) -> Result<Facts, Unproved> {
+        if lemmas.is_empty() {
+            return Ok(Facts::default());
+        }
+        lemma::prove_stated(&mut self.surroundings(), lemmas, &mut patient_solver())
+    }
+}
+
+fn patient_solver() -> Solver {
+    Solver::new(SolverOptions { deadline: Instant::now() + HANGS, ..SolverOptions::default() })
 }

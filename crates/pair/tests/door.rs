@@ -1,7 +1,8 @@
 //! What is decided about a pair before the kernel sees it.
 
 use graph::Undefined;
-use pair::{Error, File, FileContracts, Files, Prepared};
+use kernel::lemma::Facts;
+use pair::{Error, File, Files, Prepared};
 use testkit::compiler::Compiler;
 
 /// C of both versions, the original compiled with -O0 and the candidate with -O2.
@@ -15,9 +16,9 @@ fn files(original: &str, candidate: &str) -> Files {
     Files::new(build(original, "-O0", "original.o"), build(candidate, "-O2", "candidate.o"), Undefined::Excused)
 }
 
-fn prepare(files: &Files, name: &str, contracts: &FileContracts) -> Result<Prepared, Error> {
+fn prepare(files: &Files, name: &str, facts: &Facts) -> Result<Prepared, Error> {
     let index = |file: &File| file.find(name).unwrap_or_else(|| panic!("no function `{name}`"));
-    files.prepare([index(files.original()), index(files.candidate())], contracts)
+    files.prepare([index(files.original()), index(files.candidate())], facts)
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn only_a_recursion_that_nobody_can_replace_is_a_loop() {
         |linkage: &str| format!("{linkage} int f(int n, int sum) {{ return n == 0 ? sum : f(n - 1, sum + n); }}");
     let is_folded = |linkage: &str| {
         let text = text(linkage);
-        let prepared = prepare(&files(&text, &text), "f", &FileContracts::default()).expect("functions");
+        let prepared = prepare(&files(&text, &text), "f", &Facts::default()).expect("functions");
         prepared.pair.original().folded.is_some()
     };
     assert!(is_folded(""));
@@ -43,7 +44,10 @@ fn only_functions_that_nobody_else_calls_are_private() {
     let is_private = |helper: &str, taken: &str| {
         let text = text(helper, taken);
         let files = files(&text, &text);
-        let prepared = prepare(&files, "f", &files.contracts()).expect("functions");
+        let mut around = files.surroundings();
+        let lemmas = propose::propose(&mut around);
+        let f = [files.original(), files.candidate()].map(|file| file.find("f").expect("a function f"));
+        let prepared = prepare(&files, "f", &files.prove(around, &lemmas, &[f])).expect("functions");
         prepared.pair.original().contracts.get("g").is_some_and(|c| c.private)
     };
     assert!(is_private("static", ""));
@@ -53,9 +57,9 @@ fn only_functions_that_nobody_else_calls_are_private() {
 }
 
 #[test]
-fn without_contracts_nothing_is_known_of_callees() {
+fn without_facts_nothing_is_known_of_callees() {
     let text = "static __attribute__((noinline)) int g(int x) { return 2 * x; } int f(int x) { return g(x) + g(3); }";
-    let prepared = prepare(&files(text, text), "f", &FileContracts::default()).expect("functions");
+    let prepared = prepare(&files(text, text), "f", &Facts::default()).expect("functions");
     assert!(prepared.pair.original().contracts.get("g").is_none());
 }
 
@@ -72,7 +76,7 @@ fn what_is_not_read_is_the_same_only_in_the_same_file() {
     let (first, second) = (build(&text(""), "first.o"), build(&text("\\n\\tnop"), "second.o"));
     let prepared = |candidate: &std::path::Path| {
         let read = |path: &std::path::Path| File::read(path).expect("an object file");
-        prepare(&Files::new(read(&first), read(candidate), Undefined::Excused), "f", &FileContracts::default())
+        prepare(&Files::new(read(&first), read(candidate), Undefined::Excused), "f", &Facts::default())
     };
     let same = prepared(&first).expect("a copy");
     assert_eq!(same.pair.original().hash, same.pair.candidate().hash);
@@ -82,7 +86,7 @@ fn what_is_not_read_is_the_same_only_in_the_same_file() {
 #[test]
 fn declarations_of_either_version_are_known() {
     let original = "int puts(const char *); int f(void) { return puts(\"x\"); }";
-    let prepared = prepare(&files(original, original), "f", &FileContracts::default()).expect("functions");
+    let prepared = prepare(&files(original, original), "f", &Facts::default()).expect("functions");
     let [ours, theirs] = prepared.pair.functions();
     assert!(theirs.callees.keys().all(|name| ours.callees.contains_key(name)));
 }
@@ -95,7 +99,17 @@ fn the_original_says_whether_its_source_is_believed() {
     Compiler::all()[0].compile(text, &["-O2"], &object).unwrap_or_else(|e| panic!("{e}"));
     for undefined in [Undefined::Excused, Undefined::Counted] {
         let read = || File::read(&object).expect("an object file");
-        let prepared = prepare(&Files::new(read(), read(), undefined), "f", &FileContracts::default());
+        let prepared = prepare(&Files::new(read(), read(), undefined), "f", &Facts::default());
         assert_eq!(prepared.expect("functions").pair.original().undefined, undefined);
     }
+}
+
+/// Who jumps to a function that returns twice does, too; that is no lemma, which somebody might leave out.
+#[test]
+fn who_returns_twice_is_known_without_facts() {
+    // Compilers do not jump there; people do.
+    let text = "__asm__(\".globl save\\n.type save,@function\\nsave: jmp setjmp\\n.size save, .-save\");\n\
+                int save(void *); int f(void *b) { return save(b) + 1; }";
+    let prepared = prepare(&files(text, text), "f", &Facts::default()).expect("functions");
+    assert!(prepared.pair.original().contracts.twice.contains("save"));
 }

@@ -292,6 +292,7 @@ mod tests {
             unaliased: false,
             linkage: Default::default(),
             shared: false,
+            tails: Default::default(),
             volatile: false,
             members: vec![],
         };
@@ -309,6 +310,8 @@ mod tests {
             objects: BTreeMap::from([(var, object)]),
             signature: Some(signature(vec![value(7, 8)], vec![value(0, 4)])),
             adopted: Default::default(),
+            source: None,
+            same_source: None,
             parameters: vec![Parameter {
                 element: 1,
                 name: "p".to_string(),
@@ -326,6 +329,7 @@ mod tests {
             paddings: Default::default(),
             undescribed_frame: false,
             array_ends: Default::default(),
+            passed: Default::default(),
             pointer_calls: BTreeMap::from([(PointId(2), signature(vec![value(6, 4)], vec![]))]),
             defined: BTreeSet::new(),
             locals: vec![Local { name: "x".to_string(), offset: -8, size: 4 }],

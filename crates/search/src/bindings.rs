@@ -64,6 +64,7 @@ impl Bindings {
             cuts: Default::default(),
             points: Vec::new(),
             edges: Vec::new(),
+            lemmas: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use graph::contract::Fixed;
 use graph::interpreter::{
     BUFFER_SPACING, BUFFERS, Effects, Fabric, STACK_ARGUMENTS, Script, Seed, bytes_read, plausible_word,
 };
-use graph::{Function, Narrow, Place, Register};
+use graph::{Function, Narrow, Place, Register, Value};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits, VarId};
 
@@ -103,7 +103,7 @@ impl Argument {
         8 * self.bytes
     }
 
-    fn is_vector(&self) -> bool {
+    pub fn is_vector(&self) -> bool {
         matches!(self.place, Place::Register(Register::Vector(_)))
     }
 
@@ -130,6 +130,12 @@ pub(crate) fn arguments(arena: &Arena, function: &Function) -> Vec<Argument> {
     };
     let parameter = |place: Place| function.parameters.iter().find(|p| p.values.iter().any(|v| v.place == place));
     let constants = function.contract().map(|c| &c.arguments);
+    // Where the result goes: a place of the caller's that nothing else points to.
+    let first = Place::Register(Register::ARGUMENTS[0]);
+    let named = function.parameters.iter().any(|p| p.values.iter().any(|v| v.place == first));
+    let address = |value: Option<&Value>| value.is_some_and(|v| v.bytes == 8);
+    let hides = !named && address(signature.arguments.first()) && address(signature.results.first());
+    let hidden = |place: Place| place == first && hides;
     let known = signature.arguments.iter().map(|value| {
         let parameter = parameter(value.place);
         let choices = match value.place {
@@ -140,8 +146,8 @@ pub(crate) fn arguments(arena: &Arena, function: &Function) -> Vec<Argument> {
             place: value.place,
             // A truth value arrives extended to 32 bits, as both compilers rely on.
             bytes: if value.boolean { value.bytes.max(4) } else { value.bytes },
-            pointer: parameter.is_some_and(|p| p.pointer),
-            restrict: parameter.is_some_and(|p| p.restrict),
+            pointer: hidden(value.place) || parameter.is_some_and(|p| p.pointer),
+            restrict: hidden(value.place) || parameter.is_some_and(|p| p.restrict),
             boolean: value.boolean,
             narrow: value.narrow,
             guessed: false,
@@ -265,6 +271,18 @@ impl Input {
         let value = arguments[i].fit(value);
         self.values[i] = value;
         self.place(&arguments[i], value);
+    }
+
+    /// Takes the values of stack arguments from memory, as far as their types have them.
+    pub fn take_stack(&mut self, arguments: &[Argument]) {
+        for (i, argument) in arguments.iter().enumerate() {
+            let Place::Stack(offset) = argument.place else { continue };
+            let start = STACK_ARGUMENTS + u64::from(offset);
+            let known = self.values[i].to_bytes();
+            let bytes: Vec<u8> =
+                (start..).zip(known).map(|(at, byte)| self.fixed.get(&at).copied().unwrap_or(byte)).collect();
+            self.set(arguments, i, Bits::from_bytes(&bytes));
+        }
     }
 
     /// A stack argument is memory.

@@ -177,7 +177,10 @@ impl Session {
         };
         statistics.solver_calls = solver_calls(&solver);
         let rejection = match result {
-            Ok(proof) => return self.proved(arena, &mut runner, (proof, certificate), strategy, statistics, deadline),
+            Ok(proof) => {
+                let certificate = stating(pair, certificate);
+                return self.proved(arena, &mut runner, (proof, certificate), strategy, statistics, deadline);
+            }
             Err(rejection) => rejection,
         };
         let late = hurried || Instant::now() >= proof_deadline;
@@ -199,7 +202,8 @@ impl Session {
             match self.unroll(arena, pair, &mut runner, &mut solver, until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
                 Some(Unrolled::Equivalent(proof, certificate)) => {
-                    return self.proved(arena, &mut runner, (proof, *certificate), "unrolling", statistics, deadline);
+                    let certificate = stating(pair, *certificate);
+                    return self.proved(arena, &mut runner, (proof, certificate), "unrolling", statistics, deadline);
                 }
                 None => {}
             }
@@ -349,6 +353,12 @@ impl Session {
 enum Unrolled {
     Different(Refutation),
     Equivalent(CheckedProof, Box<Certificate>),
+}
+
+/// The certificate with the lemmas that the proof may have used.
+fn stating(pair: &Pair, mut certificate: Certificate) -> Certificate {
+    certificate.lemmas = pair.lemmas().to_vec();
+    certificate
 }
 
 /// The verdict of a refutation.

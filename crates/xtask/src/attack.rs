@@ -43,6 +43,7 @@ impl Request {
                 "--timeout" => options.timeout = value.parse().ok()?,
                 "--inputs" => options.inputs = value.parse().ok()?,
                 "--jobs" => options.jobs = value.parse().ok()?,
+                "--planted" => options.planted = value.parse().ok()?,
                 "--area" if *value == "all" => options.area = None,
                 "--area" if *value == "c" => request.target = Target::Kernels,
                 "--area" => options.area = Some(Area::named(value)?),
@@ -82,7 +83,7 @@ impl Request {
 pub fn run(request: Request) -> Result<(), String> {
     if let Some(number) = request.show {
         let area = request.options.area.unwrap_or(attack::AREAS[(number % attack::AREAS.len() as u64) as usize]);
-        return attack::write_batch(request.options.seed, number, area, &root().join("target/attack/shown"));
+        return attack::write_batch(&request.options, number, area, &root().join("target/attack/shown"));
     }
     if request.target == Target::Kernels {
         return kernels(&request);

@@ -28,7 +28,7 @@ usage: cargo xtask COMMAND
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
-  attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--lockstep FILE]
+  attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all,
                                    or c: random C kernels against mutants of themselves (a batch is one pair)

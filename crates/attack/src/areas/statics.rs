@@ -41,7 +41,10 @@ fn object(b: &mut Builder, of: &str, start: &str) -> (String, String) {
             format!("__start_{set}")
         }
         3 => {
-            b.top(format!("static {of} {cnt} = {start};\nextern {of} {alias} __attribute__((alias(\"{cnt}\")));"));
+            // Without the attribute gcc believes that nobody else writes it.
+            b.top(format!(
+                "static {of} {cnt} __attribute__((used)) = {start};\nextern {of} {alias} __attribute__((alias(\"{cnt}\")));"
+            ));
             b.harness(format!("extern {of} {alias};"));
             format!("&{alias}")
         }

@@ -22,7 +22,7 @@ impl Context<'_> {
                 s.arguments.iter().find(|a| a.place == Place::Register(source)).map(|a| (*a, source))
             });
             let could_be_argument = Register::ARGUMENTS.contains(&register)
-                || matches!(register, Register::Vector(0..8))
+                || matches!(register, Register::Vector(0..8) | Register::VectorHigh(0..8))
                 || register == Register::General(0);
             let variadic = signature.as_ref().is_some_and(|s| s.variadic);
             let value = match (register, passed) {
@@ -80,6 +80,8 @@ impl Context<'_> {
         let (Some(contract), Some(signature)) = (self.own_contract(), function.signature.as_ref()) else { return all };
         self.assume(Assumption::Callers(function.name.clone()));
         self.assumptions.extend(contract.assumptions.iter().cloned());
+        let convention = contract.convention();
+        self.assumptions.extend(convention.map(|how| Assumption::Convention { function: function.name.clone(), how }));
         for (register, values) in contract.arguments.iter().filter(|(_, values)| values.len() > 1) {
             let passed = signature.arguments.iter().find(|a| a.place == Place::Register(*register));
             let Some(value) = passed.filter(|v| v.narrow.is_none() && !v.boolean) else { continue };

@@ -11,6 +11,7 @@
 //!
 //! Trust: full. A mark that is missing here is a register that is not compared.
 
+use crate::library;
 use crate::{Callee, Function, Next, Op, Place, PointId, Register, Signature};
 use std::collections::BTreeSet;
 use term::{Arena, TermId};
@@ -240,9 +241,16 @@ pub(crate) fn foreign_convention(arena: &Arena, function: &Function, evidence: &
             return Some((point.last_address(), format!("{} set up for a call (a static chain)", chain.name())));
         }
         let Callee::Named(name) = &call.callee else { continue };
-        let own = function.callees.get(name).filter(|s| s.unsupported.is_none() && !function.adopted.contains(name));
-        let Some(declared) = own.filter(|s| !s.variadic) else { continue };
-        if let Some(register) = beyond(declared, &marks) {
+        let own = function.own_declaration(name);
+        // What nobody declares and a row of the library describes.
+        let row =
+            || library::contract(name).filter(|_| !function.defined.contains(name)).map(library::Contract::signature);
+        let declared = own.cloned().or_else(row).filter(|s| s.unsupported.is_none() && !s.variadic);
+        let Some(declared) = declared else { continue };
+        let named = |r: &Register| declared.arguments.iter().any(|a| a.place == Place::Register(*r));
+        let described =
+            function.passed.get(&id).and_then(|passed| passed.iter().find(|r| carries_arguments(**r) && !named(r)));
+        if let Some(register) = described.copied().or_else(|| beyond(&declared, &marks)) {
             let what = format!("call of {name}: it is given {}, which its declaration does not name", register.name());
             return Some((point.last_address(), what));
         }

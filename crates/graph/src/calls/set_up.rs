@@ -4,9 +4,10 @@
 //! Everything that the original may have meant is an argument, with all bytes that it defined:
 //! - a register that was written for nobody else ([`super::evidence`]), wherever it stands in the order of the convention, and all
 //!   that stand before it;
-//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Unoptimised
-//!   code loads each argument anew from memory; it leaves one in a register that it also reads only where it stores or copies it
-//!   as well (`f(++x)`, `f(y = x)`);
+//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Only where
+//!   unoptimised code calls through a pointer whose type it knows, what the type does not name and something else explains is none:
+//!   such code loads each argument anew from memory, and leaves one in a register that it also reads only where it stores or
+//!   copies it as well (`f(++x)`, `f(y = x)`);
 //! - stack words that were written since the last call and not read, that are no described local, and that the original does not
 //!   read behind the call: the callee owns its arguments, so what is read there is not one ([`super::slots`]).
 //!
@@ -18,8 +19,18 @@ use super::evidence::{Evidence, Mark, Marks};
 use super::slots::Slots;
 use crate::library::{self, Contract, Known};
 use crate::{Context, Place, PointId, Register, State, Value};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use term::{Op as TermOp, TermId};
+
+/// Who says what a call passes at least.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Prototype {
+    /// Nobody, or somebody else, or it goes on (`...`).
+    Open,
+    /// The type of the pointer that the original calls through.
+    Own,
+}
 
 /// Most stack words of a call that nobody declares.
 const MOST_WORDS: i64 = 64;
@@ -27,6 +38,19 @@ const MOST_WORDS: i64 = 64;
 impl<'a> Context<'a> {
     /// The arguments of a variadic function of the library, if a literal format tells.
     pub(super) fn asked_for(&mut self, contract: &Contract, state: &State) -> Option<Vec<Value>> {
+        let known = self.named_arguments(contract, state)?;
+        library::variadic_arguments(contract, &|i| known.get(i).cloned().flatten())
+    }
+
+    /// The argument registers that a function which prints does not print.
+    pub(super) fn unprinted(&mut self, contract: &Contract, state: &State) -> BTreeSet<Register> {
+        let known = if state.renamed.is_none() { self.named_arguments(contract, state) } else { None };
+        let known = known.unwrap_or_default();
+        library::unprinted(contract, &|i| known.get(i).cloned().flatten())
+    }
+
+    /// What is known about the named arguments of a function of the library.
+    fn named_arguments(&mut self, contract: &Contract, state: &State) -> Option<Vec<Option<Known>>> {
         let mut known: Vec<Option<Known>> = Vec::new();
         for argument in contract.signature().arguments {
             let Place::Register(register) = argument.place else { return None };
@@ -34,7 +58,7 @@ impl<'a> Context<'a> {
             let value = if argument.bytes < 8 { self.arena.truncate(value, 8 * argument.bytes) } else { value };
             known.push(self.literal(value));
         }
-        library::variadic_arguments(contract, &|i| known.get(i).cloned().flatten())
+        Some(known)
     }
 
     fn evidence(&mut self) -> Rc<Evidence> {
@@ -70,17 +94,24 @@ impl<'a> Context<'a> {
 
     /// Everything that the original may have meant to pass beyond the arguments that a declaration names; `None` if nobody can
     /// tell.
-    pub(super) fn set_up(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn set_up(
+        &mut self,
+        call: PointId,
+        state: &State,
+        named: &[Value],
+        by: Prototype,
+    ) -> Option<Vec<Value>> {
         let marks = self.marks(call);
-        let general = self.further(&Register::ARGUMENTS, &marks, state, named);
+        let general = self.further(&Register::ARGUMENTS, &marks, state, named, by);
         let vectors: Vec<Register> = (0..self.vector_limit(&marks, state)).map(Register::Vector).collect();
-        let vectors = self.further(&vectors, &marks, state, named);
+        let vectors = self.further(&vectors, &marks, state, named, by);
         let mut out = Vec::new();
         for register in general.into_iter().chain(vectors) {
             out.push(plain(Place::Register(register), self.defined_bytes(state.get(register))));
             if let Register::Vector(i) = register {
                 let high = Register::VectorHigh(i);
-                if marks[high.index()].any(Mark::WRITTEN) && !self.is_undefined(state.get(high)) {
+                let held = marks[high.index()].any(Mark::WRITTEN.or(Mark::ENTRY));
+                if held && !self.is_undefined(state.get(high)) {
                     out.push(plain(Place::Register(high), 16));
                 }
             }
@@ -99,14 +130,21 @@ impl<'a> Context<'a> {
         self.arena.as_u64(al).map_or(8, |n| n.min(8)) as u8
     }
 
-    fn further(&self, order: &[Register], marks: &Marks, state: &State, named: &[Value]) -> Vec<Register> {
+    fn further(
+        &self,
+        order: &[Register],
+        marks: &Marks,
+        state: &State,
+        named: &[Value],
+        by: Prototype,
+    ) -> Vec<Register> {
         let is_named = |r: &Register| named.iter().any(|v| v.place == Place::Register(*r));
         let defined = |r: &Register| !self.is_undefined(state.get(*r));
         let evident = |r: &Register| defined(r) && marks[r.index()].any(Mark::UNREAD.or(Mark::ASIDE));
-        let unoptimised = self.functions[0].is_unoptimised();
+        let explains = by == Prototype::Own && self.functions[0].is_unoptimised();
         let possible = |r: &Register| {
             let mark = marks[r.index()];
-            let meant = match unoptimised {
+            let meant = match explains {
                 true => {
                     mark.any(Mark::UNREAD.or(Mark::ASIDE).or(Mark::KEPT))
                         || mark.any(Mark::MOVED) && self.is_fixed(state.get(*r))
@@ -139,28 +177,48 @@ impl<'a> Context<'a> {
     /// A declared argument as the code sets it up: where it defines more than the declaration says, and not just zeros, the
     /// declaration is not what the call was made by.
     pub(super) fn as_set_up(&mut self, state: &State, value: &Value) -> Value {
-        let Place::Register(register) = value.place else { return *value };
-        let held = state.get(register);
         let declared = value.as_passed().bytes;
-        // A structure's last bytes may be followed by anything.
-        if declared != 4 {
-            return *value;
+        let held = match value.place {
+            Place::Register(register) => state.get(register),
+            Place::Stack(_) if declared >= 8 => return *value,
+            Place::Stack(offset) => {
+                let Some(depth) = state.stack_depth(self) else { return *value };
+                let first = depth.saturating_add(if state.tail { 8 } else { 0 });
+                match state.frame.stored(self.arena, first.saturating_add(i64::from(offset)), 8) {
+                    Some(held) => held,
+                    None if state.tail => return self.as_arrived(value),
+                    None => return *value,
+                }
+            }
+        };
+        let defined = self.defined_bytes(held);
+        // Eight bytes at a time: what one part of a vector register holds says nothing about the next.
+        let ends = [8u16.max(declared), 16];
+        let mut bytes = declared;
+        for end in ends.into_iter().filter(|end| *end <= defined && *end > declared) {
+            let above = self.arena.extract(held, 8 * end - 1, 8 * bytes.max(end - 8));
+            // What is made of something undefined was not meant.
+            let undefined = self.arena.free_vars(above).iter().any(|var| self.undefined.contains(var));
+            if self.arena.as_u64(above) != Some(0) && !undefined {
+                bytes = end;
+            }
         }
-        let defined = self.defined_bytes(held).max(declared);
-        // Scalar arithmetic leaves what was above its operands: nothing to go by above eight bytes of a vector register.
-        let defined = defined.min(8);
-        if defined == declared {
-            return *value;
-        }
-        let above = self.arena.extract(held, 8 * defined - 1, 8 * declared);
-        match self.arena.as_u64(above) {
-            Some(0) => *value,
-            _ => plain(value.place, defined),
+        if bytes == declared { *value } else { plain(value.place, bytes) }
+    }
+
+    /// A stack argument of a tail jump that nobody wrote: as wide as it arrived.
+    fn as_arrived(&self, value: &Value) -> Value {
+        let own = self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none());
+        let arrived = own.and_then(|s| s.arguments.iter().find(|a| a.place == value.place));
+        match arrived {
+            Some(arrived) if arrived.bytes > value.as_passed().bytes => plain(value.place, arrived.bytes.min(8)),
+            _ => *value,
         }
     }
 
     /// What the original may have meant to return at a point, if nobody declares it: `rax`, `xmm0` if either side touches it, and
-    /// each further result register that the original has written, or a callee has left a result in.
+    /// each further result register that the original has written, or a callee has left a result in, or that arrived and the
+    /// candidate has changed.
     pub fn possible_results(&mut self, point: PointId, states: &[State; 2]) -> Vec<Value> {
         let marks = self.marks(point);
         let rax = Register::General(0);
@@ -169,12 +227,41 @@ impl<'a> Context<'a> {
         let untouched = first.term(self.arena);
         let touched = states.iter().any(|s| s.get(first) != untouched);
         let further = [Register::General(2), Register::Vector(1), Register::VectorHigh(0), Register::VectorHigh(1)];
-        let left = |r: &Register| marks[r.index()].any(Mark::WRITTEN.or(Mark::CLOBBERED));
+        let left = |r: &Register| {
+            marks[r.index()].any(Mark::WRITTEN.or(Mark::CLOBBERED)) || states[0].get(*r) != states[1].get(*r)
+        };
         for register in [first].into_iter().filter(|_| touched).chain(further.into_iter().filter(left)) {
             let held = states[0].get(register);
             if !self.is_undefined(held) {
                 out.push(plain(Place::Register(register), self.defined_bytes(held)));
             }
+        }
+        out
+    }
+
+    /// Stack words that the original sets up right behind the declared ones, or behind one that alignment leaves out.
+    pub(super) fn words_behind(&mut self, call: PointId, state: &State, named: &[Value]) -> Vec<Value> {
+        let end = |v: &Value| match v.place {
+            Place::Stack(offset) => Some(offset.saturating_add(u32::from(v.bytes.next_multiple_of(8)))),
+            Place::Register(_) => None,
+        };
+        let mut next = named.iter().filter_map(end).max().unwrap_or(0);
+        let mut words = self.outgoing_words(call, state, named).unwrap_or_default();
+        words.sort_by_key(|word| end(word));
+        let slots = self.slots();
+        let first = state.stack_depth(self).unwrap_or(0).saturating_add(if state.tail { 8 } else { 0 });
+        let own = |word: &Value| match word.place {
+            Place::Stack(offset) => (0..i64::from(word.bytes)).any(|at| slots.is_read(first + i64::from(offset) + at)),
+            Place::Register(_) => false,
+        };
+        let mut out = Vec::new();
+        for word in words {
+            let Place::Stack(offset) = word.place else { continue };
+            if offset > next.saturating_add(8) || own(&word) {
+                break;
+            }
+            next = next.max(offset.saturating_add(8));
+            out.push(word);
         }
         out
     }

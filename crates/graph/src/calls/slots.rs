@@ -19,6 +19,8 @@ const MOST_BYTES: usize = 4096;
 /// Bytes of the frame that are read behind each call.
 pub(crate) struct Slots {
     behind: Vec<BTreeSet<i64>>,
+    /// Read anywhere.
+    read: BTreeSet<i64>,
 }
 
 impl Slots {
@@ -27,11 +29,17 @@ impl Slots {
         self.behind.get(call.index()).is_some_and(|read| read.contains(&offset))
     }
 
+    /// Does the function read the byte at this offset anywhere? Compilers keep nothing of their own where they put arguments.
+    pub fn is_read(&self, offset: i64) -> bool {
+        self.read.contains(&offset)
+    }
+
     /// Looks at a function.
     pub fn of(arena: &Arena, function: &Function) -> Slots {
         let depths = depths(arena, function);
         let count = function.points.len();
         let mut before: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); count];
+        let mut anywhere = BTreeSet::new();
         let mut changed = true;
         while changed {
             changed = false;
@@ -66,7 +74,11 @@ impl Slots {
                                 read.remove(&b);
                             });
                         }
-                        Op::Load { bytes, .. } => read.extend(place..place.saturating_add(i64::from(*bytes))),
+                        Op::Load { bytes, .. } => {
+                            let bytes = place..place.saturating_add(i64::from(*bytes));
+                            anywhere.extend(bytes.clone());
+                            read.extend(bytes);
+                        }
                         _ => {}
                     }
                 }
@@ -76,7 +88,7 @@ impl Slots {
                 }
             }
         }
-        Slots { behind: (0..count).map(|i| reads_behind(function, i, &before)).collect() }
+        Slots { behind: (0..count).map(|i| reads_behind(function, i, &before)).collect(), read: anywhere }
     }
 }
 

@@ -26,6 +26,9 @@ pub struct CalleeInfo<'a> {
     pub own: bool,
     /// Does somebody say that it never returns: a declaration, or code that ends behind a call?
     pub never_returns: bool,
+    /// Does a program say that it is called in a way that is not modelled? Then the other's declaration does not tell where its
+    /// arguments are.
+    pub foreign: bool,
     /// Is it certain that it can return: by a declaration, or by code that only its return leads to?
     pub returns: bool,
 }
@@ -89,6 +92,7 @@ impl<'a> Callees<'a> {
             signature.is_some() || library.is_some() || self.functions.iter().any(|f| leads_somewhere(f, name));
         let hidden = self.functions.iter().any(|f| f.surroundings.local_callees.contains(name));
         let own = self.functions.iter().any(|f| f.name == name);
+        let foreign = self.functions.iter().any(|f| f.callees.get(name).is_some_and(|s| s.unsupported.is_some()));
         CalleeInfo {
             name: name.into(),
             signature,
@@ -98,6 +102,7 @@ impl<'a> Callees<'a> {
             hidden,
             own,
             never_returns,
+            foreign,
             returns,
         }
     }

@@ -56,12 +56,17 @@ impl<'a> Machine<'_, '_, 'a> {
             }
             None => self.event(info, Special { byte_result, ..Special::default() })?,
         };
+        // A compiler that sees the callee's code may know which registers it leaves alone.
+        let seen = info.defined && self.situation.side == Side::Candidate;
+        if !seen {
+            self.forget_registers();
+        }
         self.leave(&answer);
         Ok(())
     }
 
-    /// Registers and stack behind a call.
-    fn leave(&mut self, answer: &Answer) {
+    /// Garbage in the registers that a callee need not keep.
+    fn forget_registers(&mut self) {
         let random = self.garbage();
         for register in Register::all() {
             let keep = match register {
@@ -76,6 +81,10 @@ impl<'a> Machine<'_, '_, 'a> {
                 self.set_register(register, if truth { value >> 63 } else { value }, Shadow::UNDEFINED);
             }
         }
+    }
+
+    /// Results and stack behind a call.
+    fn leave(&mut self, answer: &Answer) {
         for (register, result) in RESULTS.into_iter().zip(answer) {
             let Some((value, bytes)) = result else { continue };
             let old = self.register(register);
@@ -217,6 +226,11 @@ impl<'a> Machine<'_, '_, 'a> {
             *value = NEW_OBJECTS + ((number as u64) << 28);
         }
         self.fixed_result(info, &mut answer);
+        // What the original takes for the result of an undeclared function, it is for both.
+        let earlier = self.situation.earlier.get(number).filter(|e| e.callee.name == *name && info.signature.is_none());
+        if let (Some(earlier), Side::Candidate) = (earlier, self.situation.side) {
+            answer[0] = Some((earlier.result, 8));
+        }
         let pointed = self.pointed(info, number);
         let called = Called {
             callee: Rc::clone(info),
@@ -280,7 +294,10 @@ impl<'a> Machine<'_, '_, 'a> {
                 Cell::Narrow(index) => {
                     let held = self.cells.narrow[index as usize];
                     let taint = if self.has_left_object(held, shadow.origin) { u64::MAX } else { shadow.taint };
-                    Passed { bits: Bits::new(64, self.situation.start.layout.translate(held)), taint }
+                    // Whose border it is, is not for us to say.
+                    let layout = self.situation.start.layout;
+                    let bits = Bits::new(64, if layout.is_border(held) { held } else { layout.translate(held) });
+                    Passed { bits, taint }
                 }
                 Cell::Wide(index) => Passed { bits: self.cells.wide[index as usize], taint: shadow.taint },
             }
@@ -297,10 +314,14 @@ impl<'a> Machine<'_, '_, 'a> {
                 value.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64)) > local.size
             }
             Origin::Frame | Origin::Slot => !is_stack(value),
-            Origin::Object(start) => self.situation.start.layout.object_at(start).is_some_and(|(placed, _)| {
-                let size = placed.object.size.filter(|_| placed.start == start);
-                size.is_some_and(|size| value.wrapping_sub(start) >= size)
-            }),
+            Origin::Object(start) | Origin::Near(start) => {
+                let layout = self.situation.start.layout;
+                layout.object_at(start).is_some_and(|(placed, _)| {
+                    let size = placed.object.size.filter(|_| placed.start == start);
+                    size.is_some_and(|size| layout.translate(value).wrapping_sub(start) >= size)
+                })
+            }
+            Origin::Section => true,
             Origin::None | Origin::Difference | Origin::Rest => false,
         }
     }

@@ -27,6 +27,11 @@ pub(super) enum Origin {
     Local(u32),
     /// The object at this address.
     Object(u64),
+    /// A constant address in optimised code: it lies in the object at this address, but may be made for another, with an index
+    /// that leads there.
+    Near(u64),
+    /// A section, and nobody knows which object of it.
+    Section,
     /// No pointer: a difference, of pointers perhaps.
     Difference,
     /// The upper bits of a difference whose lower bits are not all zero.
@@ -94,14 +99,14 @@ impl Cells {
             let Some(address) = layout.address(*var) else { continue };
             cells.narrow[*index as usize] = address;
             let object = program.function.objects.get(var);
-            let first = object.filter(|_| program.function.is_unoptimised()).and_then(|o| o.member_at(0));
-            let base = match object.is_none_or(|o| o.kind == crate::ObjectKind::Section) {
-                true => first.and_then(|member| layout.address(member.var)),
-                false => Some(address),
+            let first = object.and_then(|o| o.member_at(0)).and_then(|member| layout.address(member.var));
+            let section = object.is_none_or(|o| o.kind == crate::ObjectKind::Section);
+            cells.narrow_shadows[*index as usize].origin = match (section, first) {
+                (false, _) => Origin::Object(address),
+                (true, Some(first)) if program.function.is_unoptimised() => Origin::Object(first),
+                (true, Some(first)) => Origin::Near(first),
+                (true, None) => Origin::Section,
             };
-            if let Some(base) = base {
-                cells.narrow_shadows[*index as usize].origin = Origin::Object(base);
-            }
         }
         cells
     }
@@ -196,7 +201,9 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
             cells.set_value(i.to, apply(arena, op, &values));
             return;
         }
-        Kind::FrameBase | Kind::ObjectBase | Kind::Difference | Kind::Quotient => return,
+        Kind::FrameBase | Kind::ObjectBase | Kind::NearBase | Kind::SectionBase | Kind::Difference | Kind::Quotient => {
+            return;
+        }
         _ => (cells.narrow[i.a as usize], cells.narrow[i.b as usize]),
     };
     let shift = |amount: u64| u32::try_from(amount).ok().filter(|n| *n < u32::from(i.width));
@@ -224,7 +231,13 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
         Kind::Extract => a >> i.c & mask(i.width),
         Kind::Concat => a << i.c | b,
         Kind::Sext => signed(a, i.c as u16) as u64 & mask(i.width),
-        Kind::FrameBase | Kind::ObjectBase | Kind::Difference | Kind::Quotient | Kind::General(_) => return,
+        Kind::FrameBase
+        | Kind::ObjectBase
+        | Kind::NearBase
+        | Kind::SectionBase
+        | Kind::Difference
+        | Kind::Quotient
+        | Kind::General(_) => return,
     };
     if let Cell::Narrow(to) = i.to {
         cells.narrow[to as usize] = value;
@@ -298,6 +311,8 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
             shadow
         }
         Kind::ObjectBase => Shadow { origin: Origin::Object(cells.narrow[i.a as usize]), ..cells.shadow(i.to) },
+        Kind::NearBase => Shadow { origin: Origin::Near(cells.narrow[i.a as usize]), ..cells.shadow(i.to) },
+        Kind::SectionBase => Shadow { origin: Origin::Section, ..cells.shadow(i.to) },
         Kind::Difference => {
             let [more, less] = [cells.narrow[i.a as usize], cells.narrow[i.b as usize].wrapping_neg()];
             let mut shadow = cells.shadow(i.to);
@@ -338,6 +353,7 @@ fn narrow_shadow(cells: &Cells, i: &Instruction) -> Shadow {
     let origin = match i.kind {
         Kind::Add if i.width == 64 => match (a.origin, b.origin) {
             (Origin::Difference, origin) | (origin, Origin::Difference) if origin == Origin::Difference => Origin::None,
+            (Origin::Near(_), _) | (_, Origin::Near(_)) => Origin::Section,
             (origin, Origin::None | Origin::Difference) | (Origin::None | Origin::Difference, origin) => origin,
             _ => Origin::None,
         },

@@ -1,5 +1,6 @@
 //! Where the objects of a pair lie, and what the read-only ones hold.
 
+use super::memory::is_stack;
 use super::values::Seed;
 use crate::{Constancy, Content, Function, Object, ObjectKind, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,6 +8,8 @@ use term::{Arena, TermId, VarId};
 
 const OBJECTS: u64 = 0x1000_0000_0000;
 const SPACING: u64 = 1 << 28;
+/// What the distance between neighbours grows by, so that no two pairs of objects are the same distance apart.
+const STAGGER: u64 = 1 << 20;
 
 /// Addresses of the objects of a pair.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +49,7 @@ impl<'a> Layout<'a> {
     /// Places the objects of both functions: at the chosen addresses if these make sense, else far apart.
     pub fn new(arena: &Arena, functions: [&'a Function; 2], chosen: &FxHashMap<VarId, u64>) -> Layout<'a> {
         let mut layout = Layout::default();
-        let mut next = OBJECTS;
+        let (mut next, mut distance) = (OBJECTS + 5 * STAGGER, SPACING);
         for function in functions {
             let stores = function.points.iter().flat_map(|point| &point.ops).filter_map(|(_, op)| match op {
                 Op::Store { address, .. } => Some(*address),
@@ -63,7 +66,8 @@ impl<'a> Layout<'a> {
                 let aligned = |at: &u64| at.is_multiple_of(align.unwrap_or(1));
                 let wanted = chosen.get(var).copied().filter(|at| aligned(at) && layout.is_free(*at, object));
                 let start = wanted.unwrap_or(next);
-                next += SPACING;
+                distance += STAGGER;
+                next += distance;
                 layout.addresses.insert(*var, start);
                 if object.kind != ObjectKind::Section {
                     layout.objects.push(Placed { start, object });
@@ -133,7 +137,29 @@ impl<'a> Layout<'a> {
         address
     }
 
-    /// Is the address in a section but in none of its members? What is there is not known.
+    /// Is an address of a section both the end of one member and the start of another?
+    pub fn is_border(&self, address: u64) -> bool {
+        self.end_at(address)
+            .is_some_and(|end| end != self.translate(address) && !self.is_nowhere(self.translate(address)))
+    }
+
+    /// The end of the member of a section that ends at an address of that section.
+    fn end_at(&self, address: u64) -> Option<u64> {
+        let inside = |s: &&Section| address.wrapping_sub(s.start) < SPACING;
+        let section = self.sections.iter().find(inside)?;
+        let ends = |(at, size, _): &&(u64, u64, u64)| at + size == address - section.start;
+        section.members.iter().find(ends).map(|(_, size, to)| to + size)
+    }
+
+    /// Can two addresses be the same place? One of a section that is the border of two objects is the end of the one or the
+    /// start of the other.
+    pub fn may_be_same(&self, a: u64, b: u64) -> bool {
+        let places = |address: u64| [Some(self.translate(address)), self.end_at(address)];
+        let [first, second] = [a, b].map(places);
+        first.iter().flatten().any(|place| second.contains(&Some(*place)))
+    }
+
+    /// Is the address in the range of a section? A translated one is then in none of its members, and what is there is not known.
     pub fn is_nowhere(&self, address: u64) -> bool {
         self.sections.iter().any(|section| address.wrapping_sub(section.start) < SPACING)
     }
@@ -145,6 +171,11 @@ impl<'a> Layout<'a> {
         let offset = address - placed.start;
         let reach = if placed.start < OBJECTS { placed.object.size.unwrap_or(1 << 20) } else { SPACING };
         (offset < reach).then_some((*placed, offset))
+    }
+
+    /// Is it an address of an object, of a section or of the frame?
+    pub fn is_address(&self, address: u64) -> bool {
+        is_stack(address) || self.is_nowhere(address) || self.object_at(address).is_some()
     }
 
     /// Is an address in no object that never changes, or that a compiler may know never to change?

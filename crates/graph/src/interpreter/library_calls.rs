@@ -9,7 +9,7 @@ use super::cells::Tracking;
 use super::ctype;
 use super::machine::{Machine, cell_of};
 use super::memory::{LARGEST_ALLOCATION, THREAD_LOCAL, is_stack};
-use super::trace::{End, Form, FormArgument, Target, Write};
+use super::trace::{End, Form, FormArgument, SetUp, Target, Write};
 use super::values::{plausible_word, text_key};
 use crate::library::{self, Action, Argument, Contract, Effect, Known, Meaning, ResultUse};
 use crate::{Place, Register, Value};
@@ -24,6 +24,22 @@ fn general(value: u64, bytes: u16) -> Answer {
 }
 
 impl<'a> Machine<'_, '_, 'a> {
+    /// Without an optimiser the arguments of a call are written right before it. Where they are not, it is another function that
+    /// only has the name.
+    fn check_set_up(&mut self, contract: &Contract) {
+        if !self.program.function.is_unoptimised() {
+            return;
+        }
+        let set_up = self.set_up();
+        let unset = |value: &Value| {
+            let position = Register::ARGUMENTS.iter().position(|r| value.place == Place::Register(*r));
+            position.is_some_and(|i| !matches!(set_up[i], SetUp::Written(_)))
+        };
+        if contract.signature().arguments.iter().any(unset) {
+            self.doubt("a call that sets up no arguments");
+        }
+    }
+
     /// Carries out a library call; `None` if the callee is not one, or one like any other.
     pub fn library_call(&mut self, info: &Rc<CalleeInfo<'a>>) -> Result<Option<Answer>, End> {
         let Some(contract) = info.library else { return Ok(None) };
@@ -31,6 +47,7 @@ impl<'a> Machine<'_, '_, 'a> {
             return Err(End::Unsupported);
         }
         if self.tracking == Tracking::On {
+            self.check_set_up(contract);
             for i in contract.nonnull {
                 if self.argument(*i) == 0 {
                     return Err(self.reject(|| format!("null argument of {}", contract.name)));

@@ -706,11 +706,13 @@ impl<'a> Machine<'_, '_, 'a> {
                         return Err(self.reject(|| format!("access outside {name}")));
                     }
                 }
-                Origin::Object(_) => return Err(self.reject(|| "access outside its object".to_string())),
+                Origin::Object(_) | Origin::Near(_) | Origin::Section => {
+                    return Err(self.reject(|| "access outside its object".to_string()));
+                }
             }
             return Ok(());
         }
-        if matches!(origin, Origin::Local(_)) {
+        if matches!(origin, Origin::Local(_) | Origin::Frame) {
             return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
         }
         // Optimisers make one access of several where pointers are aligned.
@@ -732,6 +734,7 @@ impl<'a> Machine<'_, '_, 'a> {
         if write && !self.situation.start.layout.may_change(at) {
             self.doubt("write to what may be constant");
         }
+        let table = self.program.function.surroundings.table_loads.contains(&self.place);
         match self.situation.start.layout.object_at(at) {
             Some((placed, offset)) => {
                 let outside = placed.object.size.is_some_and(|s| offset + bytes > s);
@@ -739,8 +742,15 @@ impl<'a> Machine<'_, '_, 'a> {
                 if outside || strange || (write && placed.object.content.is_some()) {
                     return Err(self.reject(|| format!("access outside {} at offset {offset}", placed.object.name)));
                 }
+                let other = matches!(origin, Origin::Near(start) if start != placed.start);
+                if !write && placed.object.is_thread_static() {
+                    self.doubt("what a thread-local static holds");
+                }
+                if !table && (other || origin == Origin::Section) {
+                    self.doubt("an address that may be made from another object");
+                }
             }
-            None if matches!(origin, Origin::Object(_)) => {
+            None if !table && matches!(origin, Origin::Object(_) | Origin::Near(_) | Origin::Section) => {
                 return Err(self.reject(|| "access outside its object".to_string()));
             }
             None => {}

@@ -45,6 +45,10 @@ pub(super) enum Kind {
     FrameBase,
     /// The address of the object in cell `a` is what `to` is made from.
     ObjectBase,
+    /// The same for the object in which a constant address of optimised code lies.
+    NearBase,
+    /// The same where nobody knows which object of a section that is.
+    SectionBase,
     /// The value in `to` is a difference: of pointers, perhaps.
     Difference,
     /// `a` is divided by `b`; sets nothing.
@@ -506,24 +510,21 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Notes which object of a section an address is made from, in code in which that is the one that `section + constant`
-    /// lies in.
+    /// Notes which object of a section an address is made from: in code that is not optimised, the one that `section + constant`
+    /// lies in. Optimised code may have put a part of the index into the constant.
     fn object_base(&mut self, term: TermId, to: u32) {
         let function = self.program.function;
-        if !function.is_unoptimised() {
-            return;
-        }
         let linear = Linear::of(self.arena, term);
         let single = linear.terms.iter().filter(|(_, factor)| factor.to_u64() == Some(1));
-        let section = single.filter_map(|(part, _)| function.objects.get(&self.arena.as_var(*part)?)).next();
-        let member = section.and_then(|section| section.member_at(linear.constant.low()));
-        if let Some(member) = member
-            && let Cell::Narrow(object) = self.variable(member.var)
-        {
-            let to = Cell::Narrow(to);
-            let kind = Kind::ObjectBase;
-            self.program.instructions.push(Instruction { kind, width: 64, to, a: object, b: 0, c: 0 });
-        }
+        let mut objects = single.filter_map(|(part, _)| function.objects.get(&self.arena.as_var(*part)?));
+        let Some(section) = objects.next().filter(|o| o.kind == crate::ObjectKind::Section) else { return };
+        let member = section.member_at(linear.constant.low()).map(|member| self.variable(member.var));
+        let (kind, object) = match member {
+            Some(Cell::Narrow(object)) if function.is_unoptimised() => (Kind::ObjectBase, object),
+            Some(Cell::Narrow(object)) if linear.terms.len() == 1 => (Kind::NearBase, object),
+            _ => (Kind::SectionBase, 0),
+        };
+        self.program.instructions.push(Instruction { kind, width: 64, to: Cell::Narrow(to), a: object, b: 0, c: 0 });
     }
 
     fn push(&mut self, kind: Kind, width: u16, sort: Sort, a: u32, b: u32, c: Option<u32>) -> Option<Cell> {

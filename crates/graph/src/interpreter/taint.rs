@@ -135,7 +135,13 @@ pub(super) fn narrow(i: &Instruction, taints: [u64; 3], value: &dyn Fn(u32, u16)
             of(Op::Concat, &[(value(i.a, i.width - low), a), (value(i.b, low), b)], i.width)
         }
         Kind::Sext => of(Op::Sext(i.width), &[(value(i.a, i.c as u16), a)], i.width),
-        Kind::FrameBase | Kind::ObjectBase | Kind::Difference | Kind::Quotient | Kind::General(_) => all(i.width),
+        Kind::FrameBase
+        | Kind::ObjectBase
+        | Kind::NearBase
+        | Kind::SectionBase
+        | Kind::Difference
+        | Kind::Quotient
+        | Kind::General(_) => all(i.width),
     }
 }
 

@@ -7,6 +7,8 @@ use super::words::{D, F, I, L, P, constant, event, reader};
 use super::{Class, Contract};
 
 const PAIR: Class = Class::IntPair;
+/// Arithmetic is taken to round to nearest, and its status flags are not compared.
+const ENVIRONMENT: &str = "a look at, or change of, the floating-point environment";
 
 pub(super) static TABLE: &[Contract] = &[
     // stdlib.h, inttypes.h, strings.h, arpa/inet.h
@@ -162,8 +164,15 @@ pub(super) static TABLE: &[Contract] = &[
     event("modff", F, &[F, P]).nonnull(&[1]),
     event("sincosf", super::words::V, &[F, P, P]),
     event("fegetround", I, &[]),
-    event("fesetround", I, &[I]),
-    event("feclearexcept", I, &[I]),
-    event("feraiseexcept", I, &[I]),
-    event("fetestexcept", I, &[I]),
+    event("fesetround", I, &[I]).unsupported(ENVIRONMENT),
+    event("fesetenv", I, &[P]).unsupported(ENVIRONMENT),
+    event("fesetmode", I, &[P]).unsupported(ENVIRONMENT),
+    event("fegetenv", I, &[P]).unsupported(ENVIRONMENT),
+    event("feholdexcept", I, &[P]).unsupported(ENVIRONMENT),
+    event("feupdateenv", I, &[P]).unsupported(ENVIRONMENT),
+    event("feenableexcept", I, &[I]).unsupported(ENVIRONMENT),
+    event("fedisableexcept", I, &[I]).unsupported(ENVIRONMENT),
+    event("feclearexcept", I, &[I]).unsupported(ENVIRONMENT),
+    event("feraiseexcept", I, &[I]).unsupported(ENVIRONMENT),
+    event("fetestexcept", I, &[I]).unsupported(ENVIRONMENT),
 ];

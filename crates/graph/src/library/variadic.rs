@@ -6,7 +6,8 @@
 //! Trust: full. A directive that is not understood leaves the question open.
 
 use super::{Class, Contract, Known, Places};
-use crate::Value;
+use crate::{Place, Register, Value};
+use std::collections::BTreeSet;
 
 /// Bits of the flags of `open` that make it look at its mode: `O_CREAT`, `O_TMPFILE`.
 const OPEN_MODE: u64 = 0o100 | 0o20_000_000;
@@ -19,32 +20,68 @@ pub fn variadic_arguments(contract: &Contract, known: &dyn Fn(usize) -> Option<K
             if flags & OPEN_MODE == 0 { Vec::new() } else { vec![Class::Int(4)] }
         }
         name => {
-            let directives = directives(name)?;
+            let direction = direction(name)?;
             let Known::Text(format) = known(contract.arguments.len().checked_sub(1)?)? else { return None };
-            directives(&format)?
+            match direction {
+                Direction::Prints => printed(&format)?,
+                Direction::Scans => scanned(&format)?,
+            }
         }
     };
     let mut places = Places::default();
     Some(contract.arguments.iter().chain(&further).filter_map(|class| places.argument(*class)).collect())
 }
 
-/// What a format asks for.
-type Asks = fn(&[u8]) -> Option<Vec<Class>>;
+/// Does the function print what its format asks for?
+pub fn prints(contract: &Contract) -> bool {
+    direction(contract.name) == Some(Direction::Prints)
+}
 
-/// How the function reads its last named argument, if that is a format.
-fn directives(name: &str) -> Option<Asks> {
+/// Argument registers of a call of a function that prints whose values nobody can read in what it prints: the named
+/// ones, and the strings of a known format.
+pub fn unprinted(contract: &Contract, known: &dyn Fn(usize) -> Option<Known>) -> BTreeSet<Register> {
+    let format = match contract.arguments.len().checked_sub(1).and_then(known) {
+        Some(Known::Text(format)) => format,
+        _ => Vec::new(),
+    };
+    let mut places = Places::default();
+    let named = contract.arguments.iter().map(|class| (*class, false));
+    let further = asked(&format).unwrap_or_default();
+    let kept = named.chain(further).filter_map(|(class, printed)| Some((places.argument(class)?, printed)));
+    kept.filter(|(_, printed)| !printed)
+        .filter_map(|(value, _)| match value.place {
+            Place::Register(register) => Some(register),
+            Place::Stack(_) => None,
+        })
+        .collect()
+}
+
+/// What a function does with a format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Prints,
+    Scans,
+}
+
+/// What the function does with its last named argument, if that is a format.
+fn direction(name: &str) -> Option<Direction> {
     let plain = name.strip_prefix("__isoc99_").or(name.strip_prefix("__isoc23_")).unwrap_or(name);
     match plain {
         "printf" | "fprintf" | "sprintf" | "snprintf" | "dprintf" | "asprintf" | "__printf_chk" | "__fprintf_chk"
         | "__sprintf_chk" | "__snprintf_chk" | "__asprintf_chk" | "__dprintf_chk" | "err" | "errx" | "warn"
-        | "warnx" | "error" | "syslog" => Some(printed),
-        "scanf" | "fscanf" | "sscanf" => Some(scanned),
+        | "warnx" | "error" | "syslog" => Some(Direction::Prints),
+        "scanf" | "fscanf" | "sscanf" => Some(Direction::Scans),
         _ => None,
     }
 }
 
 /// The arguments that a format of the printf family asks for.
 fn printed(format: &[u8]) -> Option<Vec<Class>> {
+    Some(asked(format)?.into_iter().map(|(class, _)| class).collect())
+}
+
+/// The same, with whether the value itself is printed.
+fn asked(format: &[u8]) -> Option<Vec<(Class, bool)>> {
     let mut out = Vec::new();
     let mut rest = format.iter().copied();
     while let Some(byte) = rest.next() {
@@ -55,22 +92,22 @@ fn printed(format: &[u8]) -> Option<Vec<Class>> {
         loop {
             match rest.next()? {
                 b'0'..=b'9' | b'-' | b'+' | b' ' | b'#' | b'.' | b'\'' | b'h' => {}
-                b'*' => out.push(Class::Int(4)),
+                b'*' => out.push((Class::Int(4), true)),
                 b'l' | b'z' | b'j' | b't' | b'q' => long = true,
                 b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => {
-                    out.push(Class::Int(if long { 8 } else { 4 }));
+                    out.push((Class::Int(if long { 8 } else { 4 }), true));
                     break;
                 }
                 b'c' => {
-                    out.push(Class::Int(4));
+                    out.push((Class::Int(4), true));
                     break;
                 }
-                b's' | b'p' | b'n' => {
-                    out.push(Class::Pointer);
+                conversion @ (b's' | b'p' | b'n') => {
+                    out.push((Class::Pointer, conversion == b'p'));
                     break;
                 }
                 b'f' | b'F' | b'g' | b'G' | b'e' | b'E' | b'a' | b'A' => {
-                    out.push(Class::Float(8));
+                    out.push((Class::Float(8), true));
                     break;
                 }
                 b'%' | b'm' => break,

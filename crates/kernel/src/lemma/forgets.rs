@@ -1,15 +1,18 @@
 //! Arguments that a function forgets: when it is done, nobody can find there the address that it was given.
 //!
-//! Every term is made of arguments: of those whose variables are in it, but for what a load finds, which is made of what was
-//! stored. An argument is kept if what is made of it is in memory outside the frame where others look (at calls and returns),
-//! is returned, or is passed to somebody who may keep it.
+//! Every term is made of arguments: of those whose variables are in it. An argument is kept if what is made of it is in memory
+//! outside the frame where others look (at calls and returns), is returned, or is passed to somebody who may keep it.
+//!
+//! An access of the object itself, at the argument or at a distance from it that is made of none, tells nothing: what a load
+//! finds there is made of what was stored, and only who knows the object finds a store. Any other place that an argument
+//! chooses tells about it: `k[p >> 8 & 255] = 1` and `k = table[p & 255]` copy parts of it.
 //!
 //! Control tells about an argument, too: `if (p >> i & 1) k |= 1 << i` copies it bit by bit. The only conditions that do
 //! not count are whether it is null, and those in which it cancels out, as that of `p < p + n`.
 
 use graph::{Context, Register, State};
-use rustc_hash::FxHashMap;
-use term::{Op, Sort, TermId, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use term::{Linear, Op, Sort, TermId, VarId};
 
 /// A set of argument registers, by their position in [`Register::ARGUMENTS`].
 pub(super) type Given = u8;
@@ -18,6 +21,8 @@ pub(super) type Given = u8;
 #[derive(Default)]
 pub(super) struct Taint {
     sources: FxHashMap<VarId, Given>,
+    /// Those of them that are an argument, or an argument and a distance.
+    pointers: FxHashSet<VarId>,
     memo: FxHashMap<TermId, Given>,
     /// Arguments that somebody may find again.
     pub kept: Given,
@@ -30,6 +35,18 @@ impl Taint {
             let Some(i) = Register::ARGUMENTS.iter().position(|r| *r == register) else { continue };
             for var in context.arena.free_vars(entry.get(register)) {
                 *self.sources.entry(var).or_default() |= 1 << i;
+                self.pointers.insert(var);
+            }
+        }
+    }
+
+    /// A condition that holds in every run, with each of its parts, tells nothing.
+    pub fn always(&mut self, context: &Context, condition: TermId) {
+        let mut open = vec![condition];
+        while let Some(term) = open.pop() {
+            self.memo.insert(term, 0);
+            if context.arena.op(term) == Op::And {
+                open.extend(context.arena.args(term));
             }
         }
     }
@@ -44,6 +61,18 @@ impl Taint {
         if let Some(var) = context.arena.as_var(term).filter(|_| given != 0) {
             *self.sources.entry(var).or_default() |= given;
         }
+    }
+
+    /// Says that a new variable is an argument and a distance.
+    pub fn note_pointer(&mut self, context: &Context, term: TermId, given: Given) {
+        self.note(context, term, given);
+        self.pointers.extend(context.arena.as_var(term));
+    }
+
+    /// Is a value made of no argument, or one argument and a distance that is made of none?
+    pub fn is_pointer(&mut self, context: &mut Context, term: TermId) -> bool {
+        self.of(context, term);
+        self.told_by(context, term) == 0
     }
 
     /// What a value is made of; of a memory: what its bytes are.
@@ -77,12 +106,28 @@ impl Taint {
         let all = || (0..args.len()).fold(0, |given, i| given | of(i));
         match context.arena.op(term) {
             Op::Var(var) => self.sources.get(&var).copied().unwrap_or(0),
-            Op::Load(_) => of(0),
-            Op::Store(_) | Op::Fill => of(0) | of(2),
-            Op::Copy => of(0) | of(2),
+            Op::Load(_) => of(0) | self.told_by(context, args[1]),
+            Op::Store(_) => of(0) | self.told_by(context, args[1]) | of(2),
+            Op::Fill => of(0) | self.told_by(context, args[1]) | of(2) | of(3),
+            Op::Copy => of(0) | self.told_by(context, args[1]) | of(2) | self.told_by(context, args[3]) | of(4),
             Op::Eq | Op::Ult | Op::Slt if all() != 0 => self.compared(context, &args, all()),
             _ => all(),
         }
+    }
+
+    /// What an access of a place tells about.
+    fn told_by(&self, context: &Context, address: TermId) -> Given {
+        let of = |term: TermId| self.memo.get(&term).copied().unwrap_or(Given::MAX);
+        let all = of(address);
+        if all == 0 || context.arena.sort(address) != Sort::Bv(64) {
+            return all;
+        }
+        let sum = Linear::of(context.arena, address);
+        let mut made = sum.terms.iter().filter(|(term, _)| of(*term) != 0);
+        let itself = made.next().is_some_and(|(term, factor)| {
+            factor.to_u64() == Some(1) && context.arena.as_var(*term).is_some_and(|var| self.pointers.contains(&var))
+        });
+        if itself && made.next().is_none() { 0 } else { all }
     }
 
     /// What the outcome of a comparison tells about.

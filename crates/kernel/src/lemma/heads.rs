@@ -5,11 +5,13 @@
 
 use super::forgets::Given;
 use crate::location::{Location, Spot};
-use graph::contract::SlotRanges;
 use graph::loops::Loops;
 use graph::{Function, Next, Op, PointId, Register, Side, ValueRange};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// By loop head: ranges of slots, by their offset from the stack pointer at the entry.
+pub(super) type SlotRanges = BTreeMap<PointId, Vec<(i64, ValueRange)>>;
 
 /// Claims at one head at most.
 const MOST_CLAIMS: usize = 24;
@@ -21,6 +23,8 @@ pub(super) struct Holds {
     pub framed: bool,
     /// What is made of arguments.
     pub given: Given,
+    /// More than an argument and a distance.
+    pub mixed: bool,
 }
 
 /// One head.

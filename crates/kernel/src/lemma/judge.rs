@@ -1,26 +1,29 @@
 //! Which facts a function's execution shows, and which it does not.
 
-use super::heads::Heads;
+use super::heads::{Heads, SlotRanges};
 use super::walk::{Seen, Walk};
 use crate::certificate::{Certificate, VERSION};
 use crate::product::{Checker, Point};
-use graph::contract::{FixedResult, LocalContract, LocalEffect, SlotRanges};
+use graph::contract::{FixedResult, LocalContract, LocalEffect};
 use graph::library::{self, Effect};
 use graph::{Assumption, Binding, Call, Callee, Context, Function, Interval, Next, Op, Place, Register, Stuck};
-use graph::{Contracts, Signature, ValueRange};
+use graph::{Contracts, Loaded, Signature, State, ValueRange};
 use rustc_hash::FxHashMap;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use term::{Arena, Linear, Op as TermOp, TermId};
 
 /// How often a function may be executed: each time something more is forgotten, or one more local object is known.
 const MOST_ATTEMPTS: usize = 24;
-/// Time for one function, and for one question about it.
-const MOST_TIME: Duration = Duration::from_millis(1500);
-/// What one question may cost: the SAT solver alone, a few thousand conflicts.
-const RESOURCES: u64 = 400_000;
-const QUESTION_TIME: Duration = Duration::from_millis(150);
+/// Terms that the executions of one function and the questions about it may make.
+const MOST_TERMS: usize = 100_000;
+/// Questions about one function, and those that may stay open.
+const MOST_QUESTIONS: u64 = 3000;
+const MOST_OPEN: u64 = 40;
+/// What one question may cost: the SAT solver alone, a few thousand conflicts. The time only ends what hangs.
+const RESOURCES: u64 = 100_000;
+const QUESTION_TIME: Duration = Duration::from_secs(60);
 
 /// A fact that was not shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,6 +44,8 @@ pub(super) enum Failed {
     Static(String),
     /// That it forgets an argument.
     Keeps(Register),
+    /// That it makes a load before anything else.
+    Later(Loaded),
     /// What it passes is one of several constants.
     Passed { callee: String, register: Register },
     /// What it passes is in a range.
@@ -96,21 +101,8 @@ pub(super) fn stored_statics(arena: &Arena, function: &Function, contracts: &Con
     if contracts.statics.is_empty() {
         return BTreeSet::new();
     }
-    let ops = function.points.iter().flat_map(|point| &point.ops);
-    let addresses = ops.filter_map(|(_, op)| match op {
-        Op::Store { address, .. } => Some(*address),
-        _ => None,
-    });
-    let named = addresses.flat_map(|address| arena.free_vars(address)).filter_map(|var| function.objects.get(&var));
-    // A section's name stands for every object in it.
-    let known = |name: &&str| contracts.statics.contains_key(*name);
-    let members = |object: &graph::Object| object.members.iter().map(|m| m.var).collect::<Vec<_>>();
-    let mut out = BTreeSet::new();
-    for object in named {
-        let inner = members(object).into_iter().filter_map(|var| function.objects.get(&var));
-        out.extend(inner.chain([object]).map(|o| o.name.as_str()).filter(known).map(str::to_string));
-    }
-    out
+    let stored = super::needed::stored_objects(arena, function).into_iter();
+    stored.filter(|name| contracts.statics.contains_key(*name)).map(str::to_string).collect()
 }
 
 /// Nothing is shown.
@@ -132,10 +124,18 @@ fn execute(
     said: &Said,
     solver: &mut Solver,
 ) -> Option<(Vec<Failed>, BTreeSet<Assumption>)> {
-    let until = Instant::now() + MOST_TIME;
+    let before = solver.statistics();
+    let tired = |solver: &Solver| {
+        let now = solver.statistics();
+        now.queries - before.queries > MOST_QUESTIONS || now.given_up - before.given_up > MOST_OPEN
+    };
+    let most_terms = arena.len().saturating_add(MOST_TERMS);
     let mut bindings = first_bindings(arena, function);
     let mut heads = Heads::new(function, said.claims);
     for _ in 0..MOST_ATTEMPTS {
+        if tired(solver) {
+            return None;
+        }
         let extents = crate::check_extents(function, &bindings).ok()?;
         let certificate = Certificate {
             version: VERSION,
@@ -147,11 +147,11 @@ fn execute(
             cuts: Default::default(),
             points: Vec::new(),
             edges: Vec::new(),
+            lemmas: Vec::new(),
         };
         let mut context = Context::new(&mut *arena, function, function, bindings.clone());
-        context.deadline = Some(until);
+        context.most_terms = most_terms;
         context.assumptions.extend(extents);
-        solver.set_deadline(until);
         solver.set_effort(RESOURCES, QUESTION_TIME);
         let mut checker = Checker::new(&mut context, solver, &certificate).ok()?;
         let mut walk = Walk::new(&mut checker, function, &mut heads);
@@ -162,7 +162,7 @@ fn execute(
                 let failed = decide(&mut checker, function, said, seen);
                 let assumptions = std::mem::take(&mut context.assumptions);
                 let granted = assumptions.iter().all(|a| function.undefined.grants(a));
-                return granted.then_some((failed, assumptions));
+                return (granted && !tired(solver)).then_some((failed, assumptions));
             }
             Err(Stuck::Unbound { offset, escapes, span, .. }) => bind(function, &mut bindings, offset, escapes, span)?,
             Err(_) => return None,
@@ -359,6 +359,11 @@ fn body(
             failed.push(Failed::Keeps(*register));
         }
     }
+    for loaded in &contract.reads {
+        if !is_read_first(checker.context, said, seen, loaded) {
+            failed.push(Failed::Later(loaded.clone()));
+        }
+    }
     let effect = effect(checker.context, function, said, seen);
     if effect > contract.effect {
         failed.push(Failed::Effect(effect));
@@ -367,6 +372,9 @@ fn body(
 
 /// Proves a goal where a function is.
 fn holds(checker: &mut Checker, at: &Point, goal: TermId) -> bool {
+    if checker.context.out_of_budget() {
+        return false;
+    }
     let known = checker.known(at);
     checker.ask(at, &known, goal).is_ok()
 }
@@ -414,6 +422,27 @@ fn is_new(context: &Context, value: TermId) -> bool {
         }
     }
     true
+}
+
+/// Is a load made in every run before anything else can be seen: by the function itself, or by whomever it calls first?
+fn is_read_first(context: &mut Context, said: &Said, seen: &Seen, loaded: &Loaded) -> bool {
+    let (Some(entry), Some(first)) = (&seen.entry, &seen.first) else { return false };
+    let Some(wanted) = end_of(context, entry, loaded) else { return false };
+    if first.reads.contains(&wanted) {
+        return true;
+    }
+    let mut calls = first.calls.iter();
+    let reads = |context: &mut Context, (callee, state): &(String, State)| {
+        let theirs = said.contracts.get(callee).into_iter().flat_map(|contract| &contract.reads);
+        theirs.into_iter().any(|loaded| end_of(context, state, loaded) == Some(wanted))
+    };
+    first.only_calls && !first.calls.is_empty() && calls.all(|call| reads(context, call))
+}
+
+/// Where the last load of a chain reads, and how much.
+fn end_of(context: &mut Context, state: &State, loaded: &Loaded) -> Option<(TermId, u16)> {
+    let base = context.canonical_value(state.get(loaded.argument));
+    context.chain_end(state.world, base, loaded)
 }
 
 /// What the function does besides returning a result, as far as its execution shows.

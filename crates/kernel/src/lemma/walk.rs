@@ -12,7 +12,7 @@ use crate::obligation::FactKind;
 use crate::product::{Checker, Point};
 use graph::{Call, Callee, Event, Function, Joins, Known, Next, Place, PointId, Register, Run, Side, State, Stuck};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Sort, TermId};
 
 const SIDE: Side = Side::Original;
@@ -22,6 +22,8 @@ const SIDE: Side = Side::Original;
 pub(super) struct Seen {
     /// The state at the entry.
     pub entry: Option<State>,
+    /// What happens before anything can be seen; nothing is known if the entry is a loop head.
+    pub first: Option<First>,
     /// Where it returns.
     pub returns: Vec<(Point, State)>,
     /// Where it calls somebody by name: the state before the call.
@@ -36,6 +38,16 @@ pub(super) struct Seen {
     pub faults: bool,
     /// Arguments whose addresses others can find when it is done.
     pub kept: Given,
+}
+
+/// The piece from the entry to the first events.
+pub(super) struct First {
+    /// Addresses and bytes of the loads that every path makes.
+    pub reads: BTreeSet<(TermId, u16)>,
+    /// The first calls, by name.
+    pub calls: Vec<(String, State)>,
+    /// Are all first events among these?
+    pub only_calls: bool,
 }
 
 /// What edges lead to: a call, or a loop head.
@@ -92,6 +104,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         self.seen.entry = Some(state.clone());
         let forgets = self.function.contracts.get(&self.function.name).map(|c| c.forgets.clone());
         self.taint.begin(self.checker.context, &state, forgets.unwrap_or_default().into_iter());
+        self.taint.always(self.checker.context, condition);
         let start = point(condition, Vec::new(), state);
         if self.cut.contains(&Function::ENTRY) {
             self.arrive(Function::ENTRY, start);
@@ -119,6 +132,9 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         let state = start.states[0].clone();
         let run = self.checker.context.execute(SIDE, from, state, &self.cut, &known, Joins::Merge)?;
         self.note(&run);
+        if self.seen.first.is_none() && from == Function::ENTRY && !self.cut.contains(&from) {
+            self.seen.first = Some(self.first(&run));
+        }
         let mut facts = start.facts.clone();
         self.checker.learn(&mut facts, start.condition, &run);
         for arrival in run.arrivals {
@@ -137,6 +153,26 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// What the piece from the entry does.
+    fn first(&self, run: &Run) -> First {
+        let arena = &self.checker.context.arena;
+        let certain = run.accesses.iter().filter(|a| !a.write && arena.as_bool(a.guard) == Some(true));
+        let reads = certain.map(|a| (a.address, a.bytes)).collect();
+        let mut out = First { reads, calls: Vec::new(), only_calls: true };
+        for arrival in run.arrivals.iter().filter(|a| arena.as_bool(a.guard) != Some(false)) {
+            let callee = match arrival.event {
+                Event::Call(id) => match &self.function.point(id).next {
+                    Next::Call(Call { callee: Callee::Named(name), .. }) => Some(name.clone()),
+                    _ => None,
+                },
+                Event::Return(_) | Event::Head(_) => None,
+            };
+            out.only_calls &= callee.is_some();
+            out.calls.extend(callee.map(|name| (name, arrival.state.clone())));
+        }
+        out
     }
 
     /// The function is done.
@@ -204,7 +240,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         // What was published since then, others see, too.
         self.taint.look(self.checker.context, at.condition, &at.states[0].clone());
         let row = name.as_deref().and_then(|n| self.checker.context.contract(n));
-        if !row.is_some_and(|row| row.forgets()) {
+        if !row.is_some_and(|row| row.forgets() && !graph::library::prints(row)) {
             self.taint.kept |= handed;
         }
         if shape.noreturn {
@@ -296,7 +332,9 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         for (place, holds) in &mut here.forgotten {
             let value = place.read(self.checker.context.arena, &at.states[0]);
             let framed = holds.framed || self.checker.context.depends_on_frame(value);
-            let now = Holds { framed, given: holds.given | self.taint.of(self.checker.context, value) };
+            let given = holds.given | self.taint.of(self.checker.context, value);
+            let mixed = holds.mixed || !self.taint.is_pointer(self.checker.context, value);
+            let now = Holds { framed, given, mixed };
             if now != *holds {
                 *holds = now;
                 self.again |= self.entered.contains_key(&head);
@@ -328,7 +366,8 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             if a != b {
                 let framed = walk.checker.context.depends_on_frame(a) || walk.checker.context.depends_on_frame(b);
                 let given = walk.taint.of(walk.checker.context, a) | walk.taint.of(walk.checker.context, b);
-                here.forgotten.insert(place, Holds { framed, given });
+                let mixed = [a, b].iter().any(|v| !walk.taint.is_pointer(walk.checker.context, *v));
+                here.forgotten.insert(place, Holds { framed, given, mixed });
             }
         };
         for register in Register::all().filter(|r| !is_scratch(*r)) {
@@ -369,7 +408,10 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             let sort = Sort::Bv(place.width);
             let hint = format!("{place}@{}", head.index());
             let fresh = if holds.framed { context.fresh_frame_value(&hint, sort) } else { context.fresh(&hint, sort) };
-            self.taint.note(context, fresh, holds.given);
+            match holds.mixed {
+                true => self.taint.note(context, fresh, holds.given),
+                false => self.taint.note_pointer(context, fresh, holds.given),
+            }
             place.write(context.arena, state, fresh);
         }
         for register in Register::all().filter(|r| is_scratch(*r)) {

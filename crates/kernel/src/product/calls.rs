@@ -113,7 +113,10 @@ impl<'a> Checker<'_, 'a> {
             return Err(stuck.into());
         }
         let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
-        let chain = self.context.passes_static_chain(&at.states[0]).then(|| "a static chain in r10".to_string());
+        let chained = |f: &graph::Function| f.surroundings.chained_callees.contains(&hint);
+        let chain =
+            self.context.passes_static_chain(&at.states[0]) || self.context.functions.iter().any(|f| chained(f));
+        let chain = chain.then(|| "a static chain in r10".to_string());
         if let Some(what) = shape.refused.take().or(chain) {
             let what = format!("call of {hint}: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: places[0], what }.into());

@@ -1,8 +1,9 @@
 //! Pairs of programs as text, ready to be checked.
 
 use graph::{Stuck, Undefined};
+use kernel::lemma::Facts;
 use kernel::{Certificate, CheckedProof, LocalClaim, Rejection, VERSION};
-use pair::{File, FileContracts, Files, Prepared};
+use pair::{File, Files, Prepared};
 use solver::{Solver, SolverOptions};
 use std::time::{Duration, Instant};
 use testkit::compiler::Compiler;
@@ -13,7 +14,7 @@ const TIME: Duration = Duration::from_secs(20);
 /// Both versions of the function `f`.
 pub struct Programs {
     files: Files,
-    contracts: FileContracts,
+    facts: Facts,
 }
 
 impl Programs {
@@ -43,13 +44,15 @@ impl Programs {
 
     fn new(original: File, candidate: File) -> Programs {
         let files = Files::new(original, candidate, Undefined::Excused);
-        Programs { contracts: files.contracts(), files }
+        let mut around = files.surroundings();
+        let lemmas = propose::propose(&mut around);
+        let facts = files.prove(around, &lemmas, &[both(&files)]);
+        Programs { facts, files }
     }
 
     /// Both functions, in an arena of their own: no check sees the terms of another.
     pub fn prepare(&self) -> Prepared {
-        let f = [self.files.original(), self.files.candidate()].map(|file| file.find("f").expect("a function f"));
-        self.files.prepare(f, &self.contracts).expect("functions that can be lifted")
+        self.files.prepare(both(&self.files), &self.facts).expect("functions that can be lifted")
     }
 
     /// A certificate for this pair.
@@ -66,6 +69,7 @@ impl Programs {
             cuts: Default::default(),
             points: Vec::new(),
             edges: Vec::new(),
+            lemmas: pair.lemmas().to_vec(),
         }
     }
 
@@ -83,6 +87,11 @@ impl Programs {
             Err(rejection) => render_rejection(&rejection),
         }
     }
+}
+
+/// Where `f` is in both files.
+fn both(files: &Files) -> [usize; 2] {
+    [files.original(), files.candidate()].map(|file| file.find("f").expect("a function f"))
 }
 
 pub fn render_rejection(rejection: &Rejection) -> String {

@@ -6,12 +6,13 @@
 mod classify;
 mod lines;
 mod sections;
+mod source;
 mod structure;
 mod types;
 mod unit;
 
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
-use graph::{Local, Parameter, Signature, SourceLine};
+use graph::{Local, Parameter, Register, Signature, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use structure::{Care, Type, TypeId, TypeTable};
 
@@ -34,6 +35,8 @@ pub(crate) struct Debug {
     pub shrunken: Vec<crate::split::Shrunken>,
     /// Units, and sizes of volatile types that they have pointers to.
     pub volatile_targets: std::collections::BTreeSet<(u32, u64)>,
+    /// Units, and sizes of the volatile members and elements of their types.
+    pub volatile_members: std::collections::BTreeSet<(u32, u64)>,
     /// Variables with a volatile part.
     pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.
@@ -43,6 +46,8 @@ pub(crate) struct Debug {
     /// Result types of other files' functions by unit and linker name.
     pub other_results: FxHashMap<(u32, String), TypeId>,
     pub lines: lines::Lines,
+    /// The source texts of units, by their numbers, where they are identified.
+    pub sources: FxHashMap<u32, std::sync::Arc<graph::SourceText>>,
     /// Why it could not be read to the end.
     pub trouble: Option<String>,
 }
@@ -69,6 +74,8 @@ pub(crate) struct Described {
     pub locals_by_rbp: Vec<TypedLocal>,
     /// Locals relative to `rsp` as the prologue leaves it.
     pub locals_by_rsp: Vec<TypedLocal>,
+    /// Registers that calls are said to pass, by the end of the call (or the start of a tail jump) from the function's start.
+    pub passed: Vec<(u64, Register)>,
 }
 
 /// A local with its type.

@@ -300,8 +300,8 @@ impl TypeTable {
         }
     }
 
-    /// Alignment of what lies at this offset of a type, in bytes: what the language demands of an address of the type. A
-    /// structure with a member out of place is packed, and says nothing.
+    /// Alignment of what lies at this offset of a type, in bytes: what the language demands of an address of the type. Nothing
+    /// says that a structure is not packed but a gap that packing would have closed: it is aligned as much as that shows.
     pub fn alignment_at(&self, id: TypeId, offset: i64) -> u64 {
         if self.relaxed {
             return 1;
@@ -317,16 +317,19 @@ impl TypeTable {
             Type::Pointer(_) => 8,
             Type::Scalar { size } if matches!(size, 2 | 4 | 8) => *size,
             Type::Array { element, .. } => self.alignment(*element, depth, work),
+            Type::Aggregate { .. } if self.partial.contains(&id) => 1,
             Type::Aggregate { size, members, .. } => {
-                let mut whole = 1;
+                let (mut shown, mut most, mut end) = (1, 1, 0);
                 for (start, member) in members {
                     let align = self.alignment(*member, depth, work);
                     if !start.is_multiple_of(align) {
                         return 1;
                     }
-                    whole = whole.max(align);
+                    shown = shown.max(align_of_gap(end, *start));
+                    most = most.max(align);
+                    end = end.max(start.saturating_add(self.size(*member, MAX_DEPTH)));
                 }
-                if size.is_multiple_of(whole) { whole } else { 1 }
+                if size.is_multiple_of(most) { shown.max(align_of_gap(end, *size)).min(most) } else { 1 }
             }
             Type::Function { .. } | Type::Boolean | Type::Scalar { .. } | Type::Other { .. } => 1,
         }
@@ -353,6 +356,12 @@ impl TypeTable {
         }
         None
     }
+}
+
+/// The least alignment that puts what follows `end` to `start`; 1 if nothing lies between them, or more than alignment explains.
+fn align_of_gap(end: u64, start: u64) -> u64 {
+    let explains = |align: &u64| end.checked_next_multiple_of(*align) == Some(start);
+    if start <= end { 1 } else { [2, 4, 8].into_iter().find(explains).unwrap_or(1) }
 }
 
 /// Makes a file's types of the entries of one unit.

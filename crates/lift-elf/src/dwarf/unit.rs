@@ -23,9 +23,12 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
         let walker = Walker { types: Types::new(&dwarf, &unit), addresses, number, interner: RefCell::default() };
-        number += 1;
         walker.walk(debug)?;
         debug.lines.read(&dwarf, &unit, addresses)?;
+        if let Some(text) = super::source::source_text(&dwarf, &unit)? {
+            debug.sources.insert(number, text.into());
+        }
+        number += 1;
     }
     Ok(())
 }
@@ -68,6 +71,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         let mut entries = self.types.unit.entries();
         let mut depth = 0;
         let mut open: Vec<Open> = Vec::new();
+        let mut site = None;
         while let Some((delta, entry)) = entries.next_dfs()? {
             depth += delta;
             while let Some(done) = open.pop_if(|f| f.depth >= depth) {
@@ -75,9 +79,17 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
-                c::DW_TAG_pointer_type => {
+                tag @ (c::DW_TAG_pointer_type | c::DW_TAG_member | c::DW_TAG_array_type) => {
+                    let pointed = tag == c::DW_TAG_pointer_type;
+                    let known = if pointed { &mut debug.volatile_targets } else { &mut debug.volatile_members };
                     let sizes = self.volatile_target(entry);
-                    debug.volatile_targets.extend(sizes.into_iter().map(|size| (self.number, size)));
+                    known.extend(sizes.into_iter().map(|size| (self.number, size)));
+                }
+                c::DW_TAG_call_site | c::DW_TAG_GNU_call_site => site = self.call_site(entry),
+                c::DW_TAG_call_site_parameter | c::DW_TAG_GNU_call_site_parameter => {
+                    if let (Some(function), Some(site)) = (open.last_mut(), site) {
+                        self.note_passed(entry, site, function);
+                    }
                 }
                 c::DW_TAG_variable | c::DW_TAG_formal_parameter => {
                     if let Some(function) = open.last_mut().filter(|f| f.depth + 1 == depth) {
@@ -158,7 +170,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         types.unit.header.version() >= 4 && !describes.into_iter().any(|name| types.flag(entry, name))
     }
 
-    /// Sizes of what is accessed through a pointer to a volatile type; none for other pointers.
+    /// Sizes of what is accessed through a pointer to a volatile type, or as a volatile member or element; none for others.
     fn volatile_target(&self, pointer: &Entry<'a, 'b>) -> Vec<u64> {
         let types = &self.types;
         let mut target = types.reference(pointer, c::DW_AT_type);
@@ -166,7 +178,8 @@ impl<'a, 'b> Walker<'a, 'b> {
             let Some(Ok(entry)) = target.map(|offset| types.unit.entry(offset)) else { return Vec::new() };
             match entry.tag() {
                 c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
-                    let shape = types.of(pointer).filter(|shape| !shape.layout.aggregate);
+                    let whole = matches!(pointer.attr(c::DW_AT_bit_size), Ok(None));
+                    let shape = types.of(pointer).filter(|shape| whole && !shape.layout.aggregate);
                     return shape.map_or_else(|| vec![1, 2, 4, 8, 16], |shape| vec![shape.layout.size]);
                 }
                 c::DW_TAG_const_type | c::DW_TAG_typedef | c::DW_TAG_restrict_type => {
@@ -198,6 +211,23 @@ impl<'a, 'b> Walker<'a, 'b> {
                 let ranges = entry.attr_value(c::DW_AT_ranges).ok()??;
                 Some(types.dwarf.attr_ranges(types.unit, ranges).ok()??.next().ok()??.begin)
             }
+        }
+    }
+
+    /// Where a call returns to, or where a tail jump stands.
+    fn call_site(&self, entry: &Entry<'a, 'b>) -> Option<u64> {
+        let types = &self.types;
+        let names = [c::DW_AT_call_return_pc, c::DW_AT_call_pc, c::DW_AT_low_pc];
+        let value = names.into_iter().find_map(|name| entry.attr_value(name).ok().flatten())?;
+        types.dwarf.attr_address(types.unit, value).ok()?
+    }
+
+    /// Notes a register that a call passes.
+    fn note_passed(&self, entry: &Entry<'a, 'b>, site: u64, function: &mut Open) {
+        let register = self.register_at(entry, None);
+        let from = function.start.and_then(|start| site.checked_sub(start));
+        if let (Some(register), Some(from)) = (register, from) {
+            function.described.passed.push((from, register));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Accesses to volatile objects, by the declared types of what the addresses are made of.
 //!
 //! Each load and store of a function is ordinary, volatile, or unclear: its address comes from nowhere that a type is known
-//! of. Unclear accesses matter only in functions in whose reach something volatile of that size is: in its parameters and
-//! locals, the objects that it names and the results of its callees, and what these lead to.
+//! of. Unclear accesses matter only where something volatile of that size is in reach: in parameters and locals, the objects that
+//! the function names and the results of its callees, what these lead to, and members of the types of its unit.
 //!
 //! Trust: full, of the original. A volatile access that is taken for an ordinary one may be dropped by the candidate. A
 //! cast to a volatile type that no variable has leaves no trace in the debug information.
@@ -16,11 +16,11 @@ use graph::{Call, Callee, Constancy, Next, Op, Point, Volatile};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use term::VarId;
+use term::{TermId, VarId};
 
 /// How a function's instructions access memory.
 pub(super) struct Cares {
-    /// Sizes of what is volatile in reach.
+    /// Sizes of what is volatile in reach, or a member of any type of the unit.
     pub widths: BTreeSet<u64>,
     /// Sizes of what the unit has pointers to volatile types for: any access of that size may be through a cast to one.
     pub targets: BTreeSet<u64>,
@@ -88,6 +88,17 @@ impl Analysis<'_> {
         self.types.volatile_widths(from)
     }
 
+    /// May something be accessed at an address that is a number? Smaller ones are no addresses.
+    pub(super) fn has_fixed_address(&self, points: &[Point]) -> bool {
+        let number = |term: TermId| self.arena.as_u64(term).is_some_and(|n| n >= 4096 && self.arena.width(term) == 64);
+        points.iter().flat_map(|point| &point.ops).any(|(_, op)| match op {
+            Op::Load { address, .. } => number(*address),
+            Op::Store { address, value } => number(*address) || number(*value),
+            Op::Set { value, .. } => number(*value),
+            Op::Unknown { .. } | Op::Fault { .. } => false,
+        })
+    }
+
     /// Notes how an operation accesses memory.
     pub(super) fn note_care(&self, place: u64, op: &Op, state: &State, temporaries: &FxHashMap<VarId, Known>) {
         let Some(cares) = &self.cares else { return };
@@ -110,6 +121,8 @@ impl Analysis<'_> {
             },
             // What is volatile is accessed as a whole.
             Known::Undescribed => Care::Unclear,
+            // A device, or what the linker put there.
+            Known::Number { factor: 0, .. } => Care::Unclear,
             Known::Number { .. } if cares.widths.contains(&bytes) => Care::Unclear,
             Known::Number { .. } | Known::Plain => Care::Ordinary,
         };
@@ -183,6 +196,13 @@ mod tests {
             assert_eq!(found(text, "cc -c -g -O0"), gcc, "{text}");
             assert_eq!(found(text, "clang-19 -c -g -O0"), clang, "{text}");
         }
+    }
+
+    #[test]
+    fn what_lies_at_a_number_may_be_volatile() {
+        is_found("int f(void) { return *(volatile int *)0x40001000; }", "0, 1 in doubt");
+        is_found("void f(int *p) { *(int *)0x40001000 = *p; *p = 70000; }", "0, 1 in doubt");
+        is_found("int f(int *p) { return p[0x40001000]; }", "0");
     }
 
     #[test]

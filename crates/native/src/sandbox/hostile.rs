@@ -42,6 +42,12 @@ fn no_system_call_returns() {
         (libc::SYS_rt_sigaction, [libc::SIGSEGV as u64, DATA, 0]),
         (libc::SYS_prctl, [libc::PR_SET_SECCOMP as u64, 0, 0]),
         (libc::SYS_socket, [1, 1, 0]),
+        (libc::SYS_clone3, [DATA, 88, 0]),
+        (libc::SYS_process_vm_readv, [own, DATA, 1]),
+        (libc::SYS_pidfd_open, [own, 0, 0]),
+        (libc::SYS_io_uring_setup, [1, DATA, 0]),
+        (libc::SYS_memfd_create, [DATA, 0, 0]),
+        (libc::SYS_seccomp, [1, 0, DATA]),
         (libc::SYS_getpid, [0, 0, 0]),
         (0x4000_0000 + 39, [0, 0, 0]),
         (u64::MAX as i64, [0, 0, 0]),
@@ -129,6 +135,37 @@ fn nothing_of_ours_is_there_to_be_read() {
     assert!(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"), "{status}");
     sandbox.set_processor(&entry()).unwrap();
     assert_eq!(sandbox.run(LIMITS).unwrap(), Stop::Trap);
+}
+
+#[test]
+fn nothing_of_ours_is_there_to_be_written() {
+    let mut local = 5u64;
+    let mut heap = Box::new(7u64);
+    for address in [&raw mut local as u64, &raw mut *heap as u64] {
+        let end = run(&[0x48, 0xc7, 0x07, 9, 0, 0, 0, 0xcc], [0, address, 0, 0]); // mov qword [rdi], 9
+        assert!(matches!(end, Ok(Stop::Fault(_))), "{address:#x}: {end:?}");
+    }
+    assert_eq!([local, *heap], [5, 7]);
+}
+
+#[test]
+fn a_fork_bomb_has_no_children() {
+    // mov eax, number; syscall; jmp back: by fork, vfork and clone; and by the gate of 32-bit programs.
+    let bombs: [&[u8]; 4] = [
+        &[0xb8, 57, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7],
+        &[0xb8, 58, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7],
+        &[0xb8, 56, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7],
+        &[0xb8, 2, 0, 0, 0, 0xcd, 0x80, 0xeb, 0xf7],
+    ];
+    for code in bombs {
+        let mut sandbox = sandbox(code);
+        let process = sandbox.tracee.process();
+        sandbox.set_processor(&entry()).unwrap();
+        let end = sandbox.run(LIMITS);
+        assert!(matches!(end, Err(NativeError::Killed)), "{code:x?}: {end:?}");
+        let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+        assert_eq!(children, "", "{code:x?}");
+    }
 }
 
 #[test]

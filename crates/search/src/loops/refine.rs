@@ -13,8 +13,9 @@ use super::merged::merged;
 use super::streams::Extent;
 use crate::bindings::Bindings;
 use crate::session::reason;
-use graph::contract::{LocalEffect, liveness};
+use graph::contract::LocalEffect;
 use graph::library::{self, Effect};
+use graph::liveness;
 use graph::loops::Loops;
 use graph::{Callee, Function, Next, Op, PointId, Register, Side, Stuck};
 use kernel::{

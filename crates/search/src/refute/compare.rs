@@ -6,9 +6,7 @@
 //! Trust: full. What is called a difference here is reported as one.
 
 use super::family;
-use graph::interpreter::{
-    Called, Change, End, Extent, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack,
-};
+use graph::interpreter::{Called, Change, End, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack};
 use graph::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
 use term::Bits;
 
@@ -105,7 +103,13 @@ impl<'a> Comparison<'_, 'a> {
         for value in self.results([original, candidate]) {
             let Place::Register(register) = value.place else { continue };
             let (Some(a), Some(b)) = (original.result(register), candidate.result(register)) else { continue };
-            if !self.same(a, b, value.bytes, value.place) {
+            // A part of an address, by the look of it: where things lie is no difference.
+            let part = value.bytes < 8 && [a, b].iter().any(|v| self.layout.is_address(v.bits.low()));
+            // A truth value that is none came from a callee that does not exist.
+            if value.boolean && a.bits.low() as u8 > 1 {
+                return None;
+            }
+            if !part && !self.same(a, b, value.bytes, value.place) {
                 let show = |v: Passed| format!("returns {}", show(v.bits.extract(8 * value.bytes - 1, 0)));
                 return said(show(a), show(b), places);
             }
@@ -147,7 +151,7 @@ impl<'a> Comparison<'_, 'a> {
         (is_stack(a) && is_stack(b))
             || self.layout.is_nowhere(self.layout.translate(a))
             || self.layout.is_nowhere(self.layout.translate(b))
-            || self.layout.translate(a) == self.layout.translate(b)
+            || self.layout.may_be_same(a, b)
             || self.layout.same_literal(a, b)
             || self.layout.same_constant(a, b)
     }
@@ -238,6 +242,11 @@ impl<'a> Comparison<'_, 'a> {
         if info.defined && info.local.is_none() && declared.iter().any(over_stack) {
             return None;
         }
+        let unset =
+            |v: &Value| !self.is_set_up(a, Side::Original, v.place) || !self.is_set_up(b, Side::Candidate, v.place);
+        if info.foreign || self.passes_more(a, b) || declared.iter().any(unset) {
+            return Some(Calls::Unclear);
+        }
         let name = &info.name;
         let differ = |x: Bits, y: Bits| {
             let say = |v: Bits| format!("calls {name} with {}", show(v));
@@ -261,8 +270,11 @@ impl<'a> Comparison<'_, 'a> {
             };
             if !self.same(x, y, value.bytes, value.place) {
                 let cut = |v: Passed| v.bits.extract(8 * value.bytes - 1, 0);
-                // A copy of a literal in the frame, or the literal itself: who only reads it cannot tell.
-                if value.bytes == 8 && is_stack(x.bits.low()) != is_stack(y.bits.low()) {
+                // A copy of a literal in the frame, or the literal itself: who only reads it cannot tell. Nor can who gets a part.
+                let [p, q] = [x, y].map(|v| v.bits.low());
+                let part =
+                    value.bytes < 8 && info.signature.is_none() && [p, q].iter().any(|v| self.layout.is_address(*v));
+                if part || is_stack(p) != is_stack(q) || !(is_written(a, value.place) || is_written(b, value.place)) {
                     return Some(Calls::Unclear);
                 }
                 // An argument that the function does not use need not be passed.
@@ -273,6 +285,19 @@ impl<'a> Comparison<'_, 'a> {
             }
         }
         None
+    }
+
+    /// Is a general register set up for the call, as it always is without an optimiser?
+    fn is_set_up(&self, call: &Called, side: Side, place: Place) -> bool {
+        is_written(call, place) || !self.functions[side.index()].is_unoptimised()
+    }
+
+    /// Do both programs set up a register for the call that the declaration does not name? Then it is called in another way.
+    fn passes_more(&self, a: &Called, b: &Called) -> bool {
+        let Some(signature) = a.callee.signature.as_ref().filter(|s| !s.variadic) else { return false };
+        let named = |register: Register| signature.arguments.iter().any(|v| v.place == Place::Register(register));
+        let written = |i: usize| [a, b].iter().all(|call| matches!(call.set_up[i], SetUp::Written(_)));
+        Register::ARGUMENTS.into_iter().enumerate().any(|(i, register)| !named(register) && written(i))
     }
 
     /// Arguments that no declaration names but that certainly are some: those that a format asks for, and registers
@@ -300,16 +325,13 @@ impl<'a> Comparison<'_, 'a> {
         }
         let mut out = Vec::new();
         for (i, register) in Register::ARGUMENTS.into_iter().enumerate().filter(|_| signature.is_none()) {
-            let bytes = match (a.set_up[i], b.set_up[i]) {
-                (SetUp::Written(Extent::Half), SetUp::Written(_) | SetUp::Entry) => 4,
-                (SetUp::Written(Extent::Signed), SetUp::Written(_) | SetUp::Entry) => 8,
-                (SetUp::Written(Extent::Whole), SetUp::Written(Extent::Whole | Extent::Signed)) => 8,
-                (SetUp::Written(_), SetUp::Written(_) | SetUp::Entry) => 4,
-                (SetUp::Entry, SetUp::Written(Extent::Whole | Extent::Signed)) => 8,
-                (SetUp::Entry, SetUp::Written(Extent::Half)) => 4,
+            match (a.set_up[i], b.set_up[i]) {
+                (SetUp::Written(_), SetUp::Written(_) | SetUp::Entry) | (SetUp::Entry, SetUp::Written(_)) => {
+                    // Of its type only the low byte is certain: a structure has what it likes above that.
+                    out.push(plain(register, 1));
+                }
                 _ => break,
-            };
-            out.push(plain(register, bytes));
+            }
         }
         // A format among them: who asks for floating-point numbers gets them, and `al` says how many.
         let format = out.iter().enumerate().find_map(|(i, _)| self.layout.text_at(a.registers[i].bits.low()));
@@ -356,6 +378,13 @@ impl<'a> Comparison<'_, 'a> {
             let x = p.map(|c| c.now).or(q.map(|c| c.before)).expect("one is there");
             let y = q.map(|c| c.now).or(p.map(|c| c.before)).expect("one is there");
             let mask = p.map_or(0xff, |c| c.mask) & q.map_or(0xff, |c| c.mask);
+            // A store that comes later is not left out.
+            let never = |side: Side| traces[side.index()].changes.iter().all(|c| c.address != first);
+            let dropped =
+                |change: Option<&Change>, side: Side| change.is_none() && never(side) && self.drops(side, first);
+            if dropped(p, Side::Original) || dropped(q, Side::Candidate) {
+                continue;
+            }
             if let Some(byte) = self.word_differs(first, x, y, mask, traces) {
                 let place = self.layout.describe(first + byte).unwrap_or_else(|| format!("{:#x}", first + byte));
                 let say = |word: u64, change: Option<&Change>| match change {
@@ -395,12 +424,24 @@ impl<'a> Comparison<'_, 'a> {
         if !self.floats {
             return false;
         }
+        let cut = |v: Bits, i: u16, width: u16| v.extract(width * i + width - 1, width * i);
+        let parts = |width: u16| {
+            let part = |i: u16| (cut(a, i, width), cut(b, i, width));
+            (0..a.width() / width).map(part).all(|(x, y)| x == y || self.both_nan(x, y))
+        };
         match a.width() {
             32 => f32::from_bits(a.low() as u32).is_nan() && f32::from_bits(b.low() as u32).is_nan(),
-            64 => f64::from_bits(a.low()).is_nan() && f64::from_bits(b.low()).is_nan(),
-            128 => self.both_nan(a.extract(63, 0), b.extract(63, 0)) && a.extract(127, 64) == b.extract(127, 64),
+            64 => f64::from_bits(a.low()).is_nan() && f64::from_bits(b.low()).is_nan() || parts(32),
+            128 | 256 => parts(64),
             _ => false,
         }
+    }
+
+    /// May a side leave out a store to this place? Optimisers do, where only the file can read it and never does.
+    fn drops(&self, side: Side, address: u64) -> bool {
+        let Some((placed, _)) = self.layout.object_at(address) else { return false };
+        let local = matches!(placed.object.kind, ObjectKind::Named { local: true, .. });
+        local && !self.functions[side.index()].is_unoptimised()
     }
 
     /// A static variable that the candidate does not mention may be gone, because nobody reads it.
@@ -428,6 +469,12 @@ fn describe_end(trace: &Trace) -> String {
         End::NoReturn => "calls a function that does not return".to_string(),
         _ => "ends".to_string(),
     }
+}
+
+/// Is it no general register, or one that was written for this call?
+fn is_written(call: &Called, place: Place) -> bool {
+    let position = Register::ARGUMENTS.iter().position(|r| place == Place::Register(*r));
+    position.is_none_or(|i| matches!(call.set_up[i], SetUp::Written(_)))
 }
 
 fn describe_form(call: &Called, form: &graph::interpreter::Form) -> String {

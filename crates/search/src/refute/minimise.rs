@@ -48,6 +48,7 @@ impl<'a> Runner<'a> {
     fn simpler(&mut self, arena: &Arena, found: &mut Found, change: impl Fn(&mut Input)) -> bool {
         let mut input = found.input.clone();
         change(&mut input);
+        input.take_stack(&self.arguments);
         match self.try_input(arena, &input) {
             Some(still) => {
                 *found = still;

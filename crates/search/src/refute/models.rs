@@ -96,6 +96,7 @@ impl<'a> Runner<'a> {
         for (address, byte) in &said.bytes {
             input.fixed.insert(away(*address).unwrap_or(*address), *byte);
         }
+        input.take_stack(&self.arguments);
         input.scripts = self.scripts(said, locals, &mut stream, attempt, &away);
         input
     }

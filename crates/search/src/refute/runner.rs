@@ -9,9 +9,9 @@ use crate::{Native, StartState};
 use graph::contract::Fixed;
 use graph::interpreter::{
     BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
-    Target, Trace, Watch, is_stack, run,
+    Target, Trace, Watch, is_stack, pointer_to_buffer, run,
 };
-use graph::{Function, ObjectKind, Place, Register, Side};
+use graph::{FaultKind, Function, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -79,8 +79,8 @@ impl<'a> Runner<'a> {
     pub fn new(arena: &Arena, original: &'a Function, candidate: &'a Function) -> Runner<'a> {
         let functions = [original, candidate];
         let places = FxHashMap::default();
-        let layout = Layout::new(arena, functions, &places);
         let programs = functions.map(|function| Program::new(arena, function));
+        let layout = Layout::new(arena, functions, &places);
         let cells = [0, 1].map(|i| Cells::new(&programs[i], &layout));
         let named = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { function: false, local: false, .. });
         let objects = layout.objects().iter().filter(|p| named(&p.object.kind)).map(|p| p.start).collect();
@@ -212,14 +212,18 @@ impl<'a> Runner<'a> {
         }
         let guessed = |i: &usize| self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
         let doubtful: Vec<usize> = (0..self.arguments.len()).filter(guessed).collect();
-        if doubtful.into_iter().any(|i| self.relies_on_type(arena, input, &traces, i)) {
+        if doubtful.into_iter().any(|i| self.relies_on_type(arena, input, i)) {
             return None;
         }
         Some(Found { input: input.clone(), difference })
     }
 
-    /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach.
+    /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach. The
+    /// ranges of sections are our own, and no pointer leads there.
     pub(super) fn points_to_statics(&self, input: &Input) -> bool {
+        if input.values.iter().any(|value| self.layout.is_nowhere(value.low())) {
+            return true;
+        }
         let is_static = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { local: true, function: false, .. });
         let found = |value: &Bits| self.layout.object_at(value.low()).is_some_and(|(p, _)| is_static(&p.object.kind));
         self.arguments.iter().zip(&input.values).any(|(a, value)| a.bytes == 8 && a.choices.is_empty() && found(value))
@@ -242,17 +246,24 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Could an argument of unknown type be of a narrow one, so that this value of it never comes? So it is if one program
-    /// looks only at as much of it as such a type has, and the other at more.
-    fn relies_on_type(&mut self, arena: &Arena, input: &Input, traces: &[Trace<'a>; 2], i: usize) -> bool {
+    /// Could an argument of unknown type be of a narrow one, so that this value of it never comes? So it is if the programs
+    /// agree about the value of such a type that has the same low bits, unless both look at more than those.
+    fn relies_on_type(&mut self, arena: &Arena, input: &Input, i: usize) -> bool {
         let value = input.values[i].low();
         let (byte, short) = (value as u8, value as u16);
         let narrow = [u64::from(value != 0), u64::from(byte), byte as i8 as u64, u64::from(short), short as i16 as u64];
         narrow.into_iter().filter(|v| *v != value && value > 1).any(|v| {
             let mut other = input.clone();
             other.set(&self.arguments, i, Bits::new(64, v));
-            let others = self.traces(arena, &other);
-            alike(&traces[0], &others[0]) != alike(&traces[1], &others[1])
+            if self.try_magnitude(arena, &other, MAGNITUDES[0]).is_some() {
+                return false;
+            }
+            // What callees write depends on where their arguments point.
+            let [here, there] = [input, &other].map(|input| Input { effects: Effects::Quiet, ..input.clone() });
+            let (here, there) = (self.traces(arena, &here), self.traces(arena, &there));
+            let undefined = there[0].undefined.is_some() || !matches!(there[0].end, End::Return | End::NoReturn);
+            let tells = |side: usize| self.comparison(&other).traces(&here[side], &there[side]).is_some();
+            !undefined && !(tells(0) && tells(1))
         })
     }
 
@@ -297,7 +308,42 @@ impl<'a> Runner<'a> {
         if self.reshaped || private || original.local_calls || candidate.local_calls {
             return None;
         }
+        if !self.functions[0].is_unoptimised() && !self.is_own_fault(arena, input, &candidate) {
+            return None;
+        }
         (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
+    }
+
+    /// Is a fault of the candidate its own? An optimiser leaves out accesses and divisions whose results nobody uses, so the
+    /// original may come from the same source. An access counts if the original makes it too where it leads somewhere.
+    fn is_own_fault(&mut self, arena: &Arena, input: &Input, candidate: &Trace<'a>) -> bool {
+        let address = match candidate.end {
+            End::BadAddress(address, _) => address,
+            End::Fault(FaultKind::Divide, _) => return false,
+            _ => return true,
+        };
+        let pointer = pointer_to_buffer(1) + 0x800;
+        let mut repaired = Vec::new();
+        for (i, argument) in self.arguments.iter().enumerate() {
+            let value = input.values[i].low();
+            if !argument.is_vector() && argument.bytes == 8 && argument.choices.is_empty() && is_near(address, value) {
+                let mut other = input.clone();
+                other.set(&self.arguments, i, Bits::new(64, pointer));
+                repaired.push((other, value));
+            }
+        }
+        let start = start(&self.layout, &self.constants, self.floats, Side::Candidate, input);
+        let words = self.memories[1].words_read(&start).rev().filter(|(_, word)| is_near(address, *word)).take(4);
+        for (at, word) in words.collect::<Vec<_>>() {
+            let mut other = input.clone();
+            other.fixed.extend((at..).zip(pointer.to_le_bytes()));
+            repaired.push((other, word));
+        }
+        repaired.into_iter().any(|(other, value)| {
+            self.run(arena, Side::Original, &other, MAGNITUDES[0]);
+            let place = pointer.wrapping_add(address.wrapping_sub(value));
+            self.memories[0].initial_words().any(|(at, _)| at == place & !7)
+        })
     }
 
     pub(super) fn comparison<'r>(&'r self, input: &Input) -> Comparison<'r, 'a> {
@@ -476,15 +522,6 @@ fn without_effects(input: &Input) -> Input {
         script.writes.retain(|write| !matches!(write.target, Target::World(_)));
     }
     quiet
-}
-
-/// Did two runs of a program do the same?
-fn alike(a: &Trace, b: &Trace) -> bool {
-    let call = |c: &Called| (c.callee.name.clone(), c.registers.iter().take(6).map(|r| r.bits).collect::<Vec<_>>());
-    a.end == b.end
-        && a.changes == b.changes
-        && a.results[0].bits == b.results[0].bits
-        && a.calls.iter().map(call).eq(b.calls.iter().map(call))
 }
 
 /// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.

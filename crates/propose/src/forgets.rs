@@ -11,10 +11,12 @@
 //!
 //! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)` or `definition(f)`.
 
-use super::{File, argument_registers, is_frame_address, named_callee};
-use crate::range_analysis::{ANYTHING, Escapes, Held, Step, Summary, frame_address, mentions_frame, summarise};
-use crate::twice::call_that_returns_twice;
-use crate::{Call, Callee, Function, Next, Op, Place, PointId, Register, Signature, library};
+use super::{File, is_frame_address, named_callee};
+use crate::ranges::{ANYTHING, Escapes, Held, Step, Summary, frame_address, mentions_frame, summarise};
+use graph::{
+    Call, Callee, Function, Next, Op, Place, PointId, Register, Signature, argument_registers, call_that_returns_twice,
+    library,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Sort, TermId, VarId};
@@ -392,7 +394,7 @@ impl<'f> Visit<'_, 'f> {
                 places.collect()
             }
             None => {
-                let behind = |l: &crate::Local| l.offset.saturating_add_unsigned(l.size);
+                let behind = |l: &graph::Local| l.offset.saturating_add_unsigned(l.size);
                 let inside = |at: i64| self.function.locals.iter().any(|l| at >= l.offset && at < behind(l));
                 let outgoing =
                     self.slots.iter().filter(|((at, _), _)| depth.is_none_or(|depth| *at >= depth) && !inside(*at));

@@ -3,9 +3,9 @@
 //! Trust: none. The kernel proves what is found here (`kernel::lemma`).
 
 use super::{Fixed, FixedResult, block_values, fixed, has_cycle, is_frame_address};
-use crate::twice::call_that_returns_twice;
-use crate::{
-    Assumption, Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, library,
+use graph::{
+    Assumption, Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side,
+    call_that_returns_twice, library,
 };
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;

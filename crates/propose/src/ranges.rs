@@ -17,19 +17,23 @@
 
 mod fields;
 
-use crate::contract::SlotRanges;
-use crate::loops::Loops;
-use crate::twice::call_that_returns_twice;
 use crate::value_range::{ValueRange, consequences, range_of};
-use crate::{Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, library};
 use fields::{Fields, Path};
+use graph::loops::Loops;
+use graph::{
+    Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, call_that_returns_twice,
+    library,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Linear, Sort, TermId, VarId};
 
+/// By loop head: ranges of slots, by their offset from the stack pointer at the entry.
+pub(crate) type SlotRanges = BTreeMap<PointId, Vec<(i64, ValueRange)>>;
+
 /// What is known about a function of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct FunctionRanges {
+pub(crate) struct FunctionRanges {
     /// Does any call site reach it?
     pub called: bool,
     /// Ranges of the low bits of argument registers, at the argument's width. A register that is not here can hold
@@ -123,7 +127,7 @@ pub(crate) fn summarise(arena: &mut Arena, function: &Function) -> Vec<Summary> 
     function.points.iter().map(|point| summarise_point(arena, point)).collect()
 }
 
-fn summarise_point(arena: &mut Arena, point: &crate::Point) -> Summary {
+fn summarise_point(arena: &mut Arena, point: &graph::Point) -> Summary {
     let mut now: FxHashMap<VarId, TermId> = FxHashMap::default();
     let mut out = Summary { steps: Vec::new(), registers: Vec::new(), guards: Vec::new(), values: Vec::new() };
     let current = |arena: &mut Arena, now: &FxHashMap<VarId, TermId>, term: TermId| {
@@ -160,7 +164,7 @@ fn summarise_point(arena: &mut Arena, point: &crate::Point) -> Summary {
     if let Next::Edges(edges) = &point.next {
         out.guards = edges.iter().map(|e| current(arena, &now, e.guard)).collect();
     }
-    if let Next::Call(crate::Call { callee: Callee::Pointer(target), .. }) = &point.next {
+    if let Next::Call(graph::Call { callee: Callee::Pointer(target), .. }) = &point.next {
         let target = current(arena, &now, *target);
         out.values.push(target);
     }
@@ -548,7 +552,7 @@ impl Analysis<'_> {
     fn call(
         &mut self,
         function: &Function,
-        call: &crate::Call,
+        call: &graph::Call,
         mut facts: Facts,
         found: &mut Found,
     ) -> Vec<(PointId, Facts)> {

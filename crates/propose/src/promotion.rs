@@ -9,29 +9,20 @@
 //! before the call decides between several ways. The guess is safe because the function is compared with the register
 //! *defined* as the chain, and every call must pass that chain's value.
 //!
-//! [`Search::entry`] is no guess: `reads` are loads that the original makes in every run before anything else can be
-//! seen. A candidate's call site may make them a little earlier.
+//! [`Search::reads`] are loads that the original makes in every run before anything else can be seen. A candidate's call
+//! site may make them a little earlier.
 //!
-//! Trust: full for `reads` and for the meaning of [`Loaded`]; none for which chain was chosen.
+//! Trust: none. The kernel proves what is read first, and holds body and calls to the chains that were chosen.
 
-use crate::contract::Fixed;
-use crate::loops::Loops;
-use crate::{Callee, Context, Event, Function, Joins, Known, Next, Op, Place, PointId, Register, Side, Signature};
+use graph::contract::Fixed;
+use graph::loops::Loops;
+use graph::{
+    Callee, Context, Event, Function, Joins, Known, Loaded, Next, Op, Place, PointId, Register, Side, Signature,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use term::{Arena, Linear, Op as TermOp, TermId, VarId};
-
-/// A value that is reached from an argument by loads, made when the function is called.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Loaded {
-    /// The original's argument register: an address.
-    pub argument: Register,
-    /// What is added before each load. All loads but the last are of eight bytes: addresses again.
-    pub offsets: Vec<i64>,
-    /// Bytes of the last load.
-    pub bytes: u16,
-}
 
 /// What a function does before anything else can be seen.
 #[derive(Clone, Default, Debug)]
@@ -189,7 +180,7 @@ impl<'a> Search<'a> {
             if !Register::ARGUMENTS.contains(&register) {
                 continue;
             }
-            let of = |p: &crate::Parameter| p.values.iter().any(|v| v.place == value.place);
+            let of = |p: &graph::Parameter| p.values.iter().any(|v| v.place == value.place);
             let at = original.parameters.iter().position(of);
             let parameter = at.map(|i| (&original.parameters[i], &candidate.parameters[i]));
             let whole = parameter.filter(|(p, _)| p.values.len() == 1);
