@@ -13,6 +13,7 @@ mod batch;
 mod builder;
 mod case;
 mod command;
+pub mod kernels;
 mod minimise;
 mod mutate;
 mod native;

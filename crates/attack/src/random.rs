@@ -35,6 +35,11 @@ impl Random {
         &items[self.below(items.len())]
     }
 
+    /// One of several words.
+    pub fn word<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len())]
+    }
+
     /// A number that programs like to have in their text.
     pub fn number(&mut self) -> i64 {
         match self.below(6) {

@@ -8,6 +8,7 @@ use crate::{certificates, deliver};
 use agreement::Agreement;
 use graph::Assumption;
 use lift_c::{Error, Preprocessed, Settings, Source, preprocessed};
+use lowered::Confirmation;
 use report::kernels::{KernelFunction, KernelReport};
 use search::updates::{KernelOptions, KernelOutcome, KernelVerdict, check_kernels};
 use search::{Reason, ReasonKind, WitnessKind};
@@ -19,6 +20,7 @@ use updates::Floating;
 
 mod agreement;
 mod driver;
+mod lowered;
 mod native;
 mod objects;
 mod replay;
@@ -123,7 +125,8 @@ const RUN_PATIENCE: Duration = Duration::from_secs(5);
 fn patience(job: &Job) -> Duration {
     let sizes = job.sweep.as_ref().map_or(1, Sweep::len) as u32;
     let limit = job.options.timeout.saturating_mul(sizes.max(1));
-    limit + (limit / 12).max(Duration::from_millis(350)) + RUN_PATIENCE
+    // The compiler's code has the same time as our own reading.
+    limit.saturating_mul(2) + (limit / 12).max(Duration::from_millis(350)) + RUN_PATIENCE
 }
 
 fn parameters(given: &[(String, i64)]) -> Result<Vec<(String, i64)>, Failure> {
@@ -328,9 +331,9 @@ fn run_natively(
         Run::Never => Agreement::NoCompiler,
     };
     let (kind, what) = match agreement {
-        Agreement::Agree => return outcome,
+        Agreement::Agree => return confirmed(sides, outcome, options),
         Agreement::NoCompiler => {
-            outcome.assumptions.push(Assumption::NotRun);
+            outcome.assumptions.extend([Assumption::NotRun, Assumption::OwnFrontEnd]);
             return outcome;
         }
         Agreement::Disagree(what) => (ReasonKind::Internal, what),
@@ -340,6 +343,28 @@ fn run_natively(
         }
     };
     unknown(Reason::new(kind, what))
+}
+
+/// Does one of the files have pragmas of OpenMP?
+fn has_pragmas(sides: &[native::Side<'_>; 2]) -> bool {
+    let pragma = |line: &str| line.trim_start().starts_with('#') && line.contains("pragma") && line.contains("omp");
+    sides.iter().any(|side| side.source.preprocessed().lines().any(pragma))
+}
+
+/// The outcome after it was proved on the compiler's code.
+fn confirmed(sides: &[native::Side<'_>; 2], outcome: KernelOutcome, options: KernelOptions) -> KernelOutcome {
+    let pragmas = has_pragmas(sides).then_some(Assumption::PragmasAsRead);
+    match lowered::confirm(sides, options) {
+        Confirmation::Proved(proof) => {
+            let assumptions = proof.assumptions().iter().cloned().chain(pragmas).collect();
+            KernelOutcome { assumptions, verdict: KernelVerdict::Equivalent(proof), ..outcome }
+        }
+        Confirmation::Assumed(assumption) => {
+            let assumptions = outcome.assumptions.into_iter().chain([assumption]).chain(pragmas).collect();
+            KernelOutcome { assumptions, ..outcome }
+        }
+        Confirmation::Refused(reason) => unknown(reason),
+    }
 }
 
 /// Names all parameters that need values: with some value for one, the next is asked for.

@@ -93,6 +93,10 @@ pub enum Assumption {
     Nonvolatile(String),
     /// The proof was not confirmed by running both objects.
     NotRun,
+    /// What C means is our own reading of it: a compiler's code was not compared.
+    OwnFrontEnd,
+    /// Which loops run in parallel, and how, is our own reading of the pragmas.
+    PragmasAsRead,
     /// A parameter of kernels has this value, or one from it to the last.
     Parameter {
         /// Its name.
@@ -194,6 +198,8 @@ impl Assumption {
             | NanPayload
             | Nonvolatile(_)
             | NotRun
+            | OwnFrontEnd
+            | PragmasAsRead
             | Parameter { .. }
             | SameSource(_)
             | Sequential
@@ -239,6 +245,8 @@ impl Assumption {
             NoFault(_) => "no-fault",
             Nonvolatile(_) => "nonvolatile",
             NotRun => "not-run",
+            OwnFrontEnd => "own-front-end",
+            PragmasAsRead => "pragmas-as-read",
             Parameter { .. } => "param",
             Pointer(_) => "pointer",
             PrivateHeap => "private-heap",
@@ -285,7 +293,7 @@ impl Assumption {
             AbiEntry | ArrayPlacement | CopiesApart | DescribedLocals | DisjointArrays | DisjointObjects
             | EnoughStack | ErrnoPrivate | FlatArrays | FramePrivate | FreshAllocation | Hash128 | IrNoalias
             | LiteralAddressOpaque | LocalAddressOpaque | MathFunctions | NanPayload | NaturalAlignment | NotRun
-            | PrivateHeap | Sequential | TruthValues | UserAddresses => Cow::Borrowed(""),
+            | OwnFrontEnd | PragmasAsRead | PrivateHeap | Sequential | TruthValues | UserAddresses => Cow::Borrowed(""),
         }
     }
 }

@@ -18,11 +18,13 @@ use std::time::Instant;
 mod certificate;
 mod code;
 mod history;
+mod lowered;
 mod pairing;
 
 pub use certificate::{UPDATES_VERSION, UpdateCertificate};
 pub use code::{Subject, check_code, code_assumptions};
 pub use history::{HashHistory, TermHistory};
+pub use lowered::{Lowered, LoweredRejection, check_lowered};
 pub use pairing::{CellPair, Pairing};
 
 /// What values are compared as.

@@ -13,12 +13,24 @@ pub struct Request {
     mutate: Option<PathBuf>,
     /// Only write the sources of this batch.
     show: Option<u64>,
+    /// What is attacked.
+    target: Target,
+}
+
+/// What is attacked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Target {
+    /// Proofs about object files.
+    Objects,
+    /// Proofs about C kernels.
+    Kernels,
 }
 
 impl Request {
     /// Reads the words after `attack`.
     pub fn parse(words: &[&str]) -> Option<Request> {
-        let mut request = Request { options: Options::default(), lockstep: None, mutate: None, show: None };
+        let mut request =
+            Request { options: Options::default(), lockstep: None, mutate: None, show: None, target: Target::Objects };
         let options = &mut request.options;
         let mut rest = words;
         while let [name, value, tail @ ..] = rest {
@@ -33,6 +45,7 @@ impl Request {
                 "--jobs" => options.jobs = value.parse().ok()?,
                 "--planted" => options.planted = value.parse().ok()?,
                 "--area" if *value == "all" => options.area = None,
+                "--area" if *value == "c" => request.target = Target::Kernels,
                 "--area" => options.area = Some(Area::named(value)?),
                 "--mutate" => request.mutate = Some(value.into()),
                 "--show" => request.show = Some(value.parse().ok()?),
@@ -55,7 +68,14 @@ impl Request {
             lockstep: Some(root().join("target/debug/lockstep")).filter(|path| path.is_file()),
             mutate: None,
             show: None,
+            target: Target::Objects,
         }
+    }
+
+    /// The same for C kernels.
+    pub fn bounded_kernels() -> Request {
+        let bounded = Request::bounded();
+        Request { options: Options { batches: Some(60), ..bounded.options }, target: Target::Kernels, ..bounded }
     }
 }
 
@@ -64,6 +84,9 @@ pub fn run(request: Request) -> Result<(), String> {
     if let Some(number) = request.show {
         let area = request.options.area.unwrap_or(attack::AREAS[(number % attack::AREAS.len() as u64) as usize]);
         return attack::write_batch(&request.options, number, area, &root().join("target/attack/shown"));
+    }
+    if request.target == Target::Kernels {
+        return kernels(&request);
     }
     tools::require(&[&tools::GCC_12, &tools::CLANG_19, &tools::Z3, &tools::BINUTILS])?;
     let lockstep = match request.lockstep {
@@ -94,4 +117,19 @@ pub fn run(request: Request) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Attacks proofs about C kernels.
+fn kernels(request: &Request) -> Result<(), String> {
+    tools::require(&[&tools::CC, &tools::CLANG_19])?;
+    let lockstep = match &request.lockstep {
+        Some(path) => path.clone(),
+        None => build::lockstep()?,
+    };
+    let score = attack::kernels::run(&request.options, &lockstep, &root().join("target/attack/c"))?;
+    print!("{}", score.render());
+    match score.wrong.len() {
+        0 => Ok(()),
+        count => Err(format!("xtask attack: {count} wrong proofs of kernels")),
+    }
 }

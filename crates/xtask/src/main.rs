@@ -4,7 +4,6 @@
 //! that would. Nothing here is part of the prover, so its dependencies stay few: this compiles first.
 
 mod attack;
-mod attack_c;
 mod baseline;
 mod bench;
 mod build;
@@ -31,13 +30,12 @@ usage: cargo xtask COMMAND
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
-                                   A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all
+                                   A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all,
+                                   or c: random C kernels against mutants of themselves (a batch is one pair)
   attack --mutate DIR [--minutes M] [--seed S]
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
-  attack-c [--minutes M] [--pairs N] [--seed S] [--lockstep BIN]
-                                   random C kernels against mutants of themselves; every `equivalent` is run
   bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
@@ -57,10 +55,6 @@ fn main() -> ExitCode {
         ["bench", "regalloc"] => regalloc::run(),
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
             Some(request) => bench::run(request),
-            None => Err(USAGE.to_string()),
-        },
-        ["attack-c", rest @ ..] => match attack_c::Request::parse(rest) {
-            Some(request) => attack_c::run(request),
             None => Err(USAGE.to_string()),
         },
         ["help" | "--help" | "-h"] => {

@@ -15,7 +15,9 @@ pub fn run() -> Result<(), String> {
     match build::succeed(&mut command, "cargo test --workspace") {
         Ok(()) => {
             if tools::GCC_12.find().is_some() && tools::CLANG_19.find().is_some() {
-                attack::run(attack::Request::bounded()).map_err(|message| format!("xtask: TESTS FAILED: {message}"))?;
+                for request in [attack::Request::bounded(), attack::Request::bounded_kernels()] {
+                    attack::run(request).map_err(|message| format!("xtask: TESTS FAILED: {message}"))?;
+                }
             }
             println!("xtask: all tests passed in {:.0} s", start.elapsed().as_secs_f64());
             Ok(())

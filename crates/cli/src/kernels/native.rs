@@ -152,6 +152,12 @@ fn link(directory: &Path, source: &Path, object: Option<&Path>, library: Library
     }
 }
 
+/// What a compiler makes of a text.
+pub fn compiled(mut command: Command, text: Vec<u8>) -> Result<Vec<u8>, String> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    finish(command, text, COMPILE).map_err(|message| format!("the compiler refuses it: {message}"))
+}
+
 /// The output of a process that ends well and in time; else what it complains about.
 fn finish(mut command: Command, input: Vec<u8>, limit: Duration) -> Result<Vec<u8>, String> {
     let mut child = command.spawn().map_err(|e| e.to_string())?;

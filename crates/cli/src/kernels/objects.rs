@@ -184,6 +184,9 @@ impl Job {
                     // Code that cannot be linked alone was still executed, instruction by instruction.
                     _ => outcome.assumptions.push(graph::Assumption::NotRun),
                 }
+                if is_c(&self.original) || is_c(&self.candidate) {
+                    outcome.assumptions.push(graph::Assumption::OwnFrontEnd);
+                }
                 Ok(outcome)
             }
             _ => Ok(outcome),

@@ -1,13 +1,18 @@
 //! `verify` for C kernels: the kernel alone, with terms, on a saved claim.
 
+use super::lowered::{self, Confirmation};
+use super::native::Side;
 use super::objects::{self, Files};
+use super::{has_pragmas, is_c};
 use crate::arguments::VerifyArguments;
 use crate::deliver;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
+use graph::Assumption;
 use kernel::CheckedProof;
 use kernel::updates::{UpdateCertificate, UpdateRejection, check_code, check_updates};
 use lift_c::{Settings, Source};
+use search::updates::KernelOptions;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,13 +41,15 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Status, Failure> {
         check(&certificate, files)
     };
     match pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished) {
-        Some(Finished::Done(Ok(Ok(proof)))) => {
-            let assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
+        Some(Finished::Done(Ok(Ok((proof, more))))) => {
+            let mut assumptions: Vec<String> = proof.assumptions().iter().chain(&more).map(|a| a.to_string()).collect();
+            assumptions.sort();
             deliver(&format!("  {name}   accepted   assumes {}\n", assumptions.join(", ")));
             Ok(Status::Good)
         }
-        Some(Finished::Done(Ok(Err(UpdateRejection::Malformed(what))))) => Err(failed(what)),
-        Some(Finished::Done(Ok(Err(rejection)))) => rejected(&name, &describe(&rejection)),
+        Some(Finished::Done(Ok(Err(Refused::Claim(UpdateRejection::Malformed(what)))))) => Err(failed(what)),
+        Some(Finished::Done(Ok(Err(Refused::Claim(rejection))))) => rejected(&name, &describe(&rejection)),
+        Some(Finished::Done(Ok(Err(Refused::Unconfirmed(what))))) => rejected(&name, &what),
         Some(Finished::Done(Err(failure))) => Err(failure),
         Some(Finished::Panicked(_)) => rejected(&name, "internal"),
         Some(Finished::Overdue) | None => rejected(&name, "timeout"),
@@ -54,7 +61,23 @@ fn rejected(name: &str, why: &str) -> Result<Status, Failure> {
     Ok(Status::Unknown)
 }
 
-fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<CheckedProof, UpdateRejection>, Failure> {
+/// A proof, and what it assumes besides.
+type Accepted = (CheckedProof, Vec<Assumption>);
+
+/// Why there is none.
+enum Refused {
+    Claim(UpdateRejection),
+    /// The compiler's code does not show it.
+    Unconfirmed(String),
+}
+
+impl From<UpdateRejection> for Refused {
+    fn from(rejection: UpdateRejection) -> Refused {
+        Refused::Claim(rejection)
+    }
+}
+
+fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Accepted, Refused>, Failure> {
     let settings = Settings {
         defines: certificate.defines.clone(),
         includes: certificate.includes.iter().map(Into::into).collect(),
@@ -65,16 +88,22 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Che
     if files.with_object() {
         let loaded = match objects::load(files, [&certificate.original, &certificate.candidate], &settings)? {
             Ok(loaded) => loaded,
-            Err(_) => return Ok(Err(UpdateRejection::Malformed("one of the functions cannot be read".to_string()))),
+            Err(_) => {
+                let what = "one of the functions cannot be read".to_string();
+                return Ok(Err(UpdateRejection::Malformed(what).into()));
+            }
         };
         let about = [&certificate.original_hash, &certificate.candidate_hash];
         let same =
             loaded.hashes().iter().eq(about) && certificate.interface_hash.as_deref() == Some(loaded.interface_hash());
         if !same {
             let what = "the certificate is about another version of one of the files";
-            return Ok(Err(UpdateRejection::Malformed(what.to_string())));
+            return Ok(Err(UpdateRejection::Malformed(what.to_string()).into()));
         }
-        return Ok(check_code(&loaded.interface, loaded.subjects(), claim, deadline));
+        let from_c = is_c(files.original) || is_c(files.candidate);
+        let more = from_c.then_some(Assumption::OwnFrontEnd).into_iter().collect();
+        let checked = check_code(&loaded.interface, loaded.subjects(), claim, deadline);
+        return Ok(checked.map(|proof| (proof, more)).map_err(Refused::Claim));
     }
     let read = |path: &Path, hash: &str| {
         let source = Source::read(path, &settings).map_err(|e| Failure(e.to_string()))?;
@@ -83,17 +112,36 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Che
         }
         Ok(source)
     };
-    let ours = read(files.original, &certificate.original_hash)?;
-    let theirs = read(files.candidate, &certificate.candidate_hash)?;
+    let original = read(files.original, &certificate.original_hash)?;
+    let candidate = read(files.candidate, &certificate.candidate_hash)?;
     let lower = |source: &Source, name: &str| {
         source.lower(name, &certificate.parameters).map_err(|e| Failure(format!("{}: {e}", source.path())))
     };
-    let ours = lower(&ours, &certificate.original)?;
-    let theirs = lower(&theirs, &certificate.candidate)?;
-    Ok(check_updates(&ours, &theirs, claim, deadline))
+    let ours = lower(&original, &certificate.original)?;
+    let theirs = lower(&candidate, &certificate.candidate)?;
+    let proof = match check_updates(&ours, &theirs, claim, deadline) {
+        Ok(proof) => proof,
+        Err(rejection) => return Ok(Err(rejection.into())),
+    };
+    let side = |source, program, name| Side { source, program, name, object: None };
+    let sides = [side(&original, &ours, &certificate.original), side(&candidate, &theirs, &certificate.candidate)];
+    let options = KernelOptions {
+        mode: claim.mode,
+        strict: claim.strict,
+        flat: claim.flat,
+        exact: true,
+        seed: 0,
+        timeout: LIMIT,
+    };
+    let pragmas = has_pragmas(&sides).then_some(Assumption::PragmasAsRead);
+    Ok(match lowered::confirm(&sides, options) {
+        Confirmation::Proved(proof) => Ok((proof, pragmas.into_iter().collect())),
+        Confirmation::Assumed(assumption) => Ok((proof, pragmas.into_iter().chain([assumption]).collect())),
+        Confirmation::Refused(reason) => Err(Refused::Unconfirmed(reason.detail)),
+    })
 }
 
-fn describe(rejection: &UpdateRejection) -> String {
+pub(super) fn describe(rejection: &UpdateRejection) -> String {
     match rejection {
         UpdateRejection::Malformed(what) => what.clone(),
         UpdateRejection::Fault(side, fault) => format!("the {}: {}", side.name(), fault.detail),

@@ -1,30 +1,8 @@
 //! Random kernels: all operators and scalar types, enumerations, structures, statics, globals, macros, `switch`, `sizeof`.
 //! Nothing in them is undefined once overflow wraps: shifts and divisors are bounded, floating-point numbers stay such.
 
+use crate::random::Random;
 use std::fmt::Write;
-
-/// Random numbers from a seed.
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence.
-    pub fn new(seed: u64) -> Random {
-        Random((seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1)
-    }
-
-    /// Below a bound.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 16) % bound.max(1) as u64) as usize
-    }
-
-    /// One of several.
-    pub fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-}
 
 /// A kernel: lines of C that can be changed one by one.
 #[derive(Clone)]
@@ -107,7 +85,7 @@ struct Maker<'r> {
 impl Maker<'_> {
     fn subscript(&mut self) -> String {
         match self.random.below(3) {
-            0 if self.iterator => self.random.of(&["i", "7 - i", "(i + 3) % 8", "i ^ 1"]).to_string(),
+            0 if self.iterator => self.random.word(&["i", "7 - i", "(i + 3) % 8", "i ^ 1"]).to_string(),
             _ => self.random.below(8).to_string(),
         }
     }
@@ -143,12 +121,16 @@ impl Maker<'_> {
             "0x7fff",
         ];
         match self.random.below(8) {
-            0 => self.random.of(&["'a'", "'0'", "'\\n'", "'\\0'"]).to_string(),
+            0 => self.random.word(&["'a'", "'0'", "'\\n'", "'\\0'"]).to_string(),
             1 => format!(
                 "sizeof({})",
-                self.random.of(&["int", "char", "long", "short", "p0", "p0[0]", "1 + 1", "1.0f", "(char)1"])
+                self.random.word(&["int", "char", "long", "short", "p0", "p0[0]", "1 + 1", "1.0f", "(char)1"])
             ),
-            _ => format!("{}{}", self.random.of(&number), self.random.of(&["", "", "", "", "u", "l", "ul", "L", "U"])),
+            _ => format!(
+                "{}{}",
+                self.random.word(&number),
+                self.random.word(&["", "", "", "", "u", "l", "ul", "L", "U"])
+            ),
         }
     }
 
@@ -165,16 +147,16 @@ impl Maker<'_> {
         let a = self.integer(depth - 1);
         let b = self.integer(depth - 1);
         match self.random.below(14) {
-            0..=3 => format!("({a} {} {b})", self.random.of(&["+", "-", "*", "&", "|", "^"])),
-            4 => format!("({a} {} {b})", self.random.of(&["<", "<=", ">", ">=", "==", "!="])),
-            5 => format!("({a} {} ({b} & 7))", self.random.of(&["<<", ">>"])),
-            6 => format!("({a} {} (({b} & 15) + 1))", self.random.of(&["/", "%"])),
+            0..=3 => format!("({a} {} {b})", self.random.word(&["+", "-", "*", "&", "|", "^"])),
+            4 => format!("({a} {} {b})", self.random.word(&["<", "<=", ">", ">=", "==", "!="])),
+            5 => format!("({a} {} ({b} & 7))", self.random.word(&["<<", ">>"])),
+            6 => format!("({a} {} (({b} & 15) + 1))", self.random.word(&["/", "%"])),
             7 => format!("({a} ? {b} : {})", self.integer(depth - 1)),
             8 => format!("(({}){a})", INTEGERS[self.random.below(INTEGERS.len())]),
-            9 => format!("({}{a})", self.random.of(&["-", "~", "!", "+"])),
-            10 => format!("({a} {} {b})", self.random.of(&["&&", "||"])),
+            9 => format!("({}{a})", self.random.word(&["-", "~", "!", "+"])),
+            10 => format!("({a} {} {b})", self.random.word(&["&&", "||"])),
             11 => match (self.element(true), self.float(depth - 1)) {
-                (Some(x), y) => format!("({x} {} {y})", self.random.of(&["<", "<=", "==", "!="])),
+                (Some(x), y) => format!("({x} {} {y})", self.random.word(&["<", "<=", "==", "!="])),
                 (None, _) => a,
             },
             12 => format!("f0({a}, {b})"),
@@ -187,14 +169,14 @@ impl Maker<'_> {
         if depth == 0 || self.random.below(5) == 0 {
             return match self.element(true) {
                 Some(element) if self.random.below(4) > 0 => element,
-                _ => self.random.of(&["1.0", "2.0f", "0.5", "3", "0.1", "0.1f", "1e3", "0x1p-2"]).to_string(),
+                _ => self.random.word(&["1.0", "2.0f", "0.5", "3", "0.1", "0.1f", "1e3", "0x1p-2"]).to_string(),
             };
         }
         let (a, b) = (self.float(depth - 1), self.float(depth - 1));
         match self.random.below(8) {
-            0..=3 => format!("({a} {} {b})", self.random.of(&["+", "-", "*", "/"])),
+            0..=3 => format!("({a} {} {b})", self.random.word(&["+", "-", "*", "/"])),
             4 => format!("({} ? {a} : {b})", self.integer(depth - 1)),
-            5 => format!("(({}){a})", self.random.of(&FLOATS)),
+            5 => format!("(({}){a})", self.random.word(&FLOATS)),
             6 => format!("(-{a})"),
             _ => format!("({a} + {})", self.integer(depth - 1)),
         }
@@ -204,11 +186,11 @@ impl Maker<'_> {
         let array = self.random.below(self.arrays.len());
         let subscript = self.subscript();
         let target = format!("p{array}[{subscript}]");
-        let operator = self.random.of(&["=", "=", "=", "+=", "-=", "*="]);
+        let operator = self.random.word(&["=", "=", "=", "+=", "-=", "*="]);
         if FLOATS.contains(&self.arrays[array]) {
             return format!("{target} {operator} {};", self.float(3));
         }
-        let operator = if self.random.below(4) == 0 { self.random.of(&["&=", "|=", "^="]) } else { operator };
+        let operator = if self.random.below(4) == 0 { self.random.word(&["&=", "|=", "^="]) } else { operator };
         format!("{target} {operator} {};", self.integer(3))
     }
 
@@ -219,16 +201,16 @@ impl Maker<'_> {
             5 => format!("if ({}) {{ {} }} else {{ {} }}", self.integer(1), self.assignment(), self.assignment()),
             6 if !self.iterator => {
                 self.iterator = true;
-                let bound = self.random.of(&["8", "7", "4", "sizeof(short) * 3", "(int)E2 + 5"]);
-                let ty = self.random.of(&["int", "unsigned", "long", "short", "unsigned char"]);
+                let bound = self.random.word(&["8", "7", "4", "sizeof(short) * 3", "(int)E2 + 5"]);
+                let ty = self.random.word(&["int", "unsigned", "long", "short", "unsigned char"]);
                 let (first, second) = (self.statement(), self.assignment());
                 self.iterator = false;
                 format!("for ({ty} i = 0; i < {bound}; i++) {{ {first} {second} }}")
             }
             7 => {
                 let (value, label) =
-                    (self.integer(1), self.random.of(&["3", "1", "E1", "'\\1'", "0x100000001", "-1", "255"]));
-                let other = self.random.of(&["2", "7u", "E2", "4294967295", "128"]);
+                    (self.integer(1), self.random.word(&["3", "1", "E1", "'\\1'", "0x100000001", "-1", "255"]));
+                let other = self.random.word(&["2", "7u", "E2", "4294967295", "128"]);
                 format!(
                     "switch ({value}) {{ case {label}: {} break; case {other}: {} default: {} }}",
                     self.assignment(),
@@ -260,21 +242,25 @@ pub fn generate(random: &mut Random) -> Kernel {
     }
     let [result, first, second] = [(); 3].map(|()| INTEGERS[random.below(INTEGERS.len())]);
     let mut before = vec![
-        format!("enum e {{ E0, E1 = {}, E2 }};", random.of(&["1", "2", "-1", "'\\1'", "1 << 2"])),
+        format!("enum e {{ E0, E1 = {}, E2 }};", random.word(&["1", "2", "-1", "'\\1'", "1 << 2"])),
         format!(
             "#define MAC(x, y) {}",
-            random.of(&["((x) + (y))", "((x) * 2 - (y))", "((x) > (y) ? (x) : (y))", "((x) ^ (y))"])
+            random.word(&["((x) + (y))", "((x) * 2 - (y))", "((x) > (y) ? (x) : (y))", "((x) ^ (y))"])
         ),
         format!(
             "static {result} f0({first} x, {second} y) {{ {}return x {} y; }}",
-            random.of(&["", "", "static unsigned calls; calls++; ", "x++; "]),
-            random.of(&["+", "-", "^", "<", "&"])
+            random.word(&["", "", "static unsigned calls; calls++; ", "x++; "]),
+            random.word(&["+", "-", "^", "<", "&"])
         ),
-        format!("static {} st = {};", INTEGERS[random.below(INTEGERS.len())], random.of(&["0", "1", "3", "-2", "200"])),
+        format!(
+            "static {} st = {};",
+            INTEGERS[random.below(INTEGERS.len())],
+            random.word(&["0", "1", "3", "-2", "200"])
+        ),
         format!(
             "static const {} table[4] = {{ {}, 2, [3] = 5 }};",
             INTEGERS[random.below(INTEGERS.len())],
-            random.of(&["1", "300", "-1", "'x'"])
+            random.word(&["1", "300", "-1", "'x'"])
         ),
         format!(
             "typedef struct {{ {} x; {} y; }} pair;",
@@ -283,7 +269,7 @@ pub fn generate(random: &mut Random) -> Kernel {
         ),
         format!(
             "#if {}\n#define LIM {}\n#else\n#define LIM 2\n#endif",
-            random.of(&[
+            random.word(&[
                 "-1 > 0u",
                 "defined __x86_64__",
                 "3 / 2 == 1",
@@ -291,7 +277,7 @@ pub fn generate(random: &mut Random) -> Kernel {
                 "__STDC_VERSION__ > 199901L",
                 "0"
             ]),
-            random.of(&["3", "1", "4u"])
+            random.word(&["3", "1", "4u"])
         ),
     ];
     if random.below(3) == 0 {
@@ -306,7 +292,7 @@ pub fn generate(random: &mut Random) -> Kernel {
     }
     match maker.random.below(4) {
         0 => body.push("st++;".to_string()),
-        1 => body.push(format!("static int calls = {}; p0[0] += calls++;", maker.random.of(&["0", "1", "5"]))),
+        1 => body.push(format!("static int calls = {}; p0[0] += calls++;", maker.random.word(&["0", "1", "5"]))),
         _ => {}
     }
     let arrays = maker.arrays;

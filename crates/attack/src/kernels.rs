@@ -1,4 +1,4 @@
-//! `cargo xtask attack-c`: random C kernels against mutants of themselves. Every pair that lockstep calls `equivalent` is compiled with
+//! The area `c`: random C kernels against mutants of themselves. Every pair that lockstep calls `equivalent` is compiled with
 //! optimisation and run on inputs of its own; one whose outputs differ is a wrong proof.
 //!
 //! This shares nothing with lockstep: no parser, no evaluator, another driver, other inputs, other optimisation.
@@ -6,70 +6,51 @@
 mod kernel;
 mod mutate;
 
-use crate::{build, root, tools};
-use kernel::{Kernel, Random};
+use crate::command::Options;
+use crate::random::Random;
+use kernel::Kernel;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// What is asked for.
-pub struct Request {
-    time: Duration,
-    pairs: u64,
-    seed: u64,
-    lockstep: Option<PathBuf>,
+/// What became of the pairs.
+#[derive(Clone, Default, Debug)]
+pub struct Score {
+    verdicts: BTreeMap<String, u64>,
+    ran: u64,
+    /// Wrong proofs: where, and what.
+    pub wrong: Vec<String>,
 }
 
-impl Request {
-    /// From the words after `attack-c`.
-    pub fn parse(words: &[&str]) -> Option<Request> {
-        let mut request = Request { time: Duration::from_secs(60), pairs: u64::MAX, seed: 1, lockstep: None };
-        let mut rest = words.iter();
-        while let Some(word) = rest.next() {
-            let value = rest.next()?;
-            match *word {
-                "--minutes" => request.time = Duration::from_secs_f64(60.0 * value.parse::<f64>().ok()?),
-                "--pairs" => request.pairs = value.parse().ok()?,
-                "--seed" => request.seed = value.parse().ok()?,
-                "--lockstep" => request.lockstep = Some(value.into()),
-                _ => return None,
-            }
+impl Score {
+    /// As text.
+    pub fn render(&self) -> String {
+        let total: u64 = self.verdicts.values().sum();
+        let verdicts: Vec<String> = self.verdicts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let mut text = format!("{total} pairs: {}; {} equivalent ones were run\n", verdicts.join(", "), self.ran);
+        for wrong in &self.wrong {
+            text.push_str(&format!("WRONG {wrong}\n"));
         }
-        Some(request)
+        text
     }
 }
 
-#[derive(Default)]
-struct Score {
-    verdicts: BTreeMap<String, u64>,
-    ran: u64,
-    wrong: Vec<String>,
-}
-
-/// Runs the attack; an error if a wrong proof is found.
-pub fn run(request: Request) -> Result<(), String> {
-    tools::require(&[&tools::CC])?;
-    let lockstep = match &request.lockstep {
-        Some(path) => path.clone(),
-        None => build::lockstep()?,
-    };
-    let base = root().join("target/attack-c");
-    std::fs::create_dir_all(&base).map_err(|e| format!("{}: {e}", base.display()))?;
+/// Attacks `lockstep` with kernels; reproducers go to `directory`. A batch is one pair.
+pub fn run(options: &Options, lockstep: &Path, directory: &Path) -> Result<Score, String> {
+    std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (next, score, start) = (AtomicU64::new(0), Mutex::new(Score::default()), Instant::now());
-    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     std::thread::scope(|scope| {
-        for _ in 0..workers {
+        for _ in 0..options.jobs.max(1) {
             scope.spawn(|| {
-                while start.elapsed() < request.time {
+                while options.time.is_none_or(|time| start.elapsed() < time) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= request.pairs {
+                    if options.batches.is_some_and(|most| number >= most) {
                         break;
                     }
-                    let seed = request.seed.wrapping_mul(1 << 32).wrapping_add(number);
-                    let judged = one(&lockstep, &base, seed);
+                    let judged = one(lockstep, directory, options.seed, number);
                     if let Ok(mut score) = score.lock() {
                         score.add(judged);
                     }
@@ -77,14 +58,7 @@ pub fn run(request: Request) -> Result<(), String> {
             });
         }
     });
-    let score = score.into_inner().map_err(|_| "a worker failed".to_string())?;
-    let total: u64 = score.verdicts.values().sum();
-    let verdicts: Vec<String> = score.verdicts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    println!("{total} pairs: {}; {} equivalent ones were run", verdicts.join(", "), score.ran);
-    for wrong in &score.wrong {
-        println!("WRONG {wrong}");
-    }
-    if score.wrong.is_empty() { Ok(()) } else { Err(format!("{} wrong proofs", score.wrong.len())) }
+    score.into_inner().map_err(|_| "a worker failed".to_string())
 }
 
 /// What became of a pair.
@@ -102,11 +76,11 @@ impl Score {
     }
 }
 
-fn one(lockstep: &Path, base: &Path, seed: u64) -> Judged {
-    let mut random = Random::new(seed);
+fn one(lockstep: &Path, base: &Path, seed: u64, number: u64) -> Judged {
+    let mut random = Random::new(seed, number);
     let original = kernel::generate(&mut random);
     let (candidate, how) = mutate::mutate(&original, &mut random);
-    let directory = base.join(format!("{seed:016x}"));
+    let directory = base.join(format!("{seed}-{number}"));
     let judged = judge(lockstep, &directory, &original, &candidate);
     match judged {
         Ok((verdict, ran, None)) => {

@@ -1,6 +1,7 @@
 //! Changes of a kernel: most make another program of it, some do not.
 
-use super::kernel::{Kernel, Random};
+use super::kernel::Kernel;
+use crate::random::Random;
 
 /// Pairs of words; one is replaced by the other.
 const WORDS: [(&str, &str); 40] = [

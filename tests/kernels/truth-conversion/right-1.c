@@ -1,0 +1,2 @@
+// equivalent
+void k(int o[4], const int x[4]) { o[0] = x[0] * 0.5 != 0; }
