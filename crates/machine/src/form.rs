@@ -157,7 +157,8 @@ pub enum Effect {
     Pure,
     /// It may fault: the candidate does it where the original does, and nowhere else.
     Faults,
-    /// It faults unless the address is aligned: the candidate may do it only where the original does.
+    /// It asks something of its arguments, such as that an address is aligned: the candidate may do it only where the
+    /// original does.
     Aligned,
     /// It reads memory and may fault.
     Reads,

@@ -2,6 +2,7 @@
 
 use super::normal::Normal;
 use super::*;
+use crate::table::{Kind, RegisterClass};
 
 impl Lifter<'_> {
     /// An uninterpreted function of all that the instruction reads.
@@ -49,6 +50,11 @@ impl Lifter<'_> {
                             _ => return self.gap(format!("`{}` uses a spill slot", line.opcode)),
                         }
                     }
+                    // Each element of a vector of addresses is another one.
+                    None if self.is_gathered(operands, at) => {
+                        self.generic_args(operands, at..at + 5, &mut args);
+                        meaning = Meaning::Event;
+                    }
                     None => return self.gap(format!("`{}` has an unusual address", line.opcode)),
                 },
             }
@@ -88,7 +94,10 @@ impl Lifter<'_> {
         }
         // Equal, unordered and their negations do not care which operand comes first.
         let symmetric = matches!(operands.used.last(), Some(Operand::Immediate(0 | 3 | 4 | 7)));
-        let compares = line.opcode.trim_start_matches('V').starts_with("CMP") && meaning != Meaning::Event;
+        // An intrinsic form keeps the rest of its first operand.
+        let compares = line.opcode.trim_start_matches('V').starts_with("CMP")
+            && !line.opcode.contains("_Int")
+            && meaning != Meaning::Event;
         let (effect, commute) = match meaning {
             Meaning::Pure { .. } if factors => (Effect::Pure, Commute::FloatingPoint),
             Meaning::Pure { .. } if compares && symmetric => (Effect::Pure, Commute::FirstTwo),
@@ -118,11 +127,21 @@ impl Lifter<'_> {
         }));
     }
 
+    /// Does the instruction take a vector of addresses, none of them that of a spill slot?
+    fn is_gathered(&self, operands: &Operands, at: usize) -> bool {
+        let slot = matches!(operands.used[at], Operand::Stack(number) if self.is_spill(number));
+        let vector = |class: &RegisterClass| class.bits > 64;
+        let index = self.row.operands.iter().find_map(|spec| match spec.kind {
+            Kind::Memory { index, .. } => index,
+            _ => None,
+        });
+        !slot && index.is_some_and(vector)
+    }
+
     /// Is the address that of a spill slot or of memory that is always there?
     fn cannot_fault(&self, line: &Line, operands: &Operands, at: usize) -> bool {
         let slot = matches!(operands.used[at], Operand::Stack(number) if self.is_spill(number));
-        let constant =
-            matches!(operands.used[at + 3], Operand::Text(symbol, 0) if self.constants.contains_key(&symbol));
+        let constant = operands.used.get(at..at + 5).is_some_and(|address| self.pool_entry(address).is_some());
         let access = self.access(line, operands, at, |m| m.load);
         slot || constant || access.is_some_and(|(kind, _)| kind == MemoryKind::Immutable)
     }

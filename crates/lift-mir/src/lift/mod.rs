@@ -336,12 +336,26 @@ impl<'a> Lifter<'a> {
                 // Into the register where it already is: no instruction, so the rest stays what it was.
                 [_, Operand::Register(from, _), Operand::Subregister(low, bits)] if matches!(operands.defined[..], [(to, _)] if is_part(from, to, low, bits)) =>
                     {}
+                // A copy to the part, which clears the rest only if it is wide enough.
+                [_, Operand::Register(from, _), Operand::Subregister(low, bits)] if matches!(operands.defined[..], [(to, _)] if is_physical(to) && bits < 32) =>
+                {
+                    let [(to, flags)] = operands.defined[..] else { return };
+                    if from.bits != bits {
+                        return self.gap("SUBREG_TO_REG with unusual operands");
+                    }
+                    self.set(Lane::new(to.location, to.low + low, bits), flags, Arg::Lane(from));
+                }
                 [_, ref value, Operand::Subregister(low, bits)] => {
                     let arg = self.arg(value);
                     self.assemble(operands, None, &[(arg, low, bits)]);
                 }
                 _ => self.gap("SUBREG_TO_REG with unusual operands"),
             },
+            Meaning::InsertSubregister | Meaning::ExtractSubregister | Meaning::RegisterSequence
+                if operands.defined.iter().any(|(lane, _)| is_physical(*lane)) =>
+            {
+                self.gap(format!("`{}` of a physical register", line.opcode));
+            }
             Meaning::InsertSubregister => match operands.used[..] {
                 [ref base, ref value, Operand::Subregister(low, bits)] => {
                     let (base, value) = (self.arg(base), self.arg(value));
@@ -377,7 +391,8 @@ impl<'a> Lifter<'a> {
                     self.set(*lane, *flags, Arg::Constant(*value as u64, lane.bits));
                 }
                 ([Operand::Text(symbol, addend)], [(lane, flags)]) => {
-                    let terms = self.terms(&[(1, Arg::Symbol(*symbol, lane.bits))]);
+                    let symbol = self.encoded(*symbol);
+                    let terms = self.terms(&[(1, Arg::Symbol(symbol, lane.bits))]);
                     let to = self.temporary(lane.bits);
                     self.push(Step::Linear { to, constant: *addend, terms });
                     self.set(*lane, *flags, Arg::Lane(to));
