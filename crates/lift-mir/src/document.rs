@@ -319,6 +319,12 @@ impl<'a> Reader<'a, '_> {
             let indent = line.text.len() - line.text.trim_start().len();
             if indent <= 2 && text.starts_with("bb.") {
                 let (number, address) = block_header(text, &line)?;
+                // The rest of a call sequence that was split moves the stack pointer for the frame's objects too.
+                if let Some((_, size)) = text.split_once("call-frame-size: ") {
+                    let description = size.split([',', ')']).next().unwrap_or("").to_string();
+                    let name = format!("call frame of bb.{number}");
+                    lifter.function.objects.push(Object { name, description });
+                }
                 finish_block(&mut lifter, &mut blocks, &mut begun, Some(number));
                 let address = address.map(|text| lifter.names.intern(text));
                 let instructions = Span::default();
@@ -340,6 +346,7 @@ impl<'a> Reader<'a, '_> {
             lifter.instruction(&instruction, line.number, (line.start as u32, (line.start + line.text.len()) as u32));
         }
         finish_block(&mut lifter, &mut blocks, &mut begun, None);
+        lifter.function.objects.sort();
         let indirect = std::mem::take(&mut lifter.indirect);
         let (redefines, untied) = (lifter.redefines, lifter.untied);
         let phis = blocks.iter().any(|block| !block.phis.is_empty());
@@ -395,6 +402,7 @@ fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
         gap: None,
         violation: None,
         module,
+        weak: Vec::new(),
         may_reorder: false,
     }
 }
@@ -413,6 +421,14 @@ fn finish_block(lifter: &mut Lifter<'_>, blocks: &mut [Block], begun: &mut usize
         if let (true, Some(target)) = (falls, next) {
             lifter.fall_through(Exit { when: Condition::Always, target }, block.line);
         }
+    }
+    // A way out that only the list of successors knows would not be looked at.
+    let steps = lifter.function.instructions[*begun..].iter().flat_map(|i| &lifter.function.steps[i.steps.range()]);
+    let leads = |to: &u32| steps.clone().any(|step| matches!(step, Step::Leave(exit) if exit.target == *to));
+    if let Some(lost) = current.successors.iter().flatten().find(|to| !leads(to))
+        && lifter.function.gap.is_none()
+    {
+        lifter.function.gap = Some((block.line, format!("no instruction of bb.{} leads to bb.{lost}", block.number)));
     }
     block.phis = phis;
     let end = lifter.function.instructions.len();
@@ -551,6 +567,10 @@ fn frame(header: &Header<'_>, attributes: Attributes, function: &mut Function) -
         let alignment = number(&item, "alignment").unwrap_or(1);
         let kind = item.get("type").copied().unwrap_or("default");
         if kind == "spill-slot" {
+            let usual = |key: &str, value: &str| item.get(key).is_none_or(|there| *there == value);
+            if !usual("stack-id", "default") || !usual("callee-saved-register", "''") {
+                function.gap = Some((0, format!("spill slot {id} is for something else")));
+            }
             largest_spill = largest_spill.max(alignment);
             frame.alignments.insert(id, alignment);
             if id < 1_000_000 && size > 0 && size <= 4096 {

@@ -132,7 +132,9 @@ impl Lifter<'_> {
         if found.next().is_some() {
             return None;
         }
-        let reads_only = first.load && !first.store && !self.row.stores;
+        // PUSH of a memory operand stores elsewhere.
+        let only_loaded = !self.row.stores || self.row.forms.iter().any(|(_, fold)| *fold == Fold::Load);
+        let reads_only = first.load && !first.store && only_loaded;
         let kind = if line.memory.iter().any(|m| m.ordered) {
             MemoryKind::Ordered
         } else if reads_only && self.never_changes(address, bits) {
@@ -198,17 +200,20 @@ impl Lifter<'_> {
         }
         Some(match content {
             Content::Zeros => Some(Arg::Constant(0, bits)),
-            Content::Ones if bits == 128 => {
-                let name = self.names.intern("V_SETALLONES");
-                let to = self.temporary(bits);
-                self.apply(name, &[], &[to], Commute::Unknown, Effect::Pure, None);
-                Some(Arg::Lane(to))
-            }
+            Content::Ones => Some(self.ones(bits)),
             _ => {
                 let address = self.address(address, 64)?;
                 self.load_from(&address, MemoryKind::Immutable, bits)
             }
         })
+    }
+
+    /// Ones in all bits. A number has 64 at most, so they are a function without arguments, the same for all widths.
+    pub(super) fn ones(&mut self, bits: u16) -> Arg {
+        let name = self.names.intern("all ones");
+        let to = self.temporary(bits);
+        self.apply(name, &[], &[to], Commute::Never, Effect::Pure, None);
+        Arg::Lane(to)
     }
 
     /// The entry of the constant pool that an address is.

@@ -65,14 +65,7 @@ impl Lifter<'_> {
                 meaning = Meaning::Event;
             }
         }
-        // Intel SDM, BT: with a register the offset is taken modulo the operand's width.
-        let offset = match line.opcode.as_ref() {
-            "BT16rr" => Some(4),
-            "BT32rr" => Some(5),
-            "BT64rr" => Some(6),
-            _ => None,
-        };
-        if let (Some(bits), [_, index]) = (offset, &mut args[..]) {
+        if let (Some(bits), [_, index, ..]) = (index_bits(&line.opcode), &mut args[..]) {
             *index = cut(*index, bits);
         }
         let mut factors = false;
@@ -260,4 +253,17 @@ impl Lifter<'_> {
             self.push(Step::Leave(Exit { when: Condition::Event, target }));
         }
     }
+}
+
+/// How many low bits of the second operand are looked at. Intel SDM: BT on a register, SHLX, SHRX and SARX take the
+/// offset or count modulo the operand's width, BZHI reads a byte, BEXTR two.
+fn index_bits(opcode: &str) -> Option<u16> {
+    Some(match opcode {
+        "BT16rr" => 4,
+        "BT32rr" | "SHLX32rr" | "SHRX32rr" | "SARX32rr" | "SHLX32rm" | "SHRX32rm" | "SARX32rm" => 5,
+        "BT64rr" | "SHLX64rr" | "SHRX64rr" | "SARX64rr" | "SHLX64rm" | "SHRX64rm" | "SARX64rm" => 6,
+        "BZHI32rr" | "BZHI64rr" | "BZHI32rm" | "BZHI64rm" => 8,
+        "BEXTR32rr" | "BEXTR64rr" | "BEXTR32rm" | "BEXTR64rm" => 16,
+        _ => return None,
+    })
 }

@@ -271,6 +271,10 @@ impl<'a> Lifter<'a> {
         self.row = row;
         self.violated = false;
         let operands = self.sort(line);
+        for note in &line.notes {
+            let name = self.names.intern("note");
+            self.apply(name, &[Arg::Symbol(*note, 64)], &[], Commute::Never, Effect::Event, None);
+        }
         self.dispatch(&known, line, &operands);
         for lane in operands.clobbered.iter().chain(&operands.dead) {
             self.push(Step::Forget(*lane));
@@ -383,6 +387,13 @@ impl<'a> Lifter<'a> {
             Meaning::Zero => {
                 for (lane, flags) in &operands.defined {
                     self.set(*lane, *flags, Arg::Constant(0, lane.bits));
+                }
+                self.forget_implicit(operands);
+            }
+            Meaning::Ones => {
+                for (lane, flags) in &operands.defined {
+                    let ones = self.ones(lane.bits);
+                    self.set(*lane, *flags, ones);
                 }
                 self.forget_implicit(operands);
             }

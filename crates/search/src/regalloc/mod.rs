@@ -47,7 +47,11 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
             if let (None, Failure::Need(unmet)) = (gap, &mut *failure)
                 && let Some(error) = refute::refute(unmet, names)
             {
-                return Answer::Refuted(Box::new(error));
+                return if is_lenient_too(original, candidate, names) {
+                    Answer::Refuted(Box::new(error))
+                } else {
+                    Answer::Unknown(reason(original, candidate, names, &failure))
+                };
             }
             let violation = original.violation.as_ref().or(candidate.violation.as_ref());
             Answer::Unknown(match (gap, violation) {
@@ -56,6 +60,18 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
                 _ => reason(original, candidate, names, &failure),
             })
         }
+    }
+}
+
+/// Is there a mistake even where the original leaves values undefined that hardware clears?
+fn is_lenient_too(original: &Function, candidate: &Function, names: &Names) -> bool {
+    let Some(lenient) = original.lenient() else { return true };
+    match infer(&lenient, candidate) {
+        Ok(_) => false,
+        Err(mut failure) => match &mut *failure {
+            Failure::Need(unmet) => refute::refute(unmet, names).is_some(),
+            _ => false,
+        },
     }
 }
 
