@@ -291,9 +291,10 @@ impl Lifter<'_> {
     pub(super) fn slot_lane(&mut self, location: Location, offset: i64, bits: u16) -> Option<Lane> {
         let width = i64::from(self.function.width(location));
         let low = offset.checked_mul(8)?;
-        if low < 0 || low + i64::from(bits) > width {
-            self.gap("an access leaves its spill slot");
-            return None;
+        if low < 0 || low.checked_add(i64::from(bits)).is_none_or(|end| end > width) {
+            self.violate("an access leaves its spill slot");
+            // What it reads is not known, and what it writes is lost: a temporary that nobody writes or reads.
+            return Some(self.temporary(bits));
         }
         Some(Lane::new(location, low as u16, bits))
     }
@@ -303,7 +304,8 @@ impl Lifter<'_> {
         match *address {
             Address::Slot(location, offset) => {
                 if let Some(to) = self.slot_lane(location, offset, arg_bits(value)) {
-                    self.push(Step::Move { to, from: value });
+                    let lost = self.violated;
+                    self.push(if lost { Step::Forget(to) } else { Step::Move { to, from: value } });
                 }
             }
             Address::Memory(address, segment) => {

@@ -10,6 +10,7 @@
 mod plan;
 mod infer;
 mod refute;
+mod astray;
 mod explain;
 
 pub use explain::{reason, rejection};
@@ -52,6 +53,12 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
                 } else {
                     Answer::Unknown(reason(original, candidate, names, &failure))
                 };
+            }
+            if let (None, Failure::OutOfStep(_, product, point) | Failure::Events(_, product, point)) =
+                (gap, &mut *failure)
+                && let Some(error) = astray::refute(product, *point, names)
+            {
+                return Answer::Refuted(Box::new(error));
             }
             let violation = original.violation.as_ref().or(candidate.violation.as_ref());
             Answer::Unknown(match (gap, violation) {
