@@ -15,8 +15,8 @@ const FARTHEST: usize = 64;
 
 /// Looks for a difference at the point where the programs part.
 pub fn refute(product: &mut Product<'_>, point: usize, names: &Names) -> Option<AllocationError> {
-    let path = way_to(&product.edges, product.points.len(), point)?;
     let (ours, theirs) = product.points.get(point)?.blocks;
+    let path = way_to(&product.edges, product.points.len(), point)?;
     let (original, candidate) = (product.original, product.candidate);
     let numbers = (original.blocks[ours as usize].number, candidate.blocks[theirs as usize].number);
     // A block that only the candidate has may have been put with the wrong one of the original.
@@ -92,7 +92,8 @@ fn may_differ(one: u8, other: u8) -> bool {
         };
         Some(even != (code & 1 == 1))
     };
-    let states = [(true, false, true), (false, true, false), (false, true, true), (false, false, false), (false, false, true)];
+    let states =
+        [(true, false, true), (false, true, false), (false, true, true), (false, false, false), (false, false, true)];
     states.into_iter().any(|(z, s, p)| match (holds(one, z, s, p), holds(other, z, s, p)) {
         (Some(x), Some(y)) => x != y,
         _ => false,
