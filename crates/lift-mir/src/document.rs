@@ -403,6 +403,7 @@ fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
         violation: None,
         module,
         weak: Vec::new(),
+        keeps_parts: false,
         may_reorder: false,
     }
 }

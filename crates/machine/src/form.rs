@@ -386,6 +386,8 @@ pub struct Function {
     /// Steps that clear what the program leaves undefined: the upper half of `undef %1.sub_32bit = COPY …`. A proof keeps
     /// the zeros, because an earlier pass may rely on them; their absence alone is no mistake.
     pub weak: Vec<u32>,
+    /// Does a call preserve only a part of some registers? Of these nothing is known afterwards, which is no mistake.
+    pub keeps_parts: bool,
     /// As the original: may a later pass have brought loads and stores into another order?
     pub may_reorder: bool,
 }

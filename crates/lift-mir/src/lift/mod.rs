@@ -108,6 +108,10 @@ fn described(opcode: &str, row: &Row) -> Meaning {
             Meaning::Event
         }
         Meaning::Pure { faults, .. } if !row.commutes && !row.loads => Meaning::Pure { faults, commutes: Order::Fixed },
+        // LLVM commutes it by changing an immediate or the opcode.
+        Meaning::Pure { faults, commutes: Order::Fixed } if row.commutes => {
+            Meaning::Pure { faults, commutes: Order::Rewritten }
+        }
         // What has no operands at all may look at hidden state.
         Meaning::Event
             if row.computes_only()
