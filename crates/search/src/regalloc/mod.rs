@@ -45,7 +45,7 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
         }
         Err(mut failure) => {
             let gap = original.gap.as_ref().or(candidate.gap.as_ref());
-            if let (None, false, Failure::Need(unmet)) = (gap, candidate.keeps_parts, &mut *failure)
+            if let (None, false, Failure::Need(unmet)) = (gap, original.keeps_parts, &mut *failure)
                 && let Some(error) = refute::refute(unmet, names)
             {
                 return if is_lenient_too(original, candidate, names) {
