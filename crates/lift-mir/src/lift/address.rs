@@ -235,12 +235,12 @@ impl Lifter<'_> {
 
     /// A symbol of which an instruction holds fewer bits than it computes with is known by their number too.
     pub(super) fn encoded(&mut self, symbol: Symbol) -> Symbol {
-        let encodings = self.row.operands.iter().filter_map(|spec| match spec.kind {
+        let mut encodings = self.row.operands.iter().filter_map(|spec| match spec.kind {
             Kind::Number(Encoding::Signed(bits)) => Some((bits, "sign")),
             Kind::Number(Encoding::Unsigned(bits)) => Some((bits, "zero")),
             _ => None,
         });
-        match encodings.last() {
+        match encodings.next_back() {
             Some((bits, kind)) => {
                 let text = format!("{} ({kind}-extended from {bits} bits)", self.names.text(symbol));
                 self.names.intern(&text)
