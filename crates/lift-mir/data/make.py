@@ -91,6 +91,24 @@ def memory_widths(name):
     return widths
 
 
+def immediate_widths(name):
+    """How many bits of a number are encoded and how they are extended, by the operand's number, where the record says it."""
+    record, widths, at = records.get(name), {}, 0
+    if not record or "OutOperandList" not in record:
+        return widths
+    encoded = {"Imm8": 8, "Imm16": 16, "Imm32": 32, "Imm32S": 32, "Imm64": 64}.get(record.get("ImmT", {}).get("def"))
+    for operand, _ in record["OutOperandList"]["args"] + record["InOperandList"]["args"]:
+        match = re.fullmatch(r"[iu](\d+)(?:i(\d+))?imm", operand["def"])
+        if match:
+            bits = int(match[2] or match[1])
+            # MOV32ri64 is MOV32ri, which clears the upper half.
+            extended = ("u" if name == "MOV32ri64" else "s") if match[2] else ""
+            if bits in (8, 16, 32, 64) and encoded in (None, bits):
+                widths[at] = f"{bits}{extended}"
+        at += len((records[operand["def"]].get("MIOperandInfo") or {}).get("args") or [None])
+    return widths
+
+
 def is_aligned(name, width):
     encoding = records.get(name, {}).get("OpEnc", {}).get("def")
     if encoding == "EncNormal":
@@ -99,7 +117,7 @@ def is_aligned(name, width):
 
 
 def operands(name, count, defined, start):
-    out, widths, i = [], memory_widths(name), 0
+    out, widths, numbers, i = [], memory_widths(name), immediate_widths(name), 0
     while i < count:
         fields = [f.strip() for f in operand_pool[start + i].split(",")]
         kind = fields[2].split("::")[1]
@@ -119,6 +137,8 @@ def operands(name, count, defined, start):
                     "OPERAND_UNKNOWN": "?", "OPERAND_MEMORY": "?"}.get(kind)
             if text is None:
                 return None  # GlobalISel's generic opcodes
+            if text == "i" and i in numbers:
+                text = f"i{numbers[i]}"
         constraint = ",".join(fields[3:])
         tied = re.search(r"TIED_TO\((\d+)\)", constraint)
         text = ("!" if "EARLY_CLOBBER" in constraint else "") + text + (f"={tied[1]}" if tied else "")
@@ -175,7 +195,8 @@ with open(f"{HERE}/instructions.txt", "w") as out:
 # OPCODE<tab>OPERANDS<tab>FLAGS<tab>IMPLICIT USES<tab>IMPLICIT DEFINITIONS<tab>REGISTER FORMS
 # operands: CLASS, >CLASS defined, ! early clobber, =N tied to operand N (of Machine IR, where an address counts five),
 #   /BITS only the low part is read, mBITS an address and the width of the access (0: unknown), aBITS the same that must be aligned, :CLASSES of its registers if
-#   not the usual ones, i number, b block or symbol, ? anything
+#   not the usual ones, iBITS number of which so many bits are encoded (i: not known), s sign-extended, u zero-extended,
+#   b block or symbol, ? anything
 # flags: {' '.join(f'{v} {k}' for k, v in FLAGS.items())}
 #   Z a vector register is cleared above the result (VEX, EVEX or XOP encoding)
 # register forms: OPCODE:ld the operand is loaded, :lx the same but LLVM never takes it apart again (the access is narrower than the

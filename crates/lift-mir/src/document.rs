@@ -97,7 +97,7 @@ struct Reader<'a, 'n> {
     lines: Lines<'a>,
     names: &'n mut Names,
     opcodes: Opcodes,
-    /// Functions whose frame pointer is reserved: always, or where there are calls.
+    /// What the LLVM IR says of the functions that it defines.
     framed: FxHashMap<String, Attributes>,
     source: Arc<str>,
     /// The text of the embedded LLVM IR.
@@ -114,6 +114,39 @@ struct Attributes {
     realigned: bool,
     /// The stack is never realigned.
     unaligned: bool,
+    /// Are there the upper vector registers (AVX-512), and the upper general ones (APX)?
+    upper_vectors: bool,
+    upper_general: bool,
+}
+
+impl Attributes {
+    /// What a list of attributes says.
+    fn of(text: &str) -> Attributes {
+        let frame_pointer =
+            if text.contains("\"frame-pointer\"=\"all\"") || text.contains("\"frame-pointer\"=\"reserved\"") {
+                Some(FramePointer::Always)
+            } else if text.contains("\"frame-pointer\"=") && !text.contains("\"frame-pointer\"=\"none\"") {
+                Some(FramePointer::WithCalls)
+            } else {
+                None
+            };
+        let features = text.split_once("\"target-features\"=\"").and_then(|(_, rest)| rest.split_once('"'));
+        let has = |wanted: &str| features.is_some_and(|(list, _)| list.split(',').any(|feature| feature == wanted));
+        Attributes {
+            frame_pointer,
+            realigned: text.contains("\"stackrealign\"") || text.contains("alignstack"),
+            unaligned: text.contains("\"no-realign-stack\""),
+            upper_vectors: has("+avx512f"),
+            upper_general: has("+egpr"),
+        }
+    }
+
+    /// Units that the processor does not have, or that the function keeps for something else.
+    fn missing(self) -> impl Iterator<Item = u32> {
+        let general = (!self.upper_general).then_some(16..32);
+        let vectors = (!self.upper_vectors).then_some(48..64);
+        general.into_iter().chain(vectors).flatten()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,43 +176,36 @@ impl<'a> Reader<'a, '_> {
             return Err(first.error("the LLVM IR is there twice"));
         }
         let start = self.lines.at;
-        let mut attributes: FxHashMap<&str, Attributes> = FxHashMap::default();
+        let mut attributes: FxHashMap<&str, &str> = FxHashMap::default();
         let mut defined: Vec<(String, &str)> = Vec::new();
         while let Some(line) = self.lines.next() {
             let text = line.text.trim_start();
             if line.text.trim_end() == "..." {
-                for (name, group) in defined {
-                    if let Some(kind) = attributes.get(group) {
-                        self.framed.insert(name, *kind);
-                    }
+                for (name, head) in defined {
+                    let groups = head.split(' ').filter_map(|word| attributes.get(word));
+                    let text = groups.fold(head.to_string(), |text, group| format!("{text} {group}"));
+                    self.framed.insert(name, Attributes::of(&text));
                 }
                 let whole = self.lines.text.get(start..line.start).unwrap_or("");
                 self.module = Some(self.names.intern(whole));
                 return Ok(());
             }
             if let Some(triple) = text.strip_prefix("target triple = ") {
-                if !triple.trim_start_matches('"').starts_with("x86_64") {
+                if !triple.trim_start_matches('"').starts_with("x86_64") || triple.contains("x32") {
                     let what = format!("target {triple} is not x86-64");
                     return Err(Error { fault: Fault::Unsupported, ..line.error(what) });
                 }
             } else if text.starts_with("define ") {
-                let head = text.split_once('@').and_then(|(_, after)| after.split_once('('));
-                let group = |rest: &'a str| rest.rsplit(' ').find(|word| word.starts_with('#'));
-                if let Some((name, group)) = head.and_then(|(name, rest)| Some((name, group(rest)?))) {
-                    defined.push((name.trim_matches('"').to_string(), group));
-                }
+                let Some((name, rest)) = text.split_once('@').and_then(|(_, after)| defined_name(after)) else {
+                    return Err(line.error("a definition without a name"));
+                };
+                defined.push((name, rest));
+            } else if text.contains("!\"override-stack-alignment\"") {
+                let what = "a module with another alignment of the stack";
+                return Err(Error { fault: Fault::Unsupported, ..line.error(what) });
             } else if let Some(rest) = text.strip_prefix("attributes ") {
                 let Some((group, body)) = rest.split_once(" = ") else { continue };
-                let frame_pointer = if body.contains("\"frame-pointer\"=\"all\"") {
-                    Some(FramePointer::Always)
-                } else if body.contains("\"frame-pointer\"=") && !body.contains("\"frame-pointer\"=\"none\"") {
-                    Some(FramePointer::WithCalls)
-                } else {
-                    None
-                };
-                let realigned = body.contains("\"stackrealign\"") || body.contains("alignstack");
-                let unaligned = body.contains("\"no-realign-stack\"");
-                attributes.insert(group, Attributes { frame_pointer, realigned, unaligned });
+                attributes.insert(group, body);
             }
         }
         Err(self.unfinished("the embedded LLVM IR"))
@@ -255,7 +281,11 @@ impl<'a> Reader<'a, '_> {
 
     fn body(&mut self, name: &str, header: &Header<'_>, first: TextLine<'a>) -> Result<Function, Error> {
         let mut function = empty(name, Arc::clone(&self.source), self.module);
-        let attributes = self.framed.get(name).copied().unwrap_or_default();
+        let attributes = self.framed.get(name).copied();
+        if attributes.is_none() && self.module.is_some() {
+            function.gap = Some((first.number, format!("the LLVM IR does not define `{name}`")));
+        }
+        let attributes = attributes.unwrap_or_default();
         let frame = frame(header, attributes, &mut function);
         function.tables = jump_tables(header.tables);
         if header.others.iter().any(|(key, text)| *key == "exposesReturnsTwice" && text.contains("true")) {
@@ -289,6 +319,12 @@ impl<'a> Reader<'a, '_> {
             let indent = line.text.len() - line.text.trim_start().len();
             if indent <= 2 && text.starts_with("bb.") {
                 let (number, address) = block_header(text, &line)?;
+                // The rest of a call sequence that was split moves the stack pointer for the frame's objects too.
+                if let Some((_, size)) = text.split_once("call-frame-size: ") {
+                    let description = size.split([',', ')']).next().unwrap_or("").to_string();
+                    let name = format!("call frame of bb.{number}");
+                    lifter.function.objects.push(Object { name, description });
+                }
                 finish_block(&mut lifter, &mut blocks, &mut begun, Some(number));
                 let address = address.map(|text| lifter.names.intern(text));
                 let instructions = Span::default();
@@ -310,6 +346,7 @@ impl<'a> Reader<'a, '_> {
             lifter.instruction(&instruction, line.number, (line.start as u32, (line.start + line.text.len()) as u32));
         }
         finish_block(&mut lifter, &mut blocks, &mut begun, None);
+        lifter.function.objects.sort();
         let indirect = std::mem::take(&mut lifter.indirect);
         let (redefines, untied) = (lifter.redefines, lifter.untied);
         let phis = blocks.iter().any(|block| !block.phis.is_empty());
@@ -330,6 +367,14 @@ impl<'a> Reader<'a, '_> {
 
 fn start_of<'a>(lines: &Lines<'a>) -> Lines<'a> {
     Lines { text: lines.text, at: lines.at, number: lines.number }
+}
+
+/// The name that a definition begins with, which may be quoted, and what comes after it.
+fn defined_name(text: &str) -> Option<(String, &str)> {
+    match text.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"').map(|(name, rest)| (name.to_string(), rest)),
+        None => text.split_once('(').map(|(name, rest)| (name.to_string(), rest)),
+    }
 }
 
 fn shorten(text: &str) -> String {
@@ -357,6 +402,8 @@ fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
         gap: None,
         violation: None,
         module,
+        weak: Vec::new(),
+        keeps_parts: false,
         may_reorder: false,
     }
 }
@@ -375,6 +422,14 @@ fn finish_block(lifter: &mut Lifter<'_>, blocks: &mut [Block], begun: &mut usize
         if let (true, Some(target)) = (falls, next) {
             lifter.fall_through(Exit { when: Condition::Always, target }, block.line);
         }
+    }
+    // A way out that only the list of successors knows would not be looked at.
+    let steps = lifter.function.instructions[*begun..].iter().flat_map(|i| &lifter.function.steps[i.steps.range()]);
+    let leads = |to: &u32| steps.clone().any(|step| matches!(step, Step::Leave(exit) if exit.target == *to));
+    if let Some(lost) = current.successors.iter().flatten().find(|to| !leads(to))
+        && lifter.function.gap.is_none()
+    {
+        lifter.function.gap = Some((block.line, format!("no instruction of bb.{} leads to bb.{lost}", block.number)));
     }
     block.phis = phis;
     let end = lifter.function.instructions.len();
@@ -513,6 +568,10 @@ fn frame(header: &Header<'_>, attributes: Attributes, function: &mut Function) -
         let alignment = number(&item, "alignment").unwrap_or(1);
         let kind = item.get("type").copied().unwrap_or("default");
         if kind == "spill-slot" {
+            let usual = |key: &str, value: &str| item.get(key).is_none_or(|there| *there == value);
+            if !usual("stack-id", "default") || !usual("callee-saved-register", "''") {
+                function.gap = Some((0, format!("spill slot {id} is for something else")));
+            }
             largest_spill = largest_spill.max(alignment);
             frame.alignments.insert(id, alignment);
             if id < 1_000_000 && size > 0 && size <= 4096 {
@@ -571,9 +630,11 @@ fn frame(header: &Header<'_>, attributes: Attributes, function: &mut Function) -
     if framed || variable || special || frame.realigned {
         function.reserved.push(FRAME_POINTER);
     }
-    if frame.realigned && variable {
+    let preallocated = header.others.iter().any(|(_, text)| text.contains("hasPreallocatedCall: true"));
+    if frame.realigned && variable || preallocated {
         function.reserved.push(BASE_POINTER);
     }
+    function.reserved.extend(attributes.missing());
     for (key, value) in info.into_iter().filter(|(key, _)| *key != "maxAlignment") {
         function.objects.push(Object { name: format!("frameInfo {key}"), description: value.to_string() });
     }

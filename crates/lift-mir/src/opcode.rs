@@ -30,6 +30,8 @@ pub enum Meaning {
     RegisterSequence,
     /// Zero in all bits of the destination.
     Zero,
+    /// One in all bits of the destination.
+    Ones,
     /// The number or symbol.
     Immediate,
     /// Register to register, the low bits of the source, zeros above.
@@ -226,17 +228,13 @@ const PURE: [&str; 96] = [
 ];
 
 /// Scalar operations on general registers that only compute, exactly.
-const PURE_NAMES: [&str; 31] = [
+const PURE_NAMES: [&str; 27] = [
     "CDQ",
     "CQO",
     "CWD",
     "CBW",
     "CWDE",
     "CDQE",
-    "V_SETALLONES",
-    "AVX1_SETALLONES",
-    "AVX2_SETALLONES",
-    "AVX512_512_SETALLONES",
     "KSET0W",
     "KSET0D",
     "KSET0Q",
@@ -280,6 +278,7 @@ pub fn meaning(opcode: &str) -> Meaning {
         "REG_SEQUENCE" => return Meaning::RegisterSequence,
         "MOV32r0" | "V_SET0" | "AVX_SET0" | "FsFLD0SS" | "FsFLD0SD" | "FsFLD0SH" | "FsFLD0F128" | "AVX512_FsFLD0SS"
         | "AVX512_FsFLD0SD" | "AVX512_128_SET0" | "AVX512_256_SET0" | "AVX512_512_SET0" => return Meaning::Zero,
+        "V_SETALLONES" | "AVX1_SETALLONES" | "AVX2_SETALLONES" | "AVX512_512_SETALLONES" => return Meaning::Ones,
         "JCC_1" | "JCC_2" | "JCC_4" => return Meaning::BranchIf,
         "JMP_1" | "JMP_2" | "JMP_4" => return Meaning::Branch,
         "JMP64r" | "JMP64m" | "JMP64r_NT" | "JMP64m_NT" | "JMP64r_REX" | "JMP64m_REX" => return Meaning::Jump,
@@ -304,7 +303,7 @@ pub fn meaning(opcode: &str) -> Meaning {
     {
         return Meaning::Return;
     }
-    if let Some(meaning) = vector_move(opcode).or_else(|| scalar(opcode)) {
+    if let Some(meaning) = vector_move(opcode).or_else(|| mask_move(opcode)).or_else(|| scalar(opcode)) {
         return meaning;
     }
     let plain = opcode.strip_prefix('V').unwrap_or(opcode);
@@ -372,6 +371,24 @@ fn vector_move(opcode: &str) -> Option<Meaning> {
         "MOVAPSrr" | "MOVAPDrr" | "MOVUPSrr" | "MOVUPDrr" | "MOVDQArr" | "MOVDQUrr" => Meaning::Move(0),
         "MOVDI2PDIrr" | "MOVDI2SSrr" | "MOVPDI2DIrr" | "MOVSS2DIrr" => Meaning::Move(32),
         "MOV64toPQIrr" | "MOV64toSDrr" | "MOVPQIto64rr" | "MOVSDto64rr" | "MOVZPQILo2PQIrr" => Meaning::Move(64),
+        _ => return None,
+    })
+}
+
+/// Moves between mask registers, general registers and memory; the rest of the destination is cleared.
+fn mask_move(opcode: &str) -> Option<Meaning> {
+    let mut rest = opcode.strip_prefix("KMOV")?.chars();
+    let bits = match rest.next()? {
+        'B' => 8,
+        'W' => 16,
+        'D' => 32,
+        'Q' => 64,
+        _ => return None,
+    };
+    Some(match rest.as_str() {
+        "km" => Meaning::Load,
+        "mk" => Meaning::Store(bits),
+        "kk" | "kr" | "rk" => Meaning::Move(bits),
         _ => return None,
     })
 }

@@ -70,6 +70,8 @@ pub struct Line {
     pub memory: Vec<MemoryOperand>,
     /// Did a memory operand make no sense?
     pub strange_memory: bool,
+    /// What else hangs on the instruction and reaches the output: labels, the type of a checked call.
+    pub notes: Vec<Symbol>,
     /// Widths of classes that were mentioned, with the number of the virtual register.
     pub classes: Vec<(u32, u16)>,
 }
@@ -190,11 +192,16 @@ impl<'a> Cursor<'a> {
             } else if self.rest().starts_with("debug-instr-number")
                 || self.rest().starts_with("pcsections ")
                 || self.rest().starts_with("heap-alloc-marker ")
-                || self.rest().starts_with("cfi-type ")
-                || self.rest().starts_with("pre-instr-symbol ")
-                || self.rest().starts_with("post-instr-symbol ")
             {
                 self.at = self.end_of_opaque(self.at);
+            } else if ["cfi-type ", "pre-instr-symbol ", "post-instr-symbol "]
+                .iter()
+                .any(|n| self.rest().starts_with(n))
+            {
+                let start = self.at;
+                self.at = self.end_of_opaque(start);
+                let text = &self.text[start..self.at];
+                line.notes.push(self.names.intern(text));
             } else {
                 let flags = self.register_flags();
                 let operand = self.operand(flags, line)?;

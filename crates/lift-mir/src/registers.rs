@@ -91,6 +91,16 @@ pub fn custom_mask(text: &str) -> Option<Vec<u32>> {
     Some(preserved(&X86_64.units, list.split(',').map(|name| name.trim().trim_start_matches('$'))))
 }
 
+/// Does a mask preserve a part of a vector register, but not all of it?
+pub fn keeps_part(text: &str) -> bool {
+    let part = |name: &str| lane(name).is_some_and(|l| is_vector(l.location) && l.bits < X86_64.units[unit_of(l)].bits);
+    let list = text.strip_prefix("CustomRegMask(").and_then(|rest| rest.strip_suffix(')'));
+    match list {
+        Some(list) => list.split(',').any(|name| part(name.trim().trim_start_matches('$'))),
+        None => table::masks().find(|(name, _)| *name == text).is_some_and(|(_, mut kept)| kept.any(part)),
+    }
+}
+
 fn unit_of(lane: Lane) -> usize {
     match lane.location.place() {
         machine::Place::Physical(unit) => unit as usize,
@@ -201,6 +211,12 @@ mod tests {
     fn classes_have_widths() {
         let widths = ["gr8", "gr64_with_sub_8bit", "fr32", "vr128", "low32_addr_access", "vk16wm", "rfp80"];
         assert_eq!(widths.map(class_bits), [8, 64, 32, 128, 32, 16, 80]);
+    }
+
+    #[test]
+    fn some_calls_preserve_parts_of_vectors() {
+        assert!(!keeps_part("csr_64") && !keeps_part("CustomRegMask($rbx,$rbp)"));
+        assert!(keeps_part("csr_64_allregs") && keeps_part("CustomRegMask($rbx,$xmm8)"));
     }
 
     #[test]

@@ -79,12 +79,38 @@ pub enum Kind {
         base: Option<&'static RegisterClass>,
         index: Option<&'static RegisterClass>,
     },
-    /// A number or something that becomes one.
-    Number,
+    /// A number or something that becomes one, and which numbers can be encoded.
+    Number(Encoding),
     /// A block or a symbol.
     Target,
     /// Anything.
     Any,
+}
+
+/// How many bits of a number an instruction has, and what becomes of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    Unknown,
+    /// As wide as the operation.
+    Whole(u16),
+    /// Sign-extended to the operation's width.
+    Signed(u16),
+    /// Zero-extended to the operation's width.
+    Unsigned(u16),
+}
+
+impl Encoding {
+    /// Does the instruction compute with this very number?
+    pub fn holds(self, number: i64) -> bool {
+        let signed = |bits: u16| bits >= 64 || (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(&number);
+        let unsigned = |bits: u16| bits >= 64 || (0..1i64 << bits).contains(&number);
+        match self {
+            Encoding::Unknown => true,
+            Encoding::Whole(bits) => signed(bits) || unsigned(bits),
+            Encoding::Signed(bits) => signed(bits),
+            Encoding::Unsigned(bits) => unsigned(bits),
+        }
+    }
 }
 
 /// An operand.
@@ -211,10 +237,10 @@ fn spec(token: &'static str) -> Option<Spec> {
         None => (token, None),
     };
     let kind = match token {
-        "i" => Kind::Number,
+        "i" => Kind::Number(Encoding::Unknown),
         "b" => Kind::Target,
         "?" => Kind::Any,
-        _ => match memory(token) {
+        _ => match memory(token).or_else(|| number(token)) {
             Some(kind) => kind,
             None => Kind::Register(pointer_class(token)?),
         },
@@ -235,6 +261,20 @@ fn memory(token: &'static str) -> Option<Kind> {
         (Some(_), None) => return None,
     };
     Some(Kind::Memory { bits, aligned, base: pointer_class(base), index: pointer_class(index) })
+}
+
+/// `i8`, `i32s`, `i32u`.
+fn number(token: &str) -> Option<Kind> {
+    let token = token.strip_prefix('i')?;
+    let (digits, of): (&str, fn(u16) -> Encoding) = match token.strip_suffix('s') {
+        Some(digits) => (digits, Encoding::Signed),
+        None => match token.strip_suffix('u') {
+            Some(digits) => (digits, Encoding::Unsigned),
+            None => (token, Encoding::Whole),
+        },
+    };
+    let bits = digits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
+    Some(Kind::Number(of(bits)))
 }
 
 /// Classes that depend on the mode; here pointers have 64 bits.
@@ -299,6 +339,17 @@ mod tests {
         let Kind::Register(class) = tail.operands[0].kind else { panic!("a register") };
         assert!(class.has(registers::lane("rax").expect("rax")) && !class.has(registers::lane("rbx").expect("rbx")));
         assert!(row("MOVZX32rr8").expect("a row").computes_only() && !row("RDTSC").expect("a row").computes_only());
+        let number = |opcode: &str, at: usize| match row(opcode).expect("a row").operands[at].kind {
+            Kind::Number(encoding) => encoding,
+            _ => panic!("a number"),
+        };
+        assert_eq!(number("ADD32ri", 2), Encoding::Whole(32));
+        assert_eq!(number("ADD64ri32", 2), Encoding::Signed(32));
+        assert_eq!(number("ADD32ri8", 2), Encoding::Signed(8));
+        assert_eq!(number("MOV32ri64", 1), Encoding::Unsigned(32));
+        assert!(Encoding::Signed(32).holds(-1) && !Encoding::Signed(32).holds(0xffff_ffff));
+        assert!(Encoding::Whole(32).holds(-1) && Encoding::Whole(32).holds(0xffff_ffff));
+        assert!(!Encoding::Whole(32).holds(1 << 32) && !Encoding::Unsigned(32).holds(-1));
         assert_eq!(class_numbered(40).map(|c| c.name), Some("gr32_norex2"));
     }
 }

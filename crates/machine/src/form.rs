@@ -157,7 +157,8 @@ pub enum Effect {
     Pure,
     /// It may fault: the candidate does it where the original does, and nowhere else.
     Faults,
-    /// It faults unless the address is aligned: the candidate may do it only where the original does.
+    /// It asks something of its arguments, such as that an address is aligned: the candidate may do it only where the
+    /// original does.
     Aligned,
     /// It reads memory and may fault.
     Reads,
@@ -382,6 +383,11 @@ pub struct Function {
     pub violation: Option<(u32, String)>,
     /// The module that the function belongs to, as text: attributes, globals.
     pub module: Option<Symbol>,
+    /// Steps that clear what the program leaves undefined: the upper half of `undef %1.sub_32bit = COPY …`. A proof keeps
+    /// the zeros, because an earlier pass may rely on them; their absence alone is no mistake.
+    pub weak: Vec<u32>,
+    /// Does a call preserve only a part of some registers? Of these nothing is known afterwards, which is no mistake.
+    pub keeps_parts: bool,
     /// As the original: may a later pass have brought loads and stores into another order?
     pub may_reorder: bool,
 }
@@ -396,6 +402,20 @@ impl Function {
             Place::Slot(n) => at(&self.slots, n),
             Place::Temporary(_) => 1024,
         }
+    }
+
+    /// The same function where what the program leaves undefined is undefined; `None` if that changes nothing.
+    pub fn lenient(&self) -> Option<Function> {
+        let mut function = (!self.weak.is_empty()).then(|| self.clone())?;
+        for index in &self.weak {
+            if let Some(step) = function.steps.get_mut(*index as usize)
+                && let Step::Move { to, .. } = *step
+            {
+                *step = Step::Undefine(to);
+            }
+        }
+        function.weak.clear();
+        Some(function)
     }
 
     /// Name of a location in reports.

@@ -102,6 +102,18 @@ pub struct Product<'a> {
 impl<'a> Product<'a> {
     /// Walks both programs from their entries.
     pub fn walk(original: &'a Function, candidate: &'a Function, plan: &mut dyn Plan) -> Result<Product<'a>, Misfit> {
+        match Product::walk_until(original, candidate, plan) {
+            (product, None) => Ok(product),
+            (_, Some((misfit, _))) => Err(misfit),
+        }
+    }
+
+    /// The same, but what was walked is kept where it ends, with the number of the point that could not be left.
+    pub fn walk_until(
+        original: &'a Function,
+        candidate: &'a Function,
+        plan: &mut dyn Plan,
+    ) -> (Product<'a>, Option<(Misfit, usize)>) {
         let size = original.instructions.len() + candidate.instructions.len();
         let blocks = original.blocks.len();
         let mut product = Product {
@@ -112,17 +124,20 @@ impl<'a> Product<'a> {
             edges: Vec::with_capacity(2 * blocks),
         };
         if original.blocks.is_empty() || candidate.blocks.is_empty() {
-            return Err(Misfit { blocks: (0, 0), what: "a function has no block".to_string() });
+            let misfit = Misfit { blocks: (0, 0), what: "a function has no block".to_string() };
+            return (product, Some((misfit, 0)));
         }
         let mut numbers = FxHashMap::default();
         numbers.insert((0, 0), 0);
         product.add_point((0, 0), plan);
         let mut next = 0;
         while next < product.points.len() {
-            product.leave(next, plan, &mut numbers)?;
+            if let Err(misfit) = product.leave(next, plan, &mut numbers) {
+                return (product, Some((misfit, next)));
+            }
             next += 1;
         }
-        Ok(product)
+        (product, None)
     }
 
     fn add_point(&mut self, blocks: (u32, u32), plan: &mut dyn Plan) {

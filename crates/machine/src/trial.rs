@@ -3,7 +3,8 @@
 //! Both sides start from the same registers and walk the same path; a value of either side is then a number. Values that
 //! are equal in every run have equal numbers; two numbers that differ show that the values differ in this run, in the
 //! interpretation that the hash gives to unknown functions. Sums, extraction and concatenation have their real meaning.
-//! Stores are not seen by loads of the same visit. Undefined values are zero, and what depends on one is tainted: its number proves nothing.
+//! Stores are not seen by loads of the same visit. Undefined values
+//! of the original are zero, and what depends on one is tainted: its number proves nothing.
 
 use crate::product::{Edge, Point, carried_over};
 use crate::values::{Id, Ids, Kind, Side, Values, low_mask};
@@ -57,12 +58,23 @@ struct Visit {
 #[derive(Debug)]
 pub struct Trial {
     visits: Vec<Visit>,
+    /// By visit and side: what is undefined means something else on each.
     memo: FxHashMap<(u32, Id), Slot>,
     /// Numbers that do not fit one word.
     wide: Vec<Words>,
     seed: u64,
     /// Whose values are being computed. What we do not know of the original proves nothing.
     side: Side,
+    purpose: Purpose,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// To decide between ways of pairing, on paths that may be impossible.
+    Compare,
+    /// To show a mistake.
+    Refute,
 }
 
 /// A remembered number: its lowest word, or where the words are if there are more.
@@ -107,11 +119,11 @@ impl Trial {
                 visits.push(Visit { point: index, before });
             }
         }
-        Trial::over(visits, seed)
+        Trial::over(visits, seed, Purpose::Compare)
     }
 
-    fn over(visits: Vec<Visit>, seed: u64) -> Trial {
-        Trial { visits, memo: FxHashMap::default(), wide: Vec::new(), seed, side: Side::Candidate }
+    fn over(visits: Vec<Visit>, seed: u64, purpose: Purpose) -> Trial {
+        Trial { visits, memo: FxHashMap::default(), wide: Vec::new(), seed, side: Side::Candidate, purpose }
     }
 
     /// The visits along a path of edges from the entry.
@@ -120,7 +132,7 @@ impl Trial {
         for (index, edge) in path.iter().enumerate() {
             visits.push(Visit { point: edges[*edge].to, before: Some((*edge, index)) });
         }
-        Trial::over(visits, seed)
+        Trial::over(visits, seed, Purpose::Refute)
     }
 
     /// May the two values be equal at a point? Only if they are on all visits.
@@ -180,7 +192,7 @@ impl Trial {
         if depth > DEEPEST {
             return None;
         }
-        let key = (visit as u32, id);
+        let key = (2 * visit as u32 + u32::from(self.side == Side::Original), id);
         if let Some(known) = self.memo.get(&key) {
             return match *known {
                 Slot::Unknown => None,
@@ -224,6 +236,11 @@ impl Trial {
         let words = match kind {
             Kind::Constant(value) => single(value),
             Kind::Symbol(symbol) => self.hash(&[1, u64::from(symbol.0)]),
+            // What the candidate leaves undefined may be anything, as what it has lost.
+            Kind::Undefined(number, first) if self.side == Side::Candidate && self.purpose == Purpose::Refute => {
+                let whole = self.hash(&[8, visit as u64, u64::from(number)]);
+                return Some(Number { words: cut(shift_right(whole, first), bits), tainted: false });
+            }
             Kind::Undefined(..) => return Some(Number { words: [0; 8], tainted: true }),
             Kind::Junk(junk) => {
                 // Each side has its own unknown values, so a remembered number is never one of the other side.

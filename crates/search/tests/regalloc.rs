@@ -1,7 +1,8 @@
 //! Register allocation: cases in `tests/regalloc`, each with a right and a wrong candidate, and hostile texts.
 //!
-//! A case holds the bodies of one function: `before`, `good`, `bad`; `stack` lists the candidate's spill slots as
-//! `number:bytes`; `expect` says what is to be found of the good and of the bad one.
+//! A case holds the bodies of one function: `before`, `good` and one or more `bad` ones; `stack` lists the candidate's
+//! spill slots as `number:bytes`; `ir` and `header`, if there, are the LLVM IR and more of the function's header; `expect`
+//! says what is to be found of the good and of each bad one.
 
 use kernel::regalloc::AllocationCertificate;
 use lift_mir::Module;
@@ -14,10 +15,17 @@ struct Case {
     expect: Vec<String>,
     before: String,
     good: String,
-    bad: String,
+    /// With their names.
+    bad: Vec<(String, String)>,
 }
 
+const IR: &str = "  define void @f() { ret void }\n";
+
 fn document(stack: &str, body: &str) -> String {
+    document_of(IR, "", stack, body)
+}
+
+fn document_of(ir: &str, header: &str, stack: &str, body: &str) -> String {
     let slots: String = stack
         .split_whitespace()
         .map(|slot| {
@@ -27,8 +35,8 @@ fn document(stack: &str, body: &str) -> String {
         .collect();
     let stack = if slots.is_empty() { String::new() } else { format!("stack:\n{slots}") };
     format!(
-        "--- |\n  target triple = \"x86_64-unknown-linux-gnu\"\n  define void @f() {{ ret void }}\n...\n---\nname:            f\n\
-         tracksRegLiveness: true\n{stack}body:             |\n{body}\n...\n"
+        "--- |\n  target triple = \"x86_64-unknown-linux-gnu\"\n{ir}...\n---\nname:            f\n\
+         tracksRegLiveness: true\n{header}{stack}body:             |\n{body}\n...\n"
     )
 }
 
@@ -46,17 +54,24 @@ fn cases() -> Vec<Case> {
 fn read_case(path: &std::path::Path) -> Case {
     let text = std::fs::read_to_string(path).expect("a case");
     let field = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).expect("a field").trim().to_string();
+    let is_key = |line: &str| !line.starts_with([' ', '#', '|']) && line.ends_with(':');
     let section = |key: &str| {
         let lines = text.lines().skip_while(|line| *line != key).skip(1);
-        lines.take_while(|line| line.starts_with(' ')).map(|l| format!("{l}\n")).collect::<String>()
+        lines
+            .take_while(|line| !is_key(line))
+            .map(|l| format!("{}\n", l.strip_prefix('|').unwrap_or(l)))
+            .collect::<String>()
     };
     let stack = field("stack:");
+    let ir = if text.contains("\nir:\n") { section("ir:") } else { IR.to_string() };
+    let header = section("header:");
+    let bad = text.lines().filter(|line| line.starts_with("bad") && is_key(line));
     Case {
         name: path.file_stem().expect("a name").to_string_lossy().into_owned(),
         expect: field("expect:").split_whitespace().map(str::to_string).collect(),
-        before: document("", &section("before:")),
-        good: document(&stack, &section("good:")),
-        bad: document(&stack, &section("bad:")),
+        before: document_of(&ir, &header, "", &section("before:")),
+        good: document_of(&ir, &header, &stack, &section("good:")),
+        bad: bad.map(|key| (key.to_string(), document_of(&ir, &header, &stack, &section(key)))).collect(),
     }
 }
 
@@ -81,7 +96,11 @@ fn good_candidates_are_proved_and_bad_ones_are_not() {
     assert!(cases.len() >= 12, "only {} cases", cases.len());
     let mut wrong = Vec::new();
     for case in cases {
-        for (which, text, expected) in [("good", &case.good, &case.expect[0]), ("bad", &case.bad, &case.expect[1])] {
+        assert_eq!(case.expect.len(), 1 + case.bad.len(), "{}", case.name);
+        assert!(case.expect[0] == "equivalent" && case.expect[1..].iter().all(|e| e != "equivalent"), "{}", case.name);
+        let bad = case.bad.iter().map(|(name, text)| (name.as_str(), text));
+        let all = std::iter::once(("good", &case.good)).chain(bad).zip(&case.expect);
+        for ((which, text), expected) in all {
             let (found, ..) = answer(&case.before, text);
             let (word, detail) = words(&found);
             if word != expected {
@@ -95,7 +114,7 @@ fn good_candidates_are_proved_and_bad_ones_are_not() {
 #[test]
 fn mistakes_name_the_place() {
     let case = cases().into_iter().find(|c| c.name == "asm_goto_result").expect("the case");
-    let (Answer::Refuted(error), ..) = answer(&case.before, &case.bad) else { panic!("not refuted") };
+    let (Answer::Refuted(error), ..) = answer(&case.before, &case.bad[0].1) else { panic!("not refuted") };
     assert_eq!(error.path, [0, 2]);
     assert!(error.candidate.text.starts_with("MOV64mr"), "{}", error.candidate.text);
     assert_eq!(error.summary, "missing spill of $rax to %stack.1");
@@ -112,7 +131,7 @@ fn certificates_are_checked_again_and_prove_nothing_else() {
         let again = AllocationCertificate::from_json(&text).expect("its own text");
         let read = again.claim(ours, theirs, &mut names).expect("the same functions");
         assert!(kernel::regalloc::check(ours, theirs, &read).is_ok(), "{}", case.name);
-        let bad = Module::parse(&case.bad, &mut names).expect("the bad one");
+        let bad = Module::parse(&case.bad[0].1, &mut names).expect("the bad one");
         let bad = &bad.functions[0];
         assert!(again.claim(ours, bad, &mut names).is_err(), "{}", case.name);
         // However the equations are changed, the bad candidate is never accepted.
@@ -190,7 +209,7 @@ fn other_targets_and_truncated_texts_are_refused_with_their_line() {
     let parse = |text: &str| Module::parse(text, &mut Names::new()).map(|_| ()).map_err(|e| e.to_string());
     let other = "--- |\n  target triple = \"aarch64-unknown-linux-gnu\"\n...\n";
     assert_eq!(parse(other), Err("2:1: unsupported: target \"aarch64-unknown-linux-gnu\" is not x86-64".to_string()));
-    let case = &cases()[0];
+    let case = cases().into_iter().find(|c| c.name == "aligned_access").expect("the case");
     let half = &case.good[..case.good.len() - 10];
     assert!(parse(half).is_err_and(|e| e.contains("does not end")));
     assert_eq!(parse("hello\n"), Err("1:1: expected `---`: this is no Machine IR".to_string()));

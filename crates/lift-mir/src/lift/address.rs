@@ -1,6 +1,7 @@
 //! Operands as arguments, addresses, and what memory operands say about an access.
 
 use super::*;
+use crate::table::{Encoding, Kind};
 
 /// What System V keeps the stack pointer aligned to, in bytes.
 const STACK_ALIGNMENT: u64 = 16;
@@ -57,7 +58,6 @@ impl Lifter<'_> {
         let Operand::Immediate(scale) = operands[1] else { return None };
         let mut constant = 0i64;
         let mut terms: Vec<(i64, Arg)> = Vec::with_capacity(3);
-        let rip = registers::lane("rip");
         match operands[0] {
             Operand::Stack(number) if self.is_spill(number) => {
                 return match (operands[2], operands[3], operands[4]) {
@@ -67,9 +67,15 @@ impl Lifter<'_> {
                     _ => None,
                 };
             }
-            // An address relative to the program counter is that of its symbol.
-            Operand::Register(lane, _) if Some(lane) == rip => {}
-            Operand::Register(lane, _) if lane.bits >= bits => terms.push((1, cut(self.arg(&operands[0]), bits))),
+            // An address relative to the program counter is that of its symbol; without one, each instruction means
+            // another place. It stays apart from the absolute address: relocations may differ.
+            Operand::Register(lane, _) if is_program_counter(lane) => {
+                if !matches!((operands[2], operands[3]), (Operand::NoRegister, Operand::Text(..))) {
+                    return None;
+                }
+                terms.push((1, Arg::Symbol(self.names.intern("$rip"), bits)));
+            }
+            Operand::Register(lane, _) if is_pointer(lane, bits) => terms.push((1, cut(self.arg(&operands[0]), bits))),
             Operand::NoRegister => {}
             Operand::Stack(_) => terms.push((1, cut(self.arg(&operands[0]), bits))),
             Operand::Text(symbol, addend) => {
@@ -79,7 +85,9 @@ impl Lifter<'_> {
             _ => return None,
         }
         match operands[2] {
-            Operand::Register(lane, _) if lane.bits >= bits => terms.push((scale, cut(self.arg(&operands[2]), bits))),
+            Operand::Register(lane, _) if is_pointer(lane, bits) => {
+                terms.push((scale, cut(self.arg(&operands[2]), bits)));
+            }
             Operand::NoRegister => {}
             _ => return None,
         }
@@ -124,7 +132,9 @@ impl Lifter<'_> {
         if found.next().is_some() {
             return None;
         }
-        let reads_only = first.load && !first.store && !self.row.stores;
+        // PUSH of a memory operand stores elsewhere.
+        let only_loaded = !self.row.stores || self.row.forms.iter().any(|(_, fold)| *fold == Fold::Load);
+        let reads_only = first.load && !first.store && only_loaded;
         let kind = if line.memory.iter().any(|m| m.ordered) {
             MemoryKind::Ordered
         } else if reads_only && self.never_changes(address, bits) {
@@ -153,15 +163,14 @@ impl Lifter<'_> {
                 let end = start.and_then(|start| start.checked_add(u64::from(bits / 8)));
                 size.zip(end).is_some_and(|(size, end)| end <= *size)
             }
-            [base, Operand::Immediate(1), Operand::NoRegister, Operand::Text(symbol, 0), Operand::NoRegister] => {
-                let rip = registers::lane("rip");
-                let relative = match base {
-                    Operand::Register(lane, _) => Some(*lane) == rip,
-                    Operand::NoRegister => true,
-                    _ => false,
-                };
-                let text = self.names.text(*symbol);
-                relative && bits <= 64 && text.starts_with("target-flags(x86-gotpcrel")
+            [
+                Operand::Register(base, _),
+                Operand::Immediate(1),
+                Operand::NoRegister,
+                Operand::Text(symbol, 0),
+                Operand::NoRegister,
+            ] if is_program_counter(*base) => {
+                bits <= 64 && self.names.text(*symbol).starts_with("target-flags(x86-gotpcrel")
             }
             _ => false,
         }
@@ -180,8 +189,7 @@ impl Lifter<'_> {
     /// An entry of the constant pool. A rematerialised constant has no memory operand.
     pub(super) fn pool_constant(&mut self, line: &Line, operands: &Operands, at: usize) -> Option<Option<Arg>> {
         let address = operands.used.get(at..at + 5)?;
-        let [_, _, Operand::NoRegister, Operand::Text(symbol, 0), Operand::NoRegister] = address else { return None };
-        let Constant { content, bits: size, alignment } = *self.constants.get(symbol)?;
+        let Constant { content, bits: size, alignment } = *self.pool_entry(address)?;
         let (bits, aligned) = self.row.memory()?;
         let clean = line.memory.iter().all(|m| !m.ordered && !m.store) && !line.strange_memory && !self.row.stores;
         if !clean || !(8..=512).contains(&bits) || u32::from(bits) > size {
@@ -192,17 +200,53 @@ impl Lifter<'_> {
         }
         Some(match content {
             Content::Zeros => Some(Arg::Constant(0, bits)),
-            Content::Ones if bits == 128 => {
-                let name = self.names.intern("V_SETALLONES");
-                let to = self.temporary(bits);
-                self.apply(name, &[], &[to], Commute::Unknown, Effect::Pure, None);
-                Some(Arg::Lane(to))
-            }
+            Content::Ones => Some(self.ones(bits)),
             _ => {
                 let address = self.address(address, 64)?;
                 self.load_from(&address, MemoryKind::Immutable, bits)
             }
         })
+    }
+
+    /// Ones in all bits. A number has 64 at most, so they are a function without arguments, the same for all widths.
+    pub(super) fn ones(&mut self, bits: u16) -> Arg {
+        let name = self.names.intern("all ones");
+        let to = self.temporary(bits);
+        self.apply(name, &[], &[to], Commute::Never, Effect::Pure, None);
+        Arg::Lane(to)
+    }
+
+    /// The entry of the constant pool that an address is.
+    pub(super) fn pool_entry(&self, address: &[Operand]) -> Option<&Constant> {
+        match address {
+            [
+                base @ (Operand::NoRegister | Operand::Register(..)),
+                _,
+                Operand::NoRegister,
+                Operand::Text(symbol, 0),
+                Operand::NoRegister,
+            ] => match base {
+                Operand::Register(lane, _) if !is_program_counter(*lane) => None,
+                _ => self.constants.get(symbol),
+            },
+            _ => None,
+        }
+    }
+
+    /// A symbol of which an instruction holds fewer bits than it computes with is known by their number too.
+    pub(super) fn encoded(&mut self, symbol: Symbol) -> Symbol {
+        let mut encodings = self.row.operands.iter().filter_map(|spec| match spec.kind {
+            Kind::Number(Encoding::Signed(bits)) => Some((bits, "sign")),
+            Kind::Number(Encoding::Unsigned(bits)) => Some((bits, "zero")),
+            _ => None,
+        });
+        match encodings.next_back() {
+            Some((bits, kind)) => {
+                let text = format!("{} ({kind}-extended from {bits} bits)", self.names.text(symbol));
+                self.names.intern(&text)
+            }
+            None => symbol,
+        }
     }
 
     pub(super) fn load_from(&mut self, address: &Address, kind: MemoryKind, bits: u16) -> Option<Arg> {
@@ -247,9 +291,10 @@ impl Lifter<'_> {
     pub(super) fn slot_lane(&mut self, location: Location, offset: i64, bits: u16) -> Option<Lane> {
         let width = i64::from(self.function.width(location));
         let low = offset.checked_mul(8)?;
-        if low < 0 || low + i64::from(bits) > width {
-            self.gap("an access leaves its spill slot");
-            return None;
+        if low < 0 || low.checked_add(i64::from(bits)).is_none_or(|end| end > width) {
+            self.violate("an access leaves its spill slot");
+            // What it reads is not known, and what it writes is lost: a temporary that nobody writes or reads.
+            return Some(self.temporary(bits));
         }
         Some(Lane::new(location, low as u16, bits))
     }
@@ -259,7 +304,8 @@ impl Lifter<'_> {
         match *address {
             Address::Slot(location, offset) => {
                 if let Some(to) = self.slot_lane(location, offset, arg_bits(value)) {
-                    self.push(Step::Move { to, from: value });
+                    let lost = self.violated;
+                    self.push(if lost { Step::Forget(to) } else { Step::Move { to, from: value } });
                 }
             }
             Address::Memory(address, segment) => {
@@ -268,4 +314,13 @@ impl Lifter<'_> {
             }
         }
     }
+}
+
+fn is_program_counter(lane: Lane) -> bool {
+    registers::lane("rip") == Some(lane)
+}
+
+/// Can it be part of an address of so many bits? A vector of addresses is none.
+fn is_pointer(lane: Lane, bits: u16) -> bool {
+    (bits..=64).contains(&lane.bits)
 }

@@ -130,6 +130,11 @@ impl Lifter<'_> {
                     return false;
                 }
                 operands.reads.extend([0; 5]);
+                if let Operand::Immediate(offset) | Operand::Text(_, offset) = parts[3]
+                    && i32::try_from(offset).is_err()
+                {
+                    self.violate(format!("the displacement {offset} does not fit its instruction"));
+                }
                 let segments = crate::table::class_named("segment_reg");
                 for (part, class) in [(0, base), (2, index), (4, segments)] {
                     let Operand::Register(lane, flags) = parts[part] else { continue };
@@ -144,7 +149,12 @@ impl Lifter<'_> {
                 }
                 true
             }
-            Kind::Number | Kind::Target => {
+            Kind::Number(_) | Kind::Target => {
+                if let (Kind::Number(encoding), Operand::Immediate(number)) = (spec.kind, parts[0])
+                    && !encoding.holds(number)
+                {
+                    self.violate(format!("the number {number} does not fit its instruction"));
+                }
                 operands.reads.push(0);
                 !matches!(parts[0], Operand::Register(..) | Operand::NoRegister)
             }

@@ -78,6 +78,10 @@ impl Lifter<'_> {
         if from == to && matches!(to.location.place(), Place::Physical(_)) {
             return;
         }
+        if is_physical(from) && is_physical(to) && !can_copy(from, to) {
+            let (from, to) = (self.function.location_name(from.location), self.function.location_name(to.location));
+            self.violate(format!("no instruction copies this part of {from} to {to}"));
+        }
         if source_flags.undefined {
             self.before(to, flags);
             self.push(Step::Undefine(to));
@@ -85,6 +89,11 @@ impl Lifter<'_> {
         }
         let value = if from.bits < to.bits { Arg::Padded(from, to.bits) } else { cut(Arg::Lane(from), to.bits) };
         self.set(to, flags, value);
+        // The allocator may give both one register, and then there is no instruction.
+        let cleared = matches!(self.function.steps.last(), Some(Step::Move { to: rest, from: Arg::Constant(0, 32) }) if rest.low == 32);
+        if flags.undefined && cleared && !is_physical(to) {
+            self.function.weak.push(self.function.steps.len() as u32 - 1);
+        }
     }
 
     /// Puts parts into a register that is otherwise `base`, or zero.
@@ -132,5 +141,45 @@ impl Lifter<'_> {
             return self.gap("PHI of a part of a register");
         }
         self.phis.push(Phi { to, sources, line: self.line });
+    }
+}
+
+/// The registers that values are copied between, by unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    General,
+    Vector,
+    Mask,
+    Multimedia,
+    Float,
+    Tile,
+}
+
+fn family(lane: Lane) -> Option<Family> {
+    let Place::Physical(unit) = lane.location.place() else { return None };
+    Some(match unit {
+        0..32 => Family::General,
+        32..64 => Family::Vector,
+        96..104 => Family::Mask,
+        104..112 => Family::Multimedia,
+        // The last one is what the pass for the stack of x87 needs itself.
+        112..119 => Family::Float,
+        128..136 => Family::Tile,
+        _ => return None,
+    })
+}
+
+/// Is there a copy between these registers? X86InstrInfo::copyPhysReg.
+fn can_copy(from: Lane, to: Lane) -> bool {
+    let (Some(a), Some(b)) = (family(from), family(to)) else { return false };
+    let general = if a == Family::General { from.bits } else { to.bits };
+    match (a, b) {
+        (a, b) if a == b => from.bits == to.bits,
+        (Family::General, Family::Vector) | (Family::Vector, Family::General) => {
+            matches!(general, 32 | 64) && from.bits.max(to.bits) == 128
+        }
+        (Family::General, Family::Mask) | (Family::Mask, Family::General) => matches!(general, 32 | 64),
+        (Family::General, Family::Multimedia) | (Family::Multimedia, Family::General) => general == 64,
+        _ => false,
     }
 }

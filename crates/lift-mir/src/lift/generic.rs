@@ -2,6 +2,7 @@
 
 use super::normal::Normal;
 use super::*;
+use crate::table::{Kind, RegisterClass};
 
 impl Lifter<'_> {
     /// An uninterpreted function of all that the instruction reads.
@@ -49,6 +50,11 @@ impl Lifter<'_> {
                             _ => return self.gap(format!("`{}` uses a spill slot", line.opcode)),
                         }
                     }
+                    // Each element of a vector of addresses is another one.
+                    None if self.is_gathered(operands, at) => {
+                        self.generic_args(operands, at..at + 5, &mut args);
+                        meaning = Meaning::Event;
+                    }
                     None => return self.gap(format!("`{}` has an unusual address", line.opcode)),
                 },
             }
@@ -59,14 +65,7 @@ impl Lifter<'_> {
                 meaning = Meaning::Event;
             }
         }
-        // Intel SDM, BT: with a register the offset is taken modulo the operand's width.
-        let offset = match line.opcode.as_ref() {
-            "BT16rr" => Some(4),
-            "BT32rr" => Some(5),
-            "BT64rr" => Some(6),
-            _ => None,
-        };
-        if let (Some(bits), [_, index]) = (offset, &mut args[..]) {
+        if let (Some(bits), [_, index, ..]) = (index_bits(&line.opcode), &mut args[..]) {
             *index = cut(*index, bits);
         }
         let mut factors = false;
@@ -88,7 +87,10 @@ impl Lifter<'_> {
         }
         // Equal, unordered and their negations do not care which operand comes first.
         let symmetric = matches!(operands.used.last(), Some(Operand::Immediate(0 | 3 | 4 | 7)));
-        let compares = line.opcode.trim_start_matches('V').starts_with("CMP") && meaning != Meaning::Event;
+        // An intrinsic form keeps the rest of its first operand.
+        let compares = line.opcode.trim_start_matches('V').starts_with("CMP")
+            && !line.opcode.contains("_Int")
+            && meaning != Meaning::Event;
         let (effect, commute) = match meaning {
             Meaning::Pure { .. } if factors => (Effect::Pure, Commute::FloatingPoint),
             Meaning::Pure { .. } if compares && symmetric => (Effect::Pure, Commute::FirstTwo),
@@ -118,11 +120,21 @@ impl Lifter<'_> {
         }));
     }
 
+    /// Does the instruction take a vector of addresses, none of them that of a spill slot?
+    fn is_gathered(&self, operands: &Operands, at: usize) -> bool {
+        let slot = matches!(operands.used[at], Operand::Stack(number) if self.is_spill(number));
+        let vector = |class: &RegisterClass| class.bits > 64;
+        let index = self.row.operands.iter().find_map(|spec| match spec.kind {
+            Kind::Memory { index, .. } => index,
+            _ => None,
+        });
+        !slot && index.is_some_and(vector)
+    }
+
     /// Is the address that of a spill slot or of memory that is always there?
     fn cannot_fault(&self, line: &Line, operands: &Operands, at: usize) -> bool {
         let slot = matches!(operands.used[at], Operand::Stack(number) if self.is_spill(number));
-        let constant =
-            matches!(operands.used[at + 3], Operand::Text(symbol, 0) if self.constants.contains_key(&symbol));
+        let constant = operands.used.get(at..at + 5).is_some_and(|address| self.pool_entry(address).is_some());
         let access = self.access(line, operands, at, |m| m.load);
         slot || constant || access.is_some_and(|(kind, _)| kind == MemoryKind::Immutable)
     }
@@ -241,4 +253,17 @@ impl Lifter<'_> {
             self.push(Step::Leave(Exit { when: Condition::Event, target }));
         }
     }
+}
+
+/// How many low bits of the second operand are looked at. Intel SDM: BT on a register, SHLX, SHRX and SARX take the
+/// offset or count modulo the operand's width, BZHI reads a byte, BEXTR two.
+fn index_bits(opcode: &str) -> Option<u16> {
+    Some(match opcode {
+        "BT16rr" => 4,
+        "BT32rr" | "SHLX32rr" | "SHRX32rr" | "SARX32rr" | "SHLX32rm" | "SHRX32rm" | "SARX32rm" => 5,
+        "BT64rr" | "SHLX64rr" | "SHRX64rr" | "SARX64rr" | "SHLX64rm" | "SHRX64rm" | "SARX64rm" => 6,
+        "BZHI32rr" | "BZHI64rr" | "BZHI32rm" | "BZHI64rm" => 8,
+        "BEXTR32rr" | "BEXTR64rr" | "BEXTR32rm" | "BEXTR64rm" => 16,
+        _ => return None,
+    })
 }

@@ -108,6 +108,10 @@ fn described(opcode: &str, row: &Row) -> Meaning {
             Meaning::Event
         }
         Meaning::Pure { faults, .. } if !row.commutes && !row.loads => Meaning::Pure { faults, commutes: Order::Fixed },
+        // LLVM commutes it by changing an immediate or the opcode.
+        Meaning::Pure { faults, commutes: Order::Fixed } if row.commutes => {
+            Meaning::Pure { faults, commutes: Order::Rewritten }
+        }
         // What has no operands at all may look at hidden state.
         Meaning::Event
             if row.computes_only()
@@ -271,6 +275,10 @@ impl<'a> Lifter<'a> {
         self.row = row;
         self.violated = false;
         let operands = self.sort(line);
+        for note in &line.notes {
+            let name = self.names.intern("note");
+            self.apply(name, &[Arg::Symbol(*note, 64)], &[], Commute::Never, Effect::Event, None);
+        }
         self.dispatch(&known, line, &operands);
         for lane in operands.clobbered.iter().chain(&operands.dead) {
             self.push(Step::Forget(*lane));
@@ -336,12 +344,26 @@ impl<'a> Lifter<'a> {
                 // Into the register where it already is: no instruction, so the rest stays what it was.
                 [_, Operand::Register(from, _), Operand::Subregister(low, bits)] if matches!(operands.defined[..], [(to, _)] if is_part(from, to, low, bits)) =>
                     {}
+                // A copy to the part, which clears the rest only if it is wide enough.
+                [_, Operand::Register(from, _), Operand::Subregister(low, bits)] if matches!(operands.defined[..], [(to, _)] if is_physical(to) && bits < 32) =>
+                {
+                    let [(to, flags)] = operands.defined[..] else { return };
+                    if from.bits != bits {
+                        return self.gap("SUBREG_TO_REG with unusual operands");
+                    }
+                    self.set(Lane::new(to.location, to.low + low, bits), flags, Arg::Lane(from));
+                }
                 [_, ref value, Operand::Subregister(low, bits)] => {
                     let arg = self.arg(value);
                     self.assemble(operands, None, &[(arg, low, bits)]);
                 }
                 _ => self.gap("SUBREG_TO_REG with unusual operands"),
             },
+            Meaning::InsertSubregister | Meaning::ExtractSubregister | Meaning::RegisterSequence
+                if operands.defined.iter().any(|(lane, _)| is_physical(*lane)) =>
+            {
+                self.gap(format!("`{}` of a physical register", line.opcode));
+            }
             Meaning::InsertSubregister => match operands.used[..] {
                 [ref base, ref value, Operand::Subregister(low, bits)] => {
                     let (base, value) = (self.arg(base), self.arg(value));
@@ -372,12 +394,20 @@ impl<'a> Lifter<'a> {
                 }
                 self.forget_implicit(operands);
             }
+            Meaning::Ones => {
+                for (lane, flags) in &operands.defined {
+                    let ones = self.ones(lane.bits);
+                    self.set(*lane, *flags, ones);
+                }
+                self.forget_implicit(operands);
+            }
             Meaning::Immediate => match (&operands.used[..], &operands.defined[..]) {
                 ([Operand::Immediate(value)], [(lane, flags)]) => {
                     self.set(*lane, *flags, Arg::Constant(*value as u64, lane.bits));
                 }
                 ([Operand::Text(symbol, addend)], [(lane, flags)]) => {
-                    let terms = self.terms(&[(1, Arg::Symbol(*symbol, lane.bits))]);
+                    let symbol = self.encoded(*symbol);
+                    let terms = self.terms(&[(1, Arg::Symbol(symbol, lane.bits))]);
                     let to = self.temporary(lane.bits);
                     self.push(Step::Linear { to, constant: *addend, terms });
                     self.set(*lane, *flags, Arg::Lane(to));

@@ -21,6 +21,10 @@ impl Lifter<'_> {
     pub(super) fn source(&mut self, operand: &Operand, bits: u16) -> Arg {
         match operand {
             Operand::Immediate(value) => Arg::Constant(*value as u64, bits),
+            Operand::Text(symbol, addend) => {
+                let symbol = self.encoded(*symbol);
+                cut(self.arg(&Operand::Text(symbol, *addend)), bits)
+            }
             other => cut(self.arg(other), bits),
         }
     }
@@ -67,6 +71,12 @@ impl Lifter<'_> {
                 .iter()
                 .map(|(lane, flags)| if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) }),
         );
+        if line.opcode.ends_with("_DB") {
+            // An OR of operands without common bits, which is then their sum. The original promises it; the candidate
+            // may rely on it where the original does.
+            let disjoint = self.names.intern(&format!("disjoint {bits}"));
+            self.apply(disjoint, &[left, right], &[], Commute::FirstTwo, Effect::Aligned, None);
+        }
         let commutes = matches!(name, "ADD" | "AND" | "OR" | "XOR" | "ADC" | "TEST");
         let commute = if commutes { Commute::FirstTwo } else { Commute::Never };
         if matches!(name, "CMP" | "TEST") {
@@ -295,7 +305,8 @@ impl Lifter<'_> {
         let value = match &operands.used[5] {
             Operand::Immediate(value) => Arg::Constant(*value as u64, bits),
             Operand::Text(symbol, addend) => {
-                let terms = self.terms(&[(1, Arg::Symbol(*symbol, bits))]);
+                let symbol = self.encoded(*symbol);
+                let terms = self.terms(&[(1, Arg::Symbol(symbol, bits))]);
                 let to = self.temporary(bits);
                 self.push(Step::Linear { to, constant: *addend, terms });
                 Arg::Lane(to)

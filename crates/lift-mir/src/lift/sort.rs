@@ -62,6 +62,8 @@ impl Lifter<'_> {
 
     /// A mask without a name says what it preserves.
     fn named_mask(&mut self, mask: Mask, text: Symbol) -> Mask {
+        let name = self.names.text(text);
+        self.function.keeps_parts |= name != "csr_64" && registers::keeps_part(name);
         if mask != Mask::Unknown {
             return mask;
         }

@@ -8,7 +8,7 @@ use machine::{Function, Id, Kind, Names, Side, Values};
 /// The reason for an `unknown`.
 pub fn reason(original: &Function, candidate: &Function, names: &Names, failure: &Failure<'_>) -> Reason {
     match failure {
-        Failure::OutOfStep(misfit) => Reason::new(
+        Failure::OutOfStep(misfit, ..) => Reason::new(
             ReasonKind::NoCorrelation,
             format!(
                 "{} (bb.{} against bb.{})",
@@ -17,7 +17,7 @@ pub fn reason(original: &Function, candidate: &Function, names: &Names, failure:
                 number(candidate, misfit.blocks.1)
             ),
         ),
-        Failure::Events(_, what) => Reason::new(ReasonKind::NoCorrelation, what.clone()),
+        Failure::Events(what, ..) => Reason::new(ReasonKind::NoCorrelation, what.clone()),
         Failure::Need(unmet) => Reason::new(ReasonKind::NoInvariant, describe(original, candidate, names, unmet)),
     }
 }

@@ -54,10 +54,10 @@ pub struct Need {
 
 /// Why there are no equations.
 pub enum Failure<'a> {
-    /// The programs are not in step.
-    OutOfStep(Misfit),
-    /// Numbers and kinds of events differ: blocks and what.
-    Events((u32, u32), String),
+    /// The programs are not in step: why, as far as they were, and the last point.
+    OutOfStep(Misfit, Box<Product<'a>>, usize),
+    /// Numbers and kinds of events differ: what, in which product and at which point.
+    Events(String, Box<Product<'a>>, usize),
     /// A need that cannot be met: everything about it.
     Need(Box<Unmet<'a>>),
 }
@@ -112,7 +112,12 @@ impl Inference<'_> {
 /// Infers equations for two functions.
 pub fn infer<'a>(original: &'a Function, candidate: &'a Function) -> Result<Inference<'a>, Box<Failure<'a>>> {
     let mut guess = Guess::new(original, candidate);
-    let product = Product::walk(original, candidate, &mut guess).map_err(|m| Box::new(Failure::OutOfStep(m)))?;
+    let product = match Product::walk_until(original, candidate, &mut guess) {
+        (product, None) => product,
+        (product, Some((misfit, point))) => {
+            return Err(Box::new(Failure::OutOfStep(misfit, Box::new(product), point)));
+        }
+    };
     let count = product.points.len();
     let trial = Trial::everywhere(&product.points, &product.edges, SEED);
     let mut worker = Worker {
@@ -126,7 +131,9 @@ pub fn infer<'a>(original: &'a Function, candidate: &'a Function) -> Result<Infe
         final_round: false,
         trial,
     };
-    worker.collect().map_err(Box::new)?;
+    if let Err((point, what)) = worker.collect() {
+        return Err(Box::new(Failure::Events(what, Box::new(worker.product), point)));
+    }
     match worker.run() {
         Ok(()) => Ok(worker.finish()),
         Err((need, mismatch)) => {
@@ -251,20 +258,20 @@ impl<'a> Worker<'a> {
     }
 
     /// The needs of all points.
-    fn collect(&mut self) -> Result<(), Failure<'a>> {
+    fn collect(&mut self) -> Result<(), (usize, String)> {
         for index in 0..self.product.points.len() {
             let point = &self.product.points[index];
             let (ours, theirs) = (&point.original.events, &point.candidate.events);
             if ours.len() != theirs.len() {
                 let what = self.different_counts(index);
-                return Err(Failure::Events(point.blocks, what));
+                return Err((index, what));
             }
             let mut found = Vec::new();
             for j in 0..theirs.len() {
                 let i = point.order.as_ref().map_or(j, |order| order[j] as usize);
                 if ours[i].kind != theirs[j].kind || ours[i].args.len() != theirs[j].args.len() {
                     let what = self.different_kinds(index, i, j);
-                    return Err(Failure::Events(point.blocks, what));
+                    return Err((index, what));
                 }
                 for (k, (a, b)) in ours[i].args.iter().zip(&theirs[j].args).enumerate() {
                     found.push((*a, *b, Source::Event(i, j, k)));

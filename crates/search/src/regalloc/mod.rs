@@ -10,6 +10,7 @@
 mod plan;
 mod infer;
 mod refute;
+mod astray;
 mod explain;
 
 pub use explain::{reason, rejection};
@@ -44,8 +45,18 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
         }
         Err(mut failure) => {
             let gap = original.gap.as_ref().or(candidate.gap.as_ref());
-            if let (None, Failure::Need(unmet)) = (gap, &mut *failure)
+            if let (None, false, Failure::Need(unmet)) = (gap, original.keeps_parts, &mut *failure)
                 && let Some(error) = refute::refute(unmet, names)
+            {
+                return if is_lenient_too(original, candidate, names) {
+                    Answer::Refuted(Box::new(error))
+                } else {
+                    Answer::Unknown(reason(original, candidate, names, &failure))
+                };
+            }
+            if let (None, Failure::OutOfStep(_, product, point) | Failure::Events(_, product, point)) =
+                (gap, &mut *failure)
+                && let Some(error) = astray::refute(product, *point, names)
             {
                 return Answer::Refuted(Box::new(error));
             }
@@ -56,6 +67,18 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
                 _ => reason(original, candidate, names, &failure),
             })
         }
+    }
+}
+
+/// Is there a mistake even where the original leaves values undefined that hardware clears?
+fn is_lenient_too(original: &Function, candidate: &Function, names: &Names) -> bool {
+    let Some(lenient) = original.lenient() else { return true };
+    match infer(&lenient, candidate) {
+        Ok(_) => false,
+        Err(mut failure) => match &mut *failure {
+            Failure::Need(unmet) => refute::refute(unmet, names).is_some(),
+            _ => false,
+        },
     }
 }
 

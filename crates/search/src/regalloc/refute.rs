@@ -47,7 +47,7 @@ pub struct AllocationError {
 }
 
 /// Seeds of the runs; all must show the difference.
-const SEEDS: [u64; 2] = [0x5eed, 0xfeed];
+pub(super) const SEEDS: [u64; 2] = [0x5eed, 0xfeed];
 
 /// Looks for a run that shows the difference.
 pub fn refute(unmet: &mut Unmet<'_>, names: &Names) -> Option<AllocationError> {
@@ -136,7 +136,7 @@ fn chain_of(inference: &Inference<'_>, need: usize) -> Chain {
 }
 
 /// The edges of a shortest way from the entry to a point.
-fn way_to(edges: &[Edge], points: usize, target: usize) -> Option<Vec<usize>> {
+pub(super) fn way_to(edges: &[Edge], points: usize, target: usize) -> Option<Vec<usize>> {
     let mut before: Vec<Option<usize>> = vec![None; points];
     let mut seen = vec![false; points];
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); points];
@@ -167,7 +167,7 @@ fn way_to(edges: &[Edge], points: usize, target: usize) -> Option<Vec<usize>> {
 }
 
 /// Can the original take this path? Not if it takes one condition both ways, or one that does not depend on anything.
-fn is_possible(trial: &mut Trial, values: &mut Values, stage: &mut Stage<'_>, path: &[usize]) -> bool {
+pub(super) fn is_possible(trial: &mut Trial, values: &mut Values, stage: &mut Stage<'_>, path: &[usize]) -> bool {
     let mut taken: FxHashMap<([u64; 8], u8), bool> = FxHashMap::default();
     for (visit, edge) in path.iter().enumerate() {
         let (from, next) = (stage.edges[*edge].from, stage.edges[*edge].original.next);
@@ -209,7 +209,7 @@ fn is_constant(values: &Values, id: Id) -> bool {
     }
 }
 
-fn used(function: &Function, instruction: u32) -> Used {
+pub(super) fn used(function: &Function, instruction: u32) -> Used {
     let line = function.instructions.get(instruction as usize).map_or(0, |i| i.line);
     Used { line, text: function.instruction_text(instruction).to_string() }
 }
