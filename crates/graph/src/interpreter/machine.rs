@@ -4,12 +4,10 @@
 
 use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
-use super::ctype;
 use super::layout::Placed;
 use super::memory::{Memory, Pages, STACK_ARGUMENTS, STACK_TOP, Start, extent_of, is_stack};
 use super::program::{Action, Address, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
-use super::values::is_buffer;
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -684,82 +682,6 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         self.check_access(at, bytes, origin, write)?;
         Ok(at)
-    }
-
-    fn check_access(&mut self, at: u64, bytes: u64, origin: Origin, write: bool) -> Result<(), End> {
-        let likely = self.program.function.likely_alignments.get(&self.place);
-        if likely.is_some_and(|align| !at.is_multiple_of(*align)) {
-            self.doubt("an address that is not aligned for its type");
-        }
-        if is_stack(at) {
-            match origin {
-                Origin::Slot => {}
-                Origin::Frame | Origin::None | Origin::Difference | Origin::Rest => {
-                    self.doubt("access to a part of the frame of which nothing is known")
-                }
-                Origin::Local(i) => {
-                    let local = &self.program.function.locals[i as usize];
-                    let offset = at.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
-                    if offset.wrapping_add(bytes) > local.size || offset > local.size {
-                        if !self.program.function.is_unoptimised() {
-                            // The constant part of an optimised address may lie in another local.
-                            self.doubt("access to a part of the frame of which nothing is known");
-                            return Ok(());
-                        }
-                        let name = local.name.clone();
-                        return Err(self.reject(|| format!("access outside {name}")));
-                    }
-                }
-                Origin::Object(_) | Origin::Near(_) | Origin::Section => {
-                    return Err(self.reject(|| "access outside its object".to_string()));
-                }
-            }
-            return Ok(());
-        }
-        if matches!(origin, Origin::Local(_) | Origin::Frame) {
-            return Err(self.reject(|| "access outside the frame through a frame pointer".to_string()));
-        }
-        // Optimisers make one access of several where pointers are aligned.
-        let merged = self.situation.aligned && is_buffer(at) && !self.program.function.is_unoptimised();
-        if bytes.is_power_of_two() && !at.is_multiple_of(if bytes > 8 { 4 } else { bytes }) && !merged {
-            self.doubt("misaligned access");
-        }
-        if ctype::is_outside(at) {
-            return Err(self.reject(|| "access outside the table of characters".to_string()));
-        }
-        if self.memory.is_freed(at) {
-            return Err(self.reject(|| "access to freed memory".to_string()));
-        }
-        if let Some(allocation) = self.memory.allocation_at(at)
-            && at - allocation.start + bytes > allocation.size
-        {
-            return Err(self.reject(|| "access outside a heap object".to_string()));
-        }
-        if write && !self.situation.start.layout.may_change(at) {
-            self.doubt("write to what may be constant");
-        }
-        let table = self.program.function.surroundings.table_loads.contains(&self.place);
-        match self.situation.start.layout.object_at(at) {
-            Some((placed, offset)) => {
-                let outside = placed.object.size.is_some_and(|s| offset + bytes > s);
-                let strange = matches!(origin, Origin::Object(start) if start != placed.start);
-                if outside || strange || (write && placed.object.content.is_some()) {
-                    return Err(self.reject(|| format!("access outside {} at offset {offset}", placed.object.name)));
-                }
-                let other = matches!(origin, Origin::Near(start) if start != placed.start);
-                if !write && placed.object.is_thread_static() {
-                    self.doubt("what a thread-local static holds");
-                }
-                if !table && (other || origin == Origin::Section) {
-                    self.doubt("an address that may be made from another object");
-                }
-            }
-            None if !table && matches!(origin, Origin::Object(_) | Origin::Near(_) | Origin::Section) => {
-                return Err(self.reject(|| "access outside its object".to_string()));
-            }
-            None => {}
-        }
-        Ok(())
     }
 
     /// The run shows that the original can run, but compilers may have counted on something that it violates.

@@ -22,6 +22,7 @@ mod callee;
 mod watch;
 mod trace;
 mod machine;
+mod access;
 mod calls;
 mod library_calls;
 
