@@ -296,6 +296,15 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// A weak name is whatever the linker puts there; who goes to the place itself means another function.
+    fn check_named(&self, place: Place, branch: Option<Location>, index: usize) -> Result<(), Error> {
+        let named = matches!(branch, Some(Location { base: Base::Symbol(_), .. }));
+        match self.image.kind == Kind::Relocatable && !named && self.image.functions()[index].weak {
+            true => Err(self.gap(place, "branch", "a branch to the place of a function that another file may replace")),
+            false => Ok(()),
+        }
+    }
+
     /// Where a jump goes: inside the graph, or to another function.
     fn jump(&mut self, place: Place, branch: Option<Location>, to: u64) -> Result<Result<Place, Target>, Error> {
         let symbolic = matches!(branch, Some(Location { base: Base::Symbol(_), .. }));
@@ -307,6 +316,7 @@ impl<'a> Code<'a> {
             let ours = self.parts.iter().any(|(part, _)| *part == index) || self.is_piece(index);
             // A jump to the own name is a tail call of itself; to the own first instruction it is a loop.
             if !ours || symbolic && index == self.parts[0].0 {
+                self.check_named(place, branch, index)?;
                 return Ok(Err(self.image.target(index)));
             }
         }
@@ -356,7 +366,10 @@ impl<'a> Code<'a> {
         match self.destination(place, branch, to)? {
             Err(symbol) => Ok(Exit::Call(self.image.undefined(symbol))),
             Ok(target) => match self.image.function_at(target) {
-                Some(index) => Ok(Exit::Call(self.image.target(index))),
+                Some(index) => {
+                    self.check_named(place, branch, index)?;
+                    Ok(Exit::Call(self.image.target(index)))
+                }
                 None => Err(self.gap(place, "call", "a call into the middle of a function")),
             },
         }
