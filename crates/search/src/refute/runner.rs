@@ -17,6 +17,15 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use term::{Arena, Bits, VarId};
 
+/// Who says what the arguments of a run are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Values {
+    /// The search: one that no declaration describes may be of a narrower type.
+    Guessed,
+    /// The user.
+    Given,
+}
+
 /// Runs the two programs of a pair on inputs.
 pub(crate) struct Runner<'a> {
     pub(crate) functions: [&'a Function; 2],
@@ -48,6 +57,8 @@ pub(crate) struct Runner<'a> {
     pub runs: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
+    /// Who says what the arguments are.
+    values: Values,
     /// May code of the programs run on the CPU?
     pub native: Native,
     /// What to note on the way, on each side.
@@ -110,6 +121,7 @@ impl<'a> Runner<'a> {
             went_wild: false,
             runs: 0,
             rejected: BTreeMap::new(),
+            values: Values::Guessed,
             native: Native::Allowed,
             watches: None,
         }
@@ -147,6 +159,13 @@ impl<'a> Runner<'a> {
 
     /// The start states that concern the original, until one tells the programs apart or time is up.
     pub fn start_states(&mut self, arena: &Arena, states: &[StartState], until: Instant) -> Option<Refutation> {
+        self.values = Values::Given;
+        let refutation = self.try_states(arena, states, until);
+        self.values = Values::Guessed;
+        refutation
+    }
+
+    fn try_states(&mut self, arena: &Arena, states: &[StartState], until: Instant) -> Option<Refutation> {
         let original = self.functions[0];
         for state in states.iter().filter(|state| state.concerns(&original.name)) {
             let mut input = self.random_input(arena, Seed(state.seed), 0);
@@ -210,7 +229,8 @@ impl<'a> Runner<'a> {
                 self.try_magnitude(arena, input, *magnitude)?;
             }
         }
-        let guessed = |i: &usize| self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
+        let guessed =
+            |i: &usize| self.values == Values::Guessed && self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
         let doubtful: Vec<usize> = (0..self.arguments.len()).filter(guessed).collect();
         if doubtful.into_iter().any(|i| self.relies_on_type(arena, input, i)) {
             return None;
