@@ -375,7 +375,8 @@ mod tests {
         let mut names = machine::Names::new();
         let [good, mutant] = [good, mutant].map(|body| {
             let text = format!(
-                "--- |\n  target triple = \"x86_64-unknown-linux-gnu\"\n...\n---\nname:            f\nstack:\n  \
+                "--- |\n  target triple = \"x86_64-unknown-linux-gnu\"\n  define i64 @f(i64 %a, i64 %b) {{\n    ret i64 %a\n  }}\n...\n---\n\
+                 name:            f\nstack:\n  \
                  - {{ id: 0, type: spill-slot, size: 8, alignment: 8 }}\nbody:             |\n  bb.0:\n    \
                  liveins: $rdi, $rsi\n{body}...\n"
             );
