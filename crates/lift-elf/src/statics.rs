@@ -172,6 +172,11 @@ impl Survey<'_> {
                 inside.into_iter().for_each(|base| self.note_base(base, Effect::TakeAddress));
             }
         }
+        // The linker calls what chooses a function (IFUNC), and uses its result; any local function may be that one.
+        let chooses = image.symbols.iter().any(|s| s.kind == object::elf::STT_GNU_IFUNC);
+        for fact in self.facts.values_mut() {
+            fact.address_taken |= chooses && fact.function;
+        }
     }
 
     fn note_base(&mut self, base: Base, effect: Effect) {

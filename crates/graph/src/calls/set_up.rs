@@ -117,7 +117,24 @@ impl<'a> Context<'a> {
             }
         }
         out.extend(self.outgoing_words(call, state, named)?);
+        if state.tail {
+            self.pass_on_words(named, &mut out);
+        }
         Some(out)
+    }
+
+    /// Adds the words that a tail jump passes on where they arrived, for whoever they are.
+    fn pass_on_words(&self, named: &[Value], out: &mut Vec<Value>) {
+        let own = self.functions[0].signature.as_ref().filter(|s| s.unsupported.is_none());
+        for argument in own.into_iter().flat_map(|s| &s.arguments) {
+            let Place::Stack(offset) = argument.place else { continue };
+            for at in (0..argument.bytes).step_by(8) {
+                let word = plain(Place::Stack(offset + u32::from(at)), (argument.bytes - at).min(8));
+                if !named.iter().chain(out.iter()).any(|v| v.place == word.place) {
+                    out.push(word);
+                }
+            }
+        }
     }
 
     /// Vector registers that may carry arguments: `al`, if it was set up for the call.
