@@ -298,8 +298,9 @@ impl<'a> Code<'a> {
 
     /// A weak name is whatever the linker puts there; who goes to the place itself means another function.
     fn check_named(&self, place: Place, branch: Option<Location>, index: usize) -> Result<(), Error> {
-        let named = matches!(branch, Some(Location { base: Base::Symbol(_), .. }));
-        match self.image.kind == Kind::Relocatable && !named && self.image.functions()[index].weak {
+        // Whoever goes by a name leaves it to the linker.
+        let own = index == self.parts[0].0;
+        match self.image.kind == Kind::Relocatable && !own && branch.is_none() && self.image.functions()[index].weak {
             true => Err(self.gap(place, "branch", "a branch to the place of a function that another file may replace")),
             false => Ok(()),
         }
