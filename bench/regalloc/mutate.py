@@ -175,7 +175,8 @@ def operands(b):
             ops[numbers[-1]] = str((int(ops[numbers[-1]]) + b.rng.choice([1, 2, 4, 8])) % 16)
             yield "condition", {n: i.changed(ops=ops)}
         m = re.match(r"([A-Z]+)(\d.*)$", i.op)
-        if m and m[1] in OPPOSITE and not (m[1] == "MOVZX" and i.op == "MOVZX32rr32"):
+        # There is no MOVZX of 32 bits, and no other operation on operands without common bits.
+        if m and m[1] in OPPOSITE and not i.op.endswith("_DB") and not (m[1].startswith("MOV") and i.op.endswith("32")):
             yield "opcode", {n: i.changed(op=OPPOSITE[m[1]] + m[2])}
         if i.op in WIDER and out and not i.slot():
             op, bits = WIDER[i.op]

@@ -20,3 +20,7 @@ float negated_twice(float x, float y) { ORIGINAL(return x * y;) CANDIDATE(float 
 void stores_swapped(float *p, float a, float b) { ORIGINAL(p[0] = a; p[1] = b;) CANDIDATE(p[1] = b; p[0] = a;) }
 
 double from_int(int x) { ORIGINAL(return (double)x + 0.5;) CANDIDATE(double d = x; return 0.5 + d;) }
+
+float in_double(float x, float y) { ORIGINAL(return (float)((double)x / (double)y);) CANDIDATE(return x / y;) }
+
+float literal_without_suffix(float x) { ORIGINAL(return x - 1.5;) CANDIDATE(return x - 1.5f;) }

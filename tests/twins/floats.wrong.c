@@ -34,3 +34,5 @@ int self_equal(double x) { ORIGINAL(return x == x;) CANDIDATE(return 1;) }
 float mixed_width(float x) { ORIGINAL(return x * 0.1f;) CANDIDATE(return (float)(x * 0.1);) }
 
 void wrong_lane(float *p, float a, float b) { ORIGINAL(p[0] = a; p[1] = b;) CANDIDATE(p[0] = b; p[1] = a;) }
+
+float two_operations_in_double(float x, float y) { ORIGINAL(return (double)x * y + y;) CANDIDATE(return x * y + y;) }

@@ -1,11 +1,12 @@
 //! A batch: many cases in one file for each side, compiled once, checked once, run once.
 
 use crate::areas::Area;
+use crate::builder::Files;
 use crate::case::{Case, Line, Planted};
-use crate::native::{self, Comparison};
+use crate::native::{self, Assumed, Comparison};
 use crate::random::Random;
-use crate::toolchain::{self, Compilations, Runtime};
-use crate::verdicts::{Answers, Prover, Verdict, together};
+use crate::toolchain::{self, Compilation, Compilations, Runtime};
+use crate::verdicts::{Answers, Prover, Verdict, is_version, together};
 use std::path::{Path, PathBuf};
 
 /// What all batches share.
@@ -91,8 +92,9 @@ impl Pair {
 
 /// The objects of both sides and of the harness.
 pub struct Built {
-    /// Of both sides.
-    pub objects: [PathBuf; 2],
+    objects: [PathBuf; 2],
+    /// What is compared: these, or libraries made of them.
+    compared: [PathBuf; 2],
     sources: [PathBuf; 3],
     harness: PathBuf,
     executables: [PathBuf; 2],
@@ -118,18 +120,54 @@ impl Built {
     /// Compiles both sides.
     pub fn compile(environment: &Environment, pairs: &[Pair], compilations: &Compilations) -> Result<Built, String> {
         let file = |name: &str| environment.scratch.join(name);
+        let objects = [file("a.o"), file("b.o")];
+        let executables = [file("a.run"), file("b.run")];
         let built = Built {
-            objects: [file("a.o"), file("b.o")],
-            sources: [file("a.c"), file("b.c"), file("harness.c")],
+            compared: match compilations.setting.files {
+                Files::Objects => objects.clone(),
+                Files::Libraries => [file("a.so"), file("b.so")],
+                Files::Executables => executables.clone(),
+            },
+            executables,
+            objects,
+            sources: [file("a/program.c"), file("b/program.c"), file("harness.c")],
             harness: file("harness.o"),
-            executables: [file("a.run"), file("b.run")],
         };
+        for folder in ["a", "b"].map(file) {
+            std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        }
         for (source, text) in built.sources.iter().zip(texts(pairs)) {
             toolchain::write(source, &text)?;
         }
         toolchain::compile(&compilations.original, &built.sources[0], &built.objects[0])?;
         toolchain::compile(&compilations.candidate, &built.sources[1], &built.objects[1])?;
+        if compilations.setting.files == Files::Libraries {
+            for (object, library) in built.objects.iter().zip(&built.compared) {
+                toolchain::share(object, library)?;
+            }
+        }
         Ok(built)
+    }
+
+    /// What the prover says about both sides.
+    pub fn check(
+        &self,
+        environment: &Environment,
+        pairs: &[Pair],
+        compilations: &Compilations,
+    ) -> Result<Answers, String> {
+        let [a, b] = &self.compared;
+        if compilations.setting.files != Files::Executables {
+            return environment.prover.check(a, b);
+        }
+        // The harness is in there, too, and nobody asks for its functions.
+        self.link(environment, compilations)?;
+        let judged: Vec<String> = pairs.iter().flat_map(|p| p.judged.iter().cloned()).collect();
+        let (mut functions, theirs) =
+            (toolchain::functions(&self.objects[0])?, toolchain::functions(&self.objects[1])?);
+        // A cold part belongs to its function.
+        functions.retain(|f| theirs.contains(f) && is_version(f, &judged) && !f.ends_with(".cold"));
+        if functions.is_empty() { Ok(Answers::new()) } else { environment.prover.check_only(a, b, &functions) }
     }
 
     /// Compiles the harness and links it with each side.
@@ -169,7 +207,7 @@ pub struct Report {
 pub fn run(environment: &Environment, number: u64, area: Area) -> Result<Report, String> {
     let (pairs, compilations) = pairs(environment.seed, number, area, environment.planted);
     let (pairs, built) = compile_what_compiles(environment, pairs, &compilations)?;
-    let answers = environment.prover.check(&built.objects[0], &built.objects[1])?;
+    let answers = built.check(environment, &pairs, &compilations)?;
     let mut outcomes: Vec<Outcome> = pairs
         .into_iter()
         .map(|pair| Outcome { verdict: together(&answers, &pair.judged), pair, native: None })
@@ -180,22 +218,26 @@ pub fn run(environment: &Environment, number: u64, area: Area) -> Result<Report,
         let compared = built.run(environment, &proved)?;
         for outcome in &mut outcomes {
             let native = proved.iter().position(|id| *id == outcome.pair.id).map(|at| compared[at]);
-            outcome.native = native.map(|n| judge(n, &outcome.pair, &answers));
+            outcome.native = native.map(|n| judge(n, &outcome.pair, &answers, &compilations.original));
         }
     }
     Ok(Report { outcomes, answers, compilations })
 }
 
 /// A difference that an assumption of the proof names is none of the proof's. The programs are free of undefined behaviour and the
-/// harness keeps to the calling convention, so only what is said about volatile objects can be meant.
-fn judge(comparison: Comparison, pair: &Pair, answers: &Answers) -> Comparison {
-    let said = || {
-        pair.judged.iter().filter_map(|f| answers.get(f)).flat_map(|a| &a.assumptions).any(|a| a.contains("volatile"))
+/// harness keeps to the calling convention, so only two can be meant, and each only where the program is about that.
+fn judge(comparison: Comparison, pair: &Pair, answers: &Answers, original: &Compilation) -> Comparison {
+    let printed = |assumed: Assumed| {
+        let answers = pair.judged.iter().filter_map(|f| answers.get(f));
+        answers.flat_map(|a| &a.assumptions).any(|a| a.split('(').next() == Some(assumed.name()))
     };
-    match comparison {
-        Comparison::Different(input) if pair.shape == "volatile" && said() => Comparison::Covered(input),
-        other => other,
-    }
+    let Comparison::Different(input) = comparison else { return comparison };
+    let assumed = match pair.shape {
+        "volatile cast" => Assumed::NoVolatileCasts,
+        "namesake" if !original.declares() => Assumed::Library,
+        _ => return comparison,
+    };
+    if printed(assumed) { Comparison::Covered(input, assumed) } else { comparison }
 }
 
 /// Compiles the batch; pairs that a compiler refuses are left out.

@@ -20,6 +20,20 @@ pub struct Setting {
     pub builtin: bool,
     /// Tentative definitions are common symbols.
     pub common: bool,
+    /// What is compared.
+    pub files: Files,
+}
+
+/// What is made of each side before it is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Files {
+    /// Nothing: it is an object.
+    #[default]
+    Objects,
+    /// A shared library.
+    Libraries,
+    /// An executable, with the harness in it.
+    Executables,
 }
 
 /// A parameter of a generated function.

@@ -2,7 +2,7 @@
 
 use crate::areas::{AREAS, Area};
 use crate::batch::{self, Environment, Report};
-use crate::minimise;
+use crate::minimise::{self, Mistake};
 use crate::native::Comparison;
 use crate::summary::Summary;
 use crate::toolchain::{self, Runtime};
@@ -142,9 +142,17 @@ fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, re
             .find(|a| a.verdict == Verdict::Unknown)
             .map_or("", |a| &a.reason);
         lock(shared)?.summary.add(area.name, number, outcome, reason);
-        let Some(Comparison::Different(input)) = outcome.native else { continue };
+        let (mistake, input) = match outcome.native {
+            Some(Comparison::Different(input)) => (Mistake::WrongProof, input),
+            None if outcome.pair.planted.is_none() && outcome.verdict == Verdict::Different => (Mistake::FalseAlarm, 0),
+            _ => continue,
+        };
+        let (word, folder) = match mistake {
+            Mistake::WrongProof => ("WRONG", "wrong"),
+            Mistake::FalseAlarm => ("ALARM", "alarms"),
+        };
         let kind = outcome.pair.planted.as_ref().map_or("nothing planted", |p| &p.kind);
-        let class = format!("{}: {}: {kind}", area.name, outcome.pair.shape);
+        let class = format!("{word} {}: {}: {kind}", area.name, outcome.pair.shape);
         let seen = {
             let mut found = lock(shared)?;
             let seen = found.classes.entry(class.clone()).or_default();
@@ -155,12 +163,12 @@ fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, re
             continue;
         }
         let name = format!("{}-{}-{number}-{}", area.name, environment.seed, outcome.pair.id);
-        let directory = shared.directory.join("wrong").join(name);
-        let place = match minimise::minimise(environment, &outcome.pair, &report.compilations) {
+        let directory = shared.directory.join(folder).join(name);
+        let place = match minimise::minimise(environment, &outcome.pair, &report.compilations, mistake) {
             Some(reproducer) => reproducer.save(&directory, environment, &report.compilations)?,
             None => save_batch(&directory, &shared.options, number, area, outcome.pair.id, input)?,
         };
-        lock(shared)?.lines.push(format!("WRONG {class}: {}", place.display()));
+        lock(shared)?.lines.push(format!("{class}: {}", place.display()));
     }
     Ok(())
 }
@@ -169,13 +177,16 @@ fn judge(shared: &Shared, environment: &Environment, number: u64, area: Area, re
 pub fn write_batch(options: &Options, number: u64, area: Area, directory: &Path) -> Result<(), String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (pairs, compilations) = batch::pairs(options.seed, number, area, options.planted);
-    for (file, text) in ["a.c", "b.c", "harness.c"].iter().zip(batch::texts(&pairs)) {
+    for folder in ["a", "b"] {
+        std::fs::create_dir_all(directory.join(folder)).map_err(|e| format!("{}: {e}", directory.display()))?;
+    }
+    for (file, text) in ["a/program.c", "b/program.c", "harness.c"].iter().zip(batch::texts(&pairs)) {
         toolchain::write(&directory.join(file), &text)?;
     }
     toolchain::write(&directory.join("README"), &format!("{}\n{}\n", compilations.original, compilations.candidate))
 }
 
-/// A wrong proof that needs the other pairs of its file: all of them.
+/// A mistake that needs the other pairs of its file: all of them.
 fn save_batch(
     directory: &Path,
     options: &Options,

@@ -23,7 +23,7 @@ void see_label(const char *);
 void see_bytes(const volatile void *, u64);
 /* Ends the run of this input: for callees that never return. */
 void leave(void) __attribute__((noreturn));
-#define ARENA __attribute__((section("arena"), aligned(16)))
+#define ARENA __attribute__((section("arena"), aligned(32)))
 /* Objects of a device: between device_on and device_off each access is observed, in order, and changes what the next one finds. */
 #define DEVICE __attribute__((section("device"), aligned(16)))
 void device_on(void);

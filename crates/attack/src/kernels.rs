@@ -11,7 +11,7 @@ use crate::random::Random;
 use kernel::Kernel;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -20,6 +20,8 @@ use std::time::Instant;
 #[derive(Clone, Default, Debug)]
 pub struct Score {
     verdicts: BTreeMap<String, u64>,
+    /// Why there was no verdict, with quoted names and places left out.
+    reasons: BTreeMap<String, u64>,
     ran: u64,
     /// Wrong proofs: where, and what.
     pub wrong: Vec<String>,
@@ -31,11 +33,31 @@ impl Score {
         let total: u64 = self.verdicts.values().sum();
         let verdicts: Vec<String> = self.verdicts.iter().map(|(name, count)| format!("{count} {name}")).collect();
         let mut text = format!("{total} pairs: {}; {} equivalent ones were run\n", verdicts.join(", "), self.ran);
+        let mut reasons: Vec<(&String, &u64)> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
+        for (reason, count) in reasons.into_iter().take(MOST_REASONS) {
+            text.push_str(&format!("{count:>8} {:>5.1} % {reason}\n", 100.0 * *count as f64 / total.max(1) as f64));
+        }
         for wrong in &self.wrong {
             text.push_str(&format!("WRONG {wrong}\n"));
         }
         text
     }
+}
+
+/// Reasons that are printed.
+const MOST_REASONS: usize = 12;
+
+/// A reason without the file, the line and the names in it, so that alike ones are counted together.
+fn kind_of(kind: &str, detail: &str) -> String {
+    let bare = match detail.split_once(".c:") {
+        Some((_, rest)) => rest.split_once(": ").map_or(rest, |(_, what)| what),
+        None => detail,
+    };
+    let quoted = bare.split('`').enumerate().map(|(i, part)| if i % 2 == 0 { part } else { "…" });
+    let words: String = quoted.collect();
+    let numbers = words.chars().filter(|c| !c.is_ascii_digit()).take(90).collect::<String>();
+    format!("{kind}: {numbers}")
 }
 
 /// Attacks `lockstep` with kernels; reproducers go to `directory`. A batch is one pair.
@@ -64,6 +86,7 @@ pub fn run(options: &Options, lockstep: &Path, directory: &Path) -> Result<Score
 /// What became of a pair.
 struct Judged {
     verdict: String,
+    reason: Option<String>,
     ran: bool,
     wrong: Option<String>,
 }
@@ -71,6 +94,9 @@ struct Judged {
 impl Score {
     fn add(&mut self, judged: Judged) {
         *self.verdicts.entry(judged.verdict).or_default() += 1;
+        if let Some(reason) = judged.reason {
+            *self.reasons.entry(reason).or_default() += 1;
+        }
         self.ran += u64::from(judged.ran);
         self.wrong.extend(judged.wrong);
     }
@@ -83,21 +109,27 @@ fn one(lockstep: &Path, base: &Path, seed: u64, number: u64) -> Judged {
     let directory = base.join(format!("{seed}-{number}"));
     let judged = judge(lockstep, &directory, &original, &candidate);
     match judged {
-        Ok((verdict, ran, None)) => {
+        Ok(Opinion { verdict, reason, ran, wrong: None }) => {
             let _ = std::fs::remove_dir_all(&directory);
-            Judged { verdict, ran, wrong: None }
+            Judged { verdict, reason, ran, wrong: None }
         }
-        Ok((verdict, ran, Some(what))) => {
-            Judged { verdict, ran, wrong: Some(format!("{} ({how}): {what}", directory.display())) }
+        Ok(Opinion { verdict, reason, ran, wrong: Some(what) }) => {
+            Judged { verdict, reason, ran, wrong: Some(format!("{} ({how}): {what}", directory.display())) }
         }
         Err(what) => {
             let _ = std::fs::remove_dir_all(&directory);
-            Judged { verdict: format!("not judged ({what})"), ran: false, wrong: None }
+            Judged { verdict: format!("not judged ({what})"), reason: None, ran: false, wrong: None }
         }
     }
 }
 
-type Opinion = (String, bool, Option<String>);
+/// What was found out about a pair.
+struct Opinion {
+    verdict: String,
+    reason: Option<String>,
+    ran: bool,
+    wrong: Option<String>,
+}
 
 fn judge(lockstep: &Path, directory: &Path, original: &Kernel, candidate: &Kernel) -> Result<Opinion, String> {
     std::fs::create_dir_all(directory).map_err(|e| e.to_string())?;
@@ -108,13 +140,17 @@ fn judge(lockstep: &Path, directory: &Path, original: &Kernel, candidate: &Kerne
     let (a, b) = (write("a.c", &original.text())?, write("b.c", &candidate.text())?);
     let main = write("main.c", &original.main())?;
     let mut check = Command::new(lockstep);
-    check.arg("check").args([&a, &b]).args(["--timeout", "5", "--format", "json"]).stderr(Stdio::null());
+    check.arg("check").args([&a, &b]).args(["--timeout", "5", "--format", "json"]);
     let output = check.output().map_err(|e| e.to_string())?;
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let verdict = report["functions"][0]["verdict"].as_str().unwrap_or("error").to_string();
     if verdict != "equivalent" {
-        let kind = report["functions"][0]["reason"]["kind"].as_str().unwrap_or_default();
-        return Ok((format!("{verdict} {kind}").trim().to_string(), false, None));
+        let reason = &report["functions"][0]["reason"];
+        let kind = reason["kind"].as_str().unwrap_or_default();
+        let detail = reason["detail"].as_str().map(|detail| kind_of(kind, detail));
+        let detail = detail.or_else(|| (verdict == "error").then(|| kind_of("error", &complaint(&output.stderr))));
+        let verdict = format!("{verdict} {kind}").trim().to_string();
+        return Ok(Opinion { verdict, reason: detail, ran: false, wrong: None });
     }
     let mut outputs = Vec::new();
     for (name, file) in [("a", &a), ("b", &b)] {
@@ -130,5 +166,10 @@ fn judge(lockstep: &Path, directory: &Path, original: &Kernel, candidate: &Kerne
         return Err("the original fails".to_string());
     }
     let different = outputs[0].stdout != outputs[1].stdout || outputs[0].status != outputs[1].status;
-    Ok((verdict, true, different.then(|| "outputs differ".to_string())))
+    Ok(Opinion { verdict, reason: None, ran: true, wrong: different.then(|| "outputs differ".to_string()) })
+}
+
+/// The first line of what a program complains about.
+fn complaint(stderr: &[u8]) -> String {
+    String::from_utf8_lossy(stderr).lines().next().unwrap_or_default().to_string()
 }

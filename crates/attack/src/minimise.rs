@@ -1,31 +1,52 @@
-//! Reproducers: a wrong proof with as few lines as keep it wrong, written where it can be looked at.
+//! Reproducers: a wrong verdict with as few lines as keep it wrong, written where it can be looked at.
 
 use crate::batch::{Built, Environment, Pair, texts};
+use crate::builder::Files;
 use crate::native::Comparison;
 use crate::toolchain::{self, Compilations};
 use crate::verdicts::{Answers, Verdict, together};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is written about a wrong proof.
+/// What is wrong with a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// `equivalent`, and a run shows a difference.
+    WrongProof,
+    /// `different`, and nothing was planted.
+    FalseAlarm,
+}
+
+/// What is written about a wrong verdict.
 pub struct Reproducer {
     /// The pair that is left.
     pub pair: Pair,
+    mistake: Mistake,
     input: usize,
     answers: Answers,
     observed: [String; 2],
 }
 
-/// Checks and runs one pair alone: the input that shows the difference, if it is a wrong proof.
-fn try_alone(environment: &Environment, pair: &Pair, compilations: &Compilations) -> Option<Reproducer> {
+/// Checks and runs one pair alone: what shows the mistake, if it is one.
+fn try_alone(
+    environment: &Environment,
+    pair: &Pair,
+    compilations: &Compilations,
+    mistake: Mistake,
+) -> Option<Reproducer> {
     let built = Built::compile(environment, std::slice::from_ref(pair), compilations).ok()?;
-    let answers = environment.prover.check(&built.objects[0], &built.objects[1]).ok()?;
-    if together(&answers, &pair.judged) != Verdict::Equivalent {
-        return None;
+    let answers = built.check(environment, std::slice::from_ref(pair), compilations).ok()?;
+    let verdict = together(&answers, &pair.judged);
+    let made = |input, observed| Reproducer { pair: pair.clone(), mistake, input, answers, observed };
+    match (mistake, verdict) {
+        (Mistake::WrongProof, Verdict::Equivalent) => {
+            built.link(environment, compilations).ok()?;
+            let Comparison::Different(input) = *built.run(environment, &[pair.id]).ok()?.first()? else { return None };
+            Some(made(input, built.observe(environment, pair.id, input)))
+        }
+        (Mistake::FalseAlarm, Verdict::Different) => Some(made(0, Default::default())),
+        _ => None,
     }
-    built.link(environment, compilations).ok()?;
-    let Comparison::Different(input) = *built.run(environment, &[pair.id]).ok()?.first()? else { return None };
-    Some(Reproducer { observed: built.observe(environment, pair.id, input), pair: pair.clone(), input, answers })
 }
 
 /// Whether what is left is still a program without undefined behaviour, as far as the compiler can tell.
@@ -46,9 +67,14 @@ fn is_clean(environment: &Environment, pair: &Pair) -> bool {
     })
 }
 
-/// Takes lines away while it stays a wrong proof. None if the pair alone is none.
-pub fn minimise(environment: &Environment, pair: &Pair, compilations: &Compilations) -> Option<Reproducer> {
-    let mut best = try_alone(environment, pair, compilations)?;
+/// Takes lines away while it stays a mistake. None if the pair alone is none.
+pub fn minimise(
+    environment: &Environment,
+    pair: &Pair,
+    compilations: &Compilations,
+    mistake: Mistake,
+) -> Option<Reproducer> {
+    let mut best = try_alone(environment, pair, compilations, mistake)?;
     let mut budget = 60;
     let mut size = best.pair.lines.len() / 2;
     while size > 0 && budget > 0 {
@@ -61,7 +87,7 @@ pub fn minimise(environment: &Environment, pair: &Pair, compilations: &Compilati
             if removed.iter().all(|l| l.original == l.candidate) {
                 budget -= 1;
                 if is_clean(environment, &smaller)
-                    && let Some(found) = try_alone(environment, &smaller, compilations)
+                    && let Some(found) = try_alone(environment, &smaller, compilations, mistake)
                 {
                     best = found;
                     continue;
@@ -84,8 +110,11 @@ impl Reproducer {
     ) -> Result<PathBuf, String> {
         std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
         let [a, b, harness] = texts(std::slice::from_ref(&self.pair));
-        toolchain::write(&directory.join("a.c"), &a)?;
-        toolchain::write(&directory.join("b.c"), &b)?;
+        for (side, text) in [("a", a), ("b", b)] {
+            let folder = directory.join(side);
+            std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+            toolchain::write(&folder.join("program.c"), &text)?;
+        }
         toolchain::write(&directory.join("harness.c"), &harness)?;
         toolchain::write(&directory.join("README"), &self.describe(environment, compilations))?;
         Ok(directory.into())
@@ -97,18 +126,33 @@ impl Reproducer {
             None => "planted: nothing; the same text on both sides\n".into(),
         };
         for function in &self.pair.judged {
-            let assumptions = self.answers.get(function).map_or(String::new(), |a| a.assumptions.join(", "));
-            text.push_str(&format!("{function}: equivalent, assuming {assumptions}\n"));
+            let Some(answer) = self.answers.get(function) else { continue };
+            text.push_str(&match answer.verdict {
+                Verdict::Different => format!("{function}: different\n"),
+                Verdict::Unknown => format!("{function}: unknown\n"),
+                Verdict::Equivalent => format!("{function}: equivalent, assuming {}\n", answer.assumptions.join(", ")),
+            });
         }
+        let (linked, ending) = match compilations.setting.files {
+            Files::Objects => (String::new(), "o"),
+            Files::Libraries => {
+                (format!("for s in a b; do gcc-12 {} $s.o -o $s.so; done\n", toolchain::SHARED.join(" ")), "so")
+            }
+            Files::Executables => ("# a.run and b.run are compared\n".into(), "run"),
+        };
+        let file = |side: &str| format!("{side}.{ending}");
         text.push_str(&format!(
-            "\n{} -c a.c -o a.o\n{} -c b.c -o b.o\n{}\ngcc-12 -w -fno-builtin -no-pie -I. a.o harness.c runtime.c -lm -o a.run   # harness.h and runtime.c are in crates/attack/src\n./a.run {} {} 1 1 {}\n",
+            "\n{} -c a/program.c -o a.o\n{} -c b/program.c -o b.o\n{linked}{}\ngcc-12 -w -fno-builtin -no-pie -I. a.o harness.c runtime.c -lm -o a.run   # harness.h and runtime.c are in crates/attack/src\n./a.run {} {} 1 1 {}\n",
             compilations.original,
             compilations.candidate,
-            environment.prover.command("a.o", "b.o"),
+            environment.prover.command(&file("a"), &file("b")),
             environment.seed,
             self.input,
             self.pair.id
         ));
+        if self.mistake == Mistake::FalseAlarm {
+            return text;
+        }
         text.push_str(&format!("\noriginal:\n{}\ncandidate:\n{}\n", self.observed[0], self.observed[1]));
         text
     }

@@ -16,6 +16,25 @@ pub struct Trace {
 /// The end of the processor time that the harness allows (`SIGXCPU`).
 const ALARM: u64 = 24;
 
+/// Assumptions of a proof that programs without undefined behaviour may violate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Assumed {
+    /// Nothing is accessed as volatile but what debug information shows to be so.
+    NoVolatileCasts,
+    /// A function with a name that is reserved for the library is the library's, where the original declares nothing.
+    Library,
+}
+
+impl Assumed {
+    /// As proofs print it, without what it is about.
+    pub fn name(self) -> &'static str {
+        match self {
+            Assumed::NoVolatileCasts => "no-volatile-casts",
+            Assumed::Library => "library",
+        }
+    }
+}
+
 /// How two traces of a case relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -23,8 +42,8 @@ pub enum Comparison {
     Same(usize),
     /// The input that shows the difference.
     Different(usize),
-    /// The same, but what the proof assumes says that this may happen.
-    Covered(usize),
+    /// The input that shows a difference which an assumption of the proof names.
+    Covered(usize, Assumed),
     /// The original itself failed at this input: the generator's fault.
     OriginalFaults(usize),
     /// Nothing was compared.

@@ -197,17 +197,24 @@ static void run_case(const struct attack_case *c, u64 seed, int first, int count
     }
 }
 
+/* Not the library's: a program may have its own strtol, which atoi would call. */
+static u64 number(const char *digits) {
+    u64 n = 0;
+    while (*digits) n = n * 10 + (u64)(*digits++ - '0');
+    return n;
+}
+
 int main(int argc, char **argv) {
     if (argc < 5) return 2;
-    u64 seed = strtoul(argv[1], 0, 0);
-    int first = atoi(argv[2]), count = atoi(argv[3]);
-    int show = atoi(argv[4]);
+    u64 seed = number(argv[1]);
+    int first = (int)number(argv[2]), count = (int)number(argv[3]);
+    int show = (int)number(argv[4]);
     u64 size = 8ul * (u64)(first + count + 2);
     u64 *done = mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (done == MAP_FAILED) return 2;
     for (const struct attack_case *c = attack_cases; c->run; c++) {
         int wanted = argc == 5;
-        for (int k = 5; k < argc; k++) wanted |= atoi(argv[k]) == c->id;
+        for (int k = 5; k < argc; k++) wanted |= (int)number(argv[k]) == c->id;
         if (!wanted) continue;
         done[0] = 0;
         int child = fork();

@@ -18,6 +18,8 @@ pub struct Counts {
     pub unseen: usize,
     /// `equivalent` verdicts that a run refutes.
     pub wrong: usize,
+    /// Of what was run, differences that an assumption of the proof names, by assumption.
+    pub covered: BTreeMap<&'static str, usize>,
     /// Right pairs whose original fails, or that differ although nothing was planted.
     pub generator: usize,
 }
@@ -54,7 +56,10 @@ impl Summary {
                 counts.run += 1;
                 counts.wrong += 1;
             }
-            Some(Comparison::Covered(_)) => counts.run += 1,
+            Some(Comparison::Covered(_, assumed)) => {
+                counts.run += 1;
+                *counts.covered.entry(assumed.name()).or_default() += 1;
+            }
             Some(Comparison::OriginalFaults(_)) => counts.generator += 1,
             Some(Comparison::Nothing) | None => {}
         }
@@ -72,22 +77,33 @@ impl Summary {
             total.run += counts.run;
             total.unseen += counts.unseen;
             total.wrong += counts.wrong;
+            for (assumption, count) in &counts.covered {
+                *total.covered.entry(assumption).or_default() += count;
+            }
             total.generator += counts.generator;
         }
         total
     }
 
-    /// The table.
+    /// The table, and what was left out of it.
     pub fn render(&self) -> String {
         let mut text = String::from(
-            "area        right: equivalent different unknown   planted: equivalent different unknown   run natively  of these unseen   wrong proofs\n",
+            "                              right pairs                     planted pairs            run natively\n\
+             area           pairs     all equiv.  differ unknown     all equiv.  differ unknown     all unseen  covered   wrong\n",
         );
         for (name, counts) in &self.areas {
             text.push_str(&row(name, counts));
         }
-        text.push_str(&row("all", &self.total()));
-        if self.total().generator > 0 {
-            text.push_str(&format!("{} originals failed in their own runs\n", self.total().generator));
+        let total = self.total();
+        text.push_str(&row("all", &total));
+        for (assumption, count) in &total.covered {
+            text.push_str(&format!("covered by `{assumption}`, which these proofs print: {count}\n"));
+        }
+        if total.right[1] > 0 {
+            text.push_str(&format!("false alarms: {}, right pairs that are `different`\n", total.right[1]));
+        }
+        if total.generator > 0 {
+            text.push_str(&format!("{} originals failed in their own runs\n", total.generator));
         }
         for complaint in self.failed.iter().take(5) {
             text.push_str(&format!("not attacked: {complaint}\n"));
@@ -98,8 +114,53 @@ impl Summary {
 
 fn row(name: &str, c: &Counts) -> String {
     let (right, planted): (usize, usize) = (c.right.iter().sum(), c.planted.iter().sum());
+    let covered: usize = c.covered.values().sum();
     format!(
-        "{name:<10} {right:>6}: {:>10} {:>9} {:>7}  {planted:>8}: {:>10} {:>9} {:>7}   {:>12}  {:>15}   {:>12}\n",
-        c.right[0], c.right[1], c.right[2], c.planted[0], c.planted[1], c.planted[2], c.run, c.unseen, c.wrong
+        "{name:<12} {:>7} {right:>7} {:>6} {:>7} {:>7} {planted:>7} {:>6} {:>7} {:>7} {:>7} {:>6} {covered:>8} {:>7}\n",
+        right + planted,
+        c.right[0],
+        c.right[1],
+        c.right[2],
+        c.planted[0],
+        c.planted[1],
+        c.planted[2],
+        c.run,
+        c.unseen,
+        c.wrong
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Pair;
+    use crate::native::Assumed;
+
+    fn outcome(verdict: Verdict, native: Option<Comparison>) -> Outcome {
+        let pair =
+            Pair { id: 0, shape: "", planted: None, lines: Vec::new(), harness: String::new(), judged: Vec::new() };
+        Outcome { pair, verdict, native }
+    }
+
+    #[test]
+    fn what_an_assumption_names_is_counted_apart() {
+        let mut summary = Summary::default();
+        for native in [
+            Comparison::Same(9),
+            Comparison::Covered(3, Assumed::Library),
+            Comparison::Different(2),
+            Comparison::Nothing,
+        ] {
+            summary.add("calls", 0, &outcome(Verdict::Equivalent, Some(native)), "");
+        }
+        summary.add("loops", 0, &outcome(Verdict::Different, None), "");
+        let total = summary.total();
+        assert_eq!((total.run, total.wrong, total.right), (3, 1, [4, 1, 0]));
+        assert_eq!(total.covered.into_iter().collect::<Vec<_>>(), [("library", 1)]);
+        let text = summary.render();
+        assert!(text.contains("covered by `library`, which these proofs print: 1"), "{text}");
+        assert!(text.contains("false alarms: 1"), "{text}");
+        let widths: Vec<usize> = text.lines().skip(1).take(4).map(str::len).collect();
+        assert!(widths.iter().all(|w| *w == widths[0]), "{text}");
+    }
 }

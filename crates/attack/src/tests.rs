@@ -41,7 +41,9 @@ fn a_planted_change_is_one_line() {
         for number in 0..20 {
             for pair in batch::pairs(5, number, *area, batch::PLANTED).0 {
                 let changed = pair.lines.iter().filter(|l| l.original != l.candidate).count();
-                assert_eq!(changed, usize::from(pair.planted.is_some()), "{}: {pair:?}", area.name);
+                // One line is written in two ways.
+                let synonyms = usize::from(pair.shape == "early call");
+                assert_eq!(changed, usize::from(pair.planted.is_some()) + synonyms, "{}: {pair:?}", area.name);
             }
         }
     }
@@ -97,7 +99,7 @@ fn a_wrong_verdict_is_caught_and_made_small() {
         .expect("one of them")
         .expect("a directory")
         .path();
-    let [a, b] = ["a.c", "b.c"].map(|f| std::fs::read_to_string(kept.join(f)).expect("a side"));
+    let [a, b] = ["a/program.c", "b/program.c"].map(|f| std::fs::read_to_string(kept.join(f)).expect("a side"));
     assert_eq!(a.lines().zip(b.lines()).filter(|(a, b)| a != b).count(), 1, "{a}\n{b}");
     assert!(a.lines().count() < 16, "{a}");
     std::fs::remove_dir_all(directory).expect("a temporary directory");
@@ -106,7 +108,9 @@ fn a_wrong_verdict_is_caught_and_made_small() {
 #[test]
 fn without_planted_changes_all_pairs_are_right() {
     for area in AREAS.iter().filter(|a| a.name != "assembly") {
-        let pairs = batch::pairs(5, 1, *area, 0).0;
-        assert!(pairs.iter().all(|p| p.planted.is_none() && p.lines.iter().all(|l| l.original == l.candidate)));
+        let mut pairs = batch::pairs(5, 1, *area, 0).0;
+        assert!(pairs.iter().all(|p| p.planted.is_none()));
+        pairs.retain(|p| p.shape != "early call");
+        assert!(pairs.iter().all(|p| p.lines.iter().all(|l| l.original == l.candidate)));
     }
 }

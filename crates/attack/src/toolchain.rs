@@ -1,24 +1,24 @@
 //! Compilers and the linker: how both sides and the harness of a batch are built.
 
-use crate::builder::Setting;
+use crate::builder::{Files, Setting};
 use crate::random::Random;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Flags of both sides: no undefined behaviour that machine code does not show, one object format.
-const FLAGS: [&str; 11] = [
+const FLAGS: [&str; 8] = [
     "-w",
     "-pipe",
     "-std=gnu11",
     "-fno-inline",
     "-fno-strict-aliasing",
     "-fwrapv",
-    "-fcf-protection=none",
     "-fno-stack-protector",
-    "-fno-pic",
-    "-fno-pie",
     "-ffp-contract=off",
 ];
+/// Of objects that are compared as they are, and of those that become a shared library.
+const PLACED: &[&str] = &["-fno-pic", "-fno-pie"];
+const ANYWHERE: &[&str] = &["-fPIC"];
 
 /// How one side is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,15 @@ pub struct Compilation {
 impl std::fmt::Display for Compilation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.compiler, self.flags.join(" "))
+    }
+}
+
+impl Compilation {
+    /// Whether debug information says how undefined functions are declared: clang's does not without optimisation.
+    pub fn declares(&self) -> bool {
+        let has = |flag: &str| self.flags.iter().any(|f| f == flag);
+        let described = ["-g", "-gdwarf-2", "-gdwarf-4"].into_iter().any(has);
+        described && !(self.compiler == CLANG && has("-O0"))
     }
 }
 
@@ -58,6 +67,11 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
         described: false,
         builtin: area == "library" && random.one_in(2),
         common: area == "statics" && random.one_in(3),
+        files: match random.below(16) {
+            0 | 1 => Files::Libraries,
+            2 => Files::Executables,
+            _ => Files::Objects,
+        },
     };
     // clang at -O0 is the quickest, and declares the least.
     let (original, level) = [
@@ -87,10 +101,16 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
     ][random.below(11)];
     let plain = area == "statics" && random.one_in(3);
     let (level, other) = if plain { ("-O0", "-O0") } else { (level, other) };
-    let make = |compiler: &'static str, level: &str, debug: bool| {
-        let mut flags: Vec<String> = FLAGS.iter().map(|f| f.to_string()).collect();
+    let make = |compiler: &'static str, level: &str, debug: &str, protection: &str| {
+        let place = if setting.files == Files::Libraries { ANYWHERE } else { PLACED };
+        let mut flags: Vec<String> = FLAGS.iter().chain(place).map(|f| f.to_string()).collect();
         flags.push(level.into());
-        flags.push(if debug { "-g" } else { "-g0" }.into());
+        flags.push(debug.into());
+        flags.push(format!("-fcf-protection={protection}"));
+        if compiler == GCC {
+            // Two pairs whose functions are one after folding have one verdict, and the change is in only one of them.
+            flags.push("-fno-ipa-icf".into());
+        }
         if !setting.builtin {
             flags.push("-fno-builtin".into());
         }
@@ -101,9 +121,19 @@ pub fn choose(random: &mut Random, area: &str) -> Compilations {
         Compilation { compiler, flags }
     };
     let (described, also) = (!random.one_in(8), !random.one_in(3));
+    // Older and shorter forms of debug information, at times.
+    let form = |random: &mut Random| match random.below(16) {
+        0 => "-gdwarf-2",
+        1 => "-gdwarf-4",
+        2 => "-g1",
+        _ => "-g",
+    };
+    let [debug, its] = [described, also].map(|has| if has { form(random) } else { "-g0" });
+    let described = described && debug != "-g1";
+    let protection = if random.one_in(8) { "full" } else { "none" };
     Compilations {
-        original: make(original, level, described),
-        candidate: make(candidate, other, also),
+        original: make(original, level, debug, protection),
+        candidate: make(candidate, other, its, protection),
         setting: Setting {
             gcc: original == GCC && candidate == GCC,
             described,
@@ -128,6 +158,26 @@ pub fn run(command: &mut Command) -> Result<Vec<u8>, String> {
 pub fn compile(compilation: &Compilation, source: &Path, object: &Path) -> Result<(), String> {
     run(Command::new(compilation.compiler).args(&compilation.flags).arg("-c").arg(source).arg("-o").arg(object))
         .map(drop)
+}
+
+/// The functions that an object defines.
+pub fn functions(object: &Path) -> Result<Vec<String>, String> {
+    let listed = run(Command::new("nm").arg("--defined-only").arg(object))?;
+    let function = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next().filter(|kind| "TtWwi".contains(kind)).and_then(|_| words.next()).map(str::to_string)
+    };
+    Ok(String::from_utf8_lossy(&listed).lines().filter_map(function).collect())
+}
+
+/// How a shared library is made of an object.
+pub const SHARED: [&str; 3] = ["-shared", "-nostdlib", "-Wl,-z,norelro,-z,pack-relative-relocs"];
+
+/// Makes a shared library of one side, whose relative relocations are packed.
+pub fn share(object: &Path, library: &Path) -> Result<(), String> {
+    let mut command = Command::new(GCC);
+    command.args(SHARED).arg(object);
+    run(command.arg("-o").arg(library)).map(drop)
 }
 
 /// What harnesses are linked with, built once.
@@ -171,7 +221,7 @@ impl Runtime {
     pub fn link(&self, side: &Path, harness: &Path, executable: &Path) -> Result<(), String> {
         let mut command = Command::new(GCC);
         command
-            .args(["-no-pie", "-z", "noexecstack"])
+            .args(["-no-pie", "-z", "noexecstack", "-z", "norelro"])
             .args(self.linker)
             .arg(side)
             .arg(harness)

@@ -122,13 +122,16 @@ fn answer(function: &Value) -> Option<(String, Answer)> {
     ))
 }
 
+/// Is it one of these functions, or a version that a compiler made of one?
+pub fn is_version(name: &str, functions: &[String]) -> bool {
+    functions.iter().any(|f| name == f || name.strip_prefix(f.as_str()).is_some_and(|rest| rest.starts_with('.')))
+}
+
 /// What the answers say about several functions together: equivalent if all are. The versions that a compiler makes of a function
 /// (`f.constprop.0`) count with it; one that the original does not have, or that the candidate needs no more, says nothing.
 pub fn together(answers: &Answers, functions: &[String]) -> Verdict {
-    let is_version = |name: &str| {
-        functions.iter().any(|f| name == f || name.strip_prefix(f.as_str()).is_some_and(|rest| rest.starts_with('.')))
-    };
-    let said = answers.iter().filter(|(name, a)| is_version(name) && !a.reason.starts_with("missing-function"));
+    let said =
+        answers.iter().filter(|(name, a)| is_version(name, functions) && !a.reason.starts_with("missing-function"));
     let verdicts: Vec<Verdict> = said.map(|(_, a)| a.verdict).collect();
     if verdicts.contains(&Verdict::Different) {
         Verdict::Different

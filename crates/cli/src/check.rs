@@ -146,13 +146,27 @@ fn compare_all(
         move |index: usize| {
             let pair = &pairs[index];
             let mut outcome = compare(&session, &files, &facts, pair).unwrap_or_else(unknown);
-            if let (Some(objects), Some(theirs)) = (&objects, pair.candidate) {
-                objects.try_proof(&files, [pair.original, theirs], &mut outcome);
-            }
-            outcome
+            let trial = match (&objects, pair.candidate) {
+                (Some(objects), Some(theirs)) => objects.try_proof(&files, [pair.original, theirs], &mut outcome),
+                _ => None,
+            };
+            (outcome, trial)
         }
     };
-    pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]))
+    let results = pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]));
+    results.into_iter().map(tried).collect()
+}
+
+/// A result behind its native runs, which went on beside other pairs; their time counts.
+fn tried(Timed { finished, time }: Timed<(Outcome, Option<native::Trial>)>) -> Timed<Outcome> {
+    match finished {
+        Finished::Done((mut outcome, trial)) => {
+            let more = trial.map_or(Duration::ZERO, |trial| trial.finish(&mut outcome));
+            Timed { finished: Finished::Done(outcome), time: time + more }
+        }
+        Finished::Panicked(message) => Timed { finished: Finished::Panicked(message), time },
+        Finished::Overdue => Timed { finished: Finished::Overdue, time },
+    }
 }
 
 /// Work on lemmas is counted, not timed; this only ends what hangs.

@@ -7,7 +7,7 @@ use crate::status::{Failure, Status};
 use crate::{certificates, deliver};
 use agreement::Agreement;
 use graph::Assumption;
-use lift_c::{Error, Preprocessed, Settings, Source, preprocessed};
+use lift_c::{Error, Preprocessed, Settings, Source, Texts};
 use lowered::Confirmation;
 use report::kernels::{KernelFunction, KernelReport};
 use search::updates::{KernelOptions, KernelOutcome, KernelVerdict, check_kernels};
@@ -21,6 +21,7 @@ use updates::Floating;
 mod agreement;
 mod driver;
 mod lowered;
+mod modules;
 mod native;
 mod objects;
 mod replay;
@@ -49,13 +50,26 @@ struct Job {
     sweep: Option<Sweep>,
     options: KernelOptions,
     run: Run,
+    known: Known,
 }
 
-/// May the kernels be compiled and run: every `equivalent`, and witnesses?
+/// What compilers said before: sizes and functions of one job have texts in common.
+#[derive(Default)]
+struct Known {
+    texts: Texts,
+    modules: modules::Modules,
+    executables: native::Executables,
+}
+
+/// What compilers are asked about an `equivalent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Run {
+    /// It is proved on the compiler's code, and both kernels are compiled and run; so are witnesses.
     Always,
+    /// It is proved on the compiler's code; nothing is run.
     Never,
+    /// Nothing: our own reading is enough for a second opinion.
+    OwnReading,
 }
 
 /// Compares the kernels of two C files, or of a C file and object code.
@@ -85,6 +99,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
             timeout: arguments.timeout,
         },
         run: if arguments.no_run { Run::Never } else { Run::Always },
+        known: Known::default(),
     };
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: patience(&job) };
     let job = Arc::new(job);
@@ -119,6 +134,8 @@ pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
     Ok(Status::of(report.summary()))
 }
 
+/// Longest time for finding out which parameters have no value.
+const ASKING: Duration = Duration::from_secs(1);
 /// Time for running what was proved.
 const RUN_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -177,10 +194,11 @@ impl Job {
     /// Both files; the inner error is an answer.
     fn sources(&self, values: &[(String, i64)]) -> Result<Result<(Source, Source), Reason>, Failure> {
         let settings = Settings { parameters: values.to_vec(), ..self.settings.clone() };
+        let texts = &self.known.texts;
         let (first, second) = std::thread::scope(|scope| {
             // Each file waits for the compiler's preprocessor.
-            let other = scope.spawn(|| preprocessed(&self.candidate, &settings));
-            (preprocessed(&self.original, &settings), other.join())
+            let other = scope.spawn(|| texts.preprocessed(&self.candidate, &settings));
+            (texts.preprocessed(&self.original, &settings), other.join())
         });
         let second = second.unwrap_or_else(|_| {
             Err(Error::Malformed {
@@ -228,9 +246,29 @@ impl Job {
             return Ok(first);
         }
         // Sizes at which the kernels make no sense are nobody's fault.
-        match self.compare(names, &sizes::other(&self.parameters), Run::Never) {
-            Ok(second) if is_replayed(&second.outcome) => Ok(second),
+        let others = sizes::other(&self.parameters);
+        if others == self.parameters {
+            return Ok(first);
+        }
+        match self.compare(names, &others, Run::OwnReading) {
+            Ok(second) if self.is_shown(&second.outcome) => Ok(second),
+            Ok(second) if matches!(second.outcome.verdict, KernelVerdict::Equivalent(_)) => {
+                Ok(KernelFunction { also: others, ..first })
+            }
             _ => Ok(first),
+        }
+    }
+
+    /// Is it a difference that the compiled programs show, or the interpreter if nothing may be run? Nobody can order iterations of a
+    /// compiled loop, so races are what the interpreter says.
+    fn is_shown(&self, outcome: &KernelOutcome) -> bool {
+        match &outcome.verdict {
+            KernelVerdict::Different(witness) => {
+                let kind = witness.kind;
+                let unreplayed = kind == WitnessKind::Race || kind == WitnessKind::Input && self.run == Run::Never;
+                witness.replayed.contains(&"cpu") || unreplayed
+            }
+            _ => false,
         }
     }
 
@@ -245,6 +283,7 @@ impl Job {
             time: start.elapsed(),
             certificate: None,
             sweep: Vec::new(),
+            also: Vec::new(),
         })
     }
 
@@ -265,7 +304,7 @@ impl Job {
             Err(error @ Error::Unsupported { .. }) => {
                 Ok(Err(unknown(Reason::new(ReasonKind::Unsupported, error.to_string()))))
             }
-            Err(Error::Parameter(first)) => Err(Failure(missing(source, name, values, first))),
+            Err(Error::Parameter(first)) => Err(Failure(missing(&[(source, name)], values, first))),
             Err(error) => Err(Failure(error.to_string())),
         };
         let ours = match lower(&original, &names.original)? {
@@ -286,13 +325,68 @@ impl Job {
         let side = |source, program, name| native::Side { source, program, name, object: None };
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
-            KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
-            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
-                let verdict = replay::replay(&sides, witness);
-                Ok(replayed(outcome, verdict))
+            KernelVerdict::Parameter(name) => {
+                let sources = [(&original, names.original.as_str()), (&candidate, names.candidate.as_str())];
+                Err(Failure(missing(&sources, values, name.clone())))
             }
-            KernelVerdict::Equivalent(_) => Ok(run_natively(&sides, outcome, self.options, run)),
+            KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
+                let verdict = replay::replay(&sides, witness, &self.known.executables);
+                let lasting = sides.iter().any(|side| side.program.objects.iter().any(updates::Object::is_static));
+                Ok(replayed(outcome, verdict, if lasting { Memory::Lasting } else { Memory::OfOneCall }))
+            }
+            KernelVerdict::Equivalent(_) => Ok(self.run_natively(&sides, outcome, run)),
             _ => Ok(outcome),
+        }
+    }
+
+    /// The outcome after both kernels were run as the compiler makes them.
+    fn run_natively(&self, sides: &[native::Side<'_>; 2], mut outcome: KernelOutcome, run: Run) -> KernelOutcome {
+        // A variable of the file's own is what other functions leave in it, and those are not compared.
+        let variable = |o: &updates::Object| o.is_static().then(|| o.name.clone());
+        for name in sides.iter().flat_map(|side| side.program.objects.iter().filter_map(variable)) {
+            let [first, second] = sides.each_ref().map(|side| side.source.others_with(side.name, &name));
+            if first != second {
+                let what = format!("`{name}`, which other functions touch that are not the same in both files");
+                return unknown(Reason::new(ReasonKind::Unsupported, what));
+            }
+        }
+        let agreement = match run {
+            Run::Always => std::thread::scope(|scope| {
+                // One compiler works while the other does.
+                scope.spawn(|| self.known.modules.fetch(sides, self.options.flat));
+                agreement::check(sides, self.options, &self.known.executables)
+            }),
+            Run::Never => return with_not_run(self.confirmed(sides, outcome)),
+            Run::OwnReading => Agreement::NoCompiler,
+        };
+        let (kind, what) = match agreement {
+            Agreement::Agree => return self.confirmed(sides, outcome),
+            Agreement::NoCompiler => {
+                outcome.assumptions.extend([Assumption::NotRun, Assumption::OwnFrontEnd]);
+                return outcome;
+            }
+            Agreement::Disagree(what) => (ReasonKind::Internal, what),
+            Agreement::NotRun(what) => (ReasonKind::Unsupported, what),
+            Agreement::NoInput => {
+                (ReasonKind::UndefinedOriginal, "no input was found on which the original is defined".to_string())
+            }
+        };
+        unknown(Reason::new(kind, what))
+    }
+
+    /// The outcome after it was proved on the compiler's code.
+    fn confirmed(&self, sides: &[native::Side<'_>; 2], outcome: KernelOutcome) -> KernelOutcome {
+        let pragmas = has_pragmas(sides).then_some(Assumption::PragmasAsRead);
+        match lowered::confirm(sides, self.options, &self.known.modules) {
+            Confirmation::Proved(proof) => {
+                let assumptions = proof.assumptions().iter().cloned().chain(pragmas).collect();
+                KernelOutcome { assumptions, verdict: KernelVerdict::Equivalent(proof), ..outcome }
+            }
+            Confirmation::Assumed(assumption) => {
+                let assumptions = outcome.assumptions.into_iter().chain([assumption]).chain(pragmas).collect();
+                KernelOutcome { assumptions, ..outcome }
+            }
+            Confirmation::Refused(reason) => unknown(reason),
         }
     }
 
@@ -306,43 +400,9 @@ impl Job {
             time: Duration::ZERO,
             certificate: None,
             sweep: Vec::new(),
+            also: Vec::new(),
         }
     }
-}
-
-/// The outcome after both kernels were run as the compiler makes them.
-fn run_natively(
-    sides: &[native::Side<'_>; 2],
-    mut outcome: KernelOutcome,
-    options: KernelOptions,
-    run: Run,
-) -> KernelOutcome {
-    // A variable of the file's own is what other functions leave in it, and those are not compared.
-    let variable = |o: &updates::Object| o.is_static().then(|| o.name.clone());
-    for name in sides.iter().flat_map(|side| side.program.objects.iter().filter_map(variable)) {
-        let [first, second] = sides.each_ref().map(|side| side.source.others_with(side.name, &name));
-        if first != second {
-            let what = format!("`{name}`, which other functions touch that are not the same in both files");
-            return unknown(Reason::new(ReasonKind::Unsupported, what));
-        }
-    }
-    let agreement = match run {
-        Run::Always => agreement::check(sides, options),
-        Run::Never => Agreement::NoCompiler,
-    };
-    let (kind, what) = match agreement {
-        Agreement::Agree => return confirmed(sides, outcome, options),
-        Agreement::NoCompiler => {
-            outcome.assumptions.extend([Assumption::NotRun, Assumption::OwnFrontEnd]);
-            return outcome;
-        }
-        Agreement::Disagree(what) => (ReasonKind::Internal, what),
-        Agreement::NotRun(what) => (ReasonKind::Unsupported, what),
-        Agreement::NoInput => {
-            (ReasonKind::UndefinedOriginal, "no input was found on which the original is defined".to_string())
-        }
-    };
-    unknown(Reason::new(kind, what))
 }
 
 /// Does one of the files have pragmas of OpenMP?
@@ -351,31 +411,24 @@ fn has_pragmas(sides: &[native::Side<'_>; 2]) -> bool {
     sides.iter().any(|side| side.source.preprocessed().lines().any(pragma))
 }
 
-/// The outcome after it was proved on the compiler's code.
-fn confirmed(sides: &[native::Side<'_>; 2], outcome: KernelOutcome, options: KernelOptions) -> KernelOutcome {
-    let pragmas = has_pragmas(sides).then_some(Assumption::PragmasAsRead);
-    match lowered::confirm(sides, options) {
-        Confirmation::Proved(proof) => {
-            let assumptions = proof.assumptions().iter().cloned().chain(pragmas).collect();
-            KernelOutcome { assumptions, verdict: KernelVerdict::Equivalent(proof), ..outcome }
-        }
-        Confirmation::Assumed(assumption) => {
-            let assumptions = outcome.assumptions.into_iter().chain([assumption]).chain(pragmas).collect();
-            KernelOutcome { assumptions, ..outcome }
-        }
-        Confirmation::Refused(reason) => unknown(reason),
-    }
-}
-
-/// Names all parameters that need values: with some value for one, the next is asked for.
-fn missing(source: &Source, name: &str, values: &[(String, i64)], first: String) -> String {
+/// Names all parameters that need values: with some value for one, the next is asked for, by the lowering or by a run.
+fn missing(sources: &[(&Source, &str)], values: &[(String, i64)], first: String) -> String {
     let mut tried = values.to_vec();
     let mut names = vec![first];
-    while let Some(last) = names.last().filter(|_| names.len() < 32) {
-        tried.push((last.clone(), 4));
-        match source.lower(name, &tried) {
-            Err(Error::Parameter(next)) if !names.contains(&next) => names.push(next),
-            _ => break,
+    for (source, name) in sources {
+        while let Some(last) = names.last().filter(|_| names.len() < 32) {
+            if !tried.iter().any(|(known, _)| known == last) {
+                tried.push((last.clone(), 4));
+            }
+            let next = match source.lower(name, &tried) {
+                Err(Error::Parameter(next)) => Some(next),
+                Ok(program) => asked(&program),
+                Err(_) => None,
+            };
+            match next.filter(|next| !names.contains(next)) {
+                Some(next) => names.push(next),
+                None => break,
+            }
         }
     }
     match names.as_slice() {
@@ -387,15 +440,40 @@ fn missing(source: &Source, name: &str, values: &[(String, i64)], first: String)
     }
 }
 
-/// Is it a difference that the compiled programs show?
-fn is_replayed(outcome: &KernelOutcome) -> bool {
-    matches!(&outcome.verdict, KernelVerdict::Different(witness) if witness.replayed.contains(&"cpu"))
+/// The parameter that a run asks for.
+fn asked(program: &updates::Program) -> Option<String> {
+    let mut domain = updates::Symbolic::new(updates::Hashes, Floating::Ieee);
+    let limits = updates::Limits { deadline: Some(Instant::now() + ASKING), ..updates::Limits::default() };
+    let ended = updates::execute(program, &mut domain, &mut updates::Nobody, limits, &[]);
+    match ended.err()?.kind {
+        updates::FaultKind::Parameter(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// The outcome of something that was not run.
+fn with_not_run(mut outcome: KernelOutcome) -> KernelOutcome {
+    if matches!(outcome.verdict, KernelVerdict::Equivalent(_)) {
+        outcome.assumptions.push(Assumption::NotRun);
+    }
+    outcome
+}
+
+/// Are there variables that keep their content from call to call? A witness fills them, a first call finds them as they start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    OfOneCall,
+    Lasting,
 }
 
 /// The outcome after its witness was replayed on the CPU.
-fn replayed(mut outcome: KernelOutcome, result: replay::Result) -> KernelOutcome {
+fn replayed(mut outcome: KernelOutcome, result: replay::Result, memory: Memory) -> KernelOutcome {
     match (&mut outcome.verdict, result) {
         (KernelVerdict::Different(witness), replay::Result::Differs) => witness.replayed.push("cpu"),
+        (_, replay::Result::Agrees) if memory == Memory::Lasting => {
+            let what = "a difference that needs other contents of static variables than the first call finds";
+            return unknown(Reason::new(ReasonKind::NoInvariant, what));
+        }
         (_, replay::Result::Agrees) => {
             let what = "the interpreter finds a difference that the compiled programs do not show";
             return unknown(Reason::new(ReasonKind::Internal, what));

@@ -3,7 +3,7 @@
 //! Trust: none. A disagreement takes the proof away: either the proof or the run is wrong, and both are bugs.
 
 use graph::{Assumption, Place, Register};
-use oracle::{Alias, Input, Limits, Script, Shape};
+use oracle::{Alias, Difference, Input, Limits, Pending, Script, Shape};
 use pair::Files;
 use search::{Outcome, Reason, ReasonKind, Sample, Verdict};
 use std::sync::Arc;
@@ -20,42 +20,22 @@ const LIMITS: Limits = Limits { processor: Duration::from_millis(100), clock: Du
 impl Objects {
     /// Links both files.
     pub fn link(files: &Files) -> Objects {
-        let linked = oracle::Objects::link([files.original(), files.candidate()].map(|file| file.image().file()));
+        let objects = [files.original(), files.candidate()].map(|file| file.image().file());
+        let linked = oracle::Objects::for_inputs(objects, search::usual_pages());
         Objects { linked: linked.map(Arc::new).map_err(|error| error.to_string()) }
     }
 
-    /// Runs the samples of a proof. A disagreement becomes the verdict.
-    pub fn try_proof(&self, files: &Files, functions: [usize; 2], outcome: &mut Outcome) {
+    /// Begins to run the samples of a proof.
+    pub fn try_proof(&self, files: &Files, functions: [usize; 2], outcome: &mut Outcome) -> Option<Trial> {
         let samples = std::mem::take(&mut outcome.native.samples);
         if !matches!(outcome.verdict, Verdict::Equivalent(_)) {
-            return;
+            return None;
         }
-        let unmet = unmet(&outcome.verdict);
-        match self.run(files, functions, &samples) {
-            Ok(report) => {
-                tracing::debug!(?report, "native runs");
-                outcome.native.inputs = report.ran;
-                let doubt = report.doubt.map(|doubt| format!("doubtful: {doubt}"));
-                let none = || "no input on which the original's run is defined".to_string();
-                let reason = report.not_run.or(doubt).unwrap_or_else(none);
-                outcome.native.reason = (report.ran == 0).then_some(reason);
-                if let Some(assumption) = report.difference.as_ref().and(unmet) {
-                    outcome.native.reason = Some(format!("doubtful: the runs do not meet {assumption}"));
-                } else if let Some(difference) = report.difference {
-                    let detail = format!(
-                        "the kernel accepted a proof, but run natively the programs differ in {}: {} in the original, {} in the \
-                         candidate; this is a bug in lockstep, please report it",
-                        difference.what, difference.original, difference.candidate
-                    );
-                    outcome.verdict = Verdict::Unknown(Reason::new(ReasonKind::Internal, detail));
-                    outcome.certificate = None;
-                }
-            }
-            Err(reason) => outcome.native.reason = Some(reason),
-        }
+        let started = self.start(files, functions, &samples);
+        started.map_err(|reason| outcome.native.reason = Some(reason)).ok()
     }
 
-    fn run(&self, files: &Files, functions: [usize; 2], samples: &[Sample]) -> Result<oracle::Report, String> {
+    fn start(&self, files: &Files, functions: [usize; 2], samples: &[Sample]) -> Result<Trial, String> {
         let linked = self.linked.as_ref().map_err(Clone::clone)?;
         if samples.is_empty() {
             return Err("no input on which the original's run is defined".to_string());
@@ -64,27 +44,67 @@ impl Objects {
         let names = [0, 1].map(|i| programs[i].name(functions[i]));
         let pair = linked.pair(names).map_err(|error| error.to_string())?;
         let images = programs.map(pair::File::image);
-        let shape = Shape::of(images, names[0], &pair.callees());
+        let mut shape = Shape::of(images, names[0], &pair.callees());
+        if let (Some(own), true) = (&mut shape.own, samples.iter().any(|sample| sample.unread)) {
+            own.results.clear();
+        }
         let inputs: Vec<Input> = samples.iter().filter_map(input).collect();
-        Ok(pair.compare(&inputs, &shape, LIMITS))
+        Ok(Trial { pending: pair.submit(inputs, shape, LIMITS) })
     }
 }
 
-/// An assumption of a proof that the runs do not meet: stubs are not the library's functions, statics begin with any bytes, whatever
-/// the program stores there, and results of stubs lie anywhere in local objects. A difference says nothing then.
-fn unmet(verdict: &Verdict) -> Option<String> {
-    let Verdict::Equivalent(proof) = verdict else { return None };
-    let unmet = |a: &&Assumption| {
-        matches!(
-            a,
-            Assumption::Library(_)
-                | Assumption::StoredValues(_)
-                | Assumption::TruthValues
-                | Assumption::ConstantStatic(_)
-                | Assumption::LocalAddressOpaque
-        )
+/// Runs of a proof that are under way.
+pub struct Trial {
+    pending: Pending,
+}
+
+impl Trial {
+    /// Waits for the runs; how long they took. A disagreement becomes the verdict.
+    pub fn finish(self, outcome: &mut Outcome) -> Duration {
+        let report = self.pending.wait();
+        tracing::debug!(?report, "native runs");
+        outcome.native.inputs = report.ran;
+        let doubt = report.doubt.map(|doubt| format!("doubtful: {doubt}"));
+        let open = report.misbehaviour.map_or(String::new(), |what| format!(": {what}"));
+        let none = || format!("the original's native run is defined on no input{open}");
+        let reason = report.not_run.or(doubt).unwrap_or_else(none);
+        outcome.native.reason = (report.ran == 0).then_some(reason);
+        let Some(difference) = report.difference else { return report.time };
+        let assumptions = match &outcome.verdict {
+            Verdict::Equivalent(proof) => proof.assumptions(),
+            _ => &[],
+        };
+        if let Some(assumption) = unmet(assumptions, &difference) {
+            outcome.native.reason = Some(format!("doubtful: the runs do not meet {assumption}"));
+            return report.time;
+        }
+        let detail = format!(
+            "the kernel accepted a proof, but run natively the programs differ in {}: {} in the original, {} in the \
+             candidate; this is a bug in lockstep, please report it",
+            difference.what, difference.original, difference.candidate
+        );
+        outcome.verdict = Verdict::Unknown(Reason::new(ReasonKind::Internal, detail));
+        outcome.certificate = None;
+        report.time
+    }
+}
+
+/// An assumption of a proof that the runs with this difference do not meet, so that it says nothing. Samples meet the others: those about
+/// statics, truth values and where locals lie, too.
+fn unmet<'a>(assumptions: impl IntoIterator<Item = &'a Assumption>, difference: &Difference) -> Option<&'a Assumption> {
+    let unmet = |a: &&Assumption| match a {
+        // A stub is not the library's function.
+        Assumption::Library(name) => difference.called.contains(name),
+        // The sides may mean different values by the same bytes, or keep a truth value the other way round.
+        Assumption::StoredValues(_) => true,
+        _ => false,
     };
-    proof.assumptions().iter().find(unmet).map(ToString::to_string)
+    assumptions.into_iter().find(unmet)
+}
+
+/// A name as the object has it: a local one that repeats has its file before it.
+fn plain(name: &str) -> &str {
+    name.rsplit(':').next().and_then(|n| n.split('#').next()).unwrap_or(name)
 }
 
 /// A sample as the oracle takes it; `None` if it has something that no register holds.
@@ -102,10 +122,7 @@ fn input(sample: &Sample) -> Option<Input> {
                     *to = from;
                 }
             }
-            Place::Register(register) => {
-                let position = Register::ARGUMENTS.iter().position(|r| r == register)?;
-                input.general[position] = value.low();
-            }
+            Place::Register(register) => input.general[position(register)?] = value.low(),
             Place::Stack(offset) => {
                 for (i, byte) in value.to_bytes().into_iter().enumerate() {
                     let at = *offset as usize + i;
@@ -118,13 +135,60 @@ fn input(sample: &Sample) -> Option<Input> {
             }
         }
     }
-    // A local name that repeats has its file before it.
-    let plain = |name: &str| name.rsplit(':').next().and_then(|n| n.split('#').next()).unwrap_or(name).to_string();
+    if let Some(convention) = &sample.convention {
+        let mut general = input.general.map(|word| oracle::Seed(word).number(0xdead));
+        for (register, value) in convention {
+            match register {
+                // These do not move.
+                Register::Vector(_) => {}
+                other => general[position(other)?] = value.low(),
+            }
+        }
+        input.convention = Some(general);
+    }
+    input.path = sample.path;
     input.memory.clone_from(&sample.memory);
-    input.objects = sample.objects.iter().map(|(name, at, bytes)| (plain(name), *at, bytes.clone())).collect();
-    let alias = |(start, size, name): &(u64, u64, String)| Alias { start: *start, size: *size, name: plain(name) };
+    input.objects =
+        sample.objects.iter().map(|(name, at, bytes)| (plain(name).to_string(), *at, bytes.clone())).collect();
+    let alias =
+        |(start, size, name): &(u64, u64, String)| Alias { start: *start, size: *size, name: plain(name).to_string() };
     input.aliases = sample.names.iter().map(alias).collect();
     let script = |(callee, result): &(String, u64)| Script { callee: callee.clone(), result: *result };
     input.script = sample.results.iter().map(script).collect();
     Some(input)
+}
+
+/// Which of the argument registers it is.
+fn position(register: &Register) -> Option<usize> {
+    Register::ARGUMENTS.iter().position(|r| r == register)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a difference of runs that called these functions is excused, where both files have `same`.
+    fn excused(assumption: Assumption, called: &[&str]) -> bool {
+        let called = called.iter().map(|name| name.to_string()).collect();
+        let [what, original, candidate] = ["result rax", "1", "2"].map(str::to_string);
+        let difference = Difference { input: 0, what, original, candidate, called };
+        unmet([&assumption], &difference).is_some()
+    }
+
+    #[test]
+    fn a_difference_is_excused_only_if_its_runs_do_not_meet_an_assumption() {
+        let library = || Assumption::Library("isatty".to_string());
+        assert!(excused(library(), &["open", "isatty"]));
+        assert!(!excused(library(), &[]));
+        assert!(!excused(library(), &["open"]));
+        assert!(excused(Assumption::StoredValues("a.c:flag".to_string()), &[]));
+        for assumption in [
+            Assumption::TruthValues,
+            Assumption::LocalAddressOpaque,
+            Assumption::ConstantStatic("other".to_string()),
+            Assumption::Sequential,
+        ] {
+            assert!(!excused(assumption, &["isatty"]));
+        }
+    }
 }

@@ -5,16 +5,16 @@
 //! prints is looked at: before allocation there are virtual registers, after it none, and never a prologue.
 
 use crate::arguments::{Format, RegallocArguments, Span};
-use crate::machine_ir::{Effort, Modules, pairs, read, report_all};
+use crate::machine_ir::{Effort, pairs, read, report_all};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
 use lift_mir::Module;
 use machine::{Arg, Place};
-use report::{AllocatorRow, render_allocators_json, render_allocators_text};
-use search::Verdict;
+use report::{AllocatorReport, CheckReport, render_allocators_json, render_allocators_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Where llc is stopped: before SSA is left, before and after the allocator.
 struct Cuts {
@@ -41,7 +41,7 @@ pub fn run(arguments: &RegallocArguments) -> Result<Status, Failure> {
     let before = kept.join("before.mir");
     let first = if arguments.span == Span::Ssa { cuts.ssa } else { cuts.pre };
     llc(arguments, &input, &[first], &before)?;
-    let mut rows = Vec::new();
+    let mut reports = Vec::new();
     for allocator in allocators(arguments)? {
         let after = kept.join(format!("after-{allocator}.mir"));
         if let Err(Failure(what)) = llc(arguments, &input, &[cuts.post, &format!("-regalloc={allocator}")], &after) {
@@ -52,19 +52,17 @@ pub fn run(arguments: &RegallocArguments) -> Result<Status, Failure> {
             complain(&format!("{allocator} is left out: {what}"));
             continue;
         }
-        let modules = read(&before, &after).map_err(|f| Failure(format!("{allocator}: {}", f.0)))?;
-        check_cut(&modules.original, Cut::Before)?;
-        check_cut(&modules.candidate, Cut::After)?;
-        rows.push(row(&allocator, Arc::new(modules), arguments)?);
+        reports.push(compare(allocator, [&before, &after], arguments)?);
     }
-    if rows.is_empty() {
+    if reports.is_empty() {
         return Err(Failure(format!("{}: no allocator could be run", arguments.llc)));
     }
     match arguments.format {
-        Format::Text => deliver(&render_allocators_text(&rows)),
-        Format::Json => deliver(&render_allocators_json(&arguments.file.display().to_string(), &rows)),
+        Format::Text => deliver(&render_allocators_text(&reports)),
+        Format::Json => deliver(&render_allocators_json(&arguments.file.display().to_string(), &reports)),
     }
-    Ok(match rows.iter().fold((0, 0), |(d, u), row| (d + row.different, u + row.unknown)) {
+    let summaries = reports.iter().map(|one| one.report.summary());
+    Ok(match summaries.fold((0, 0), |(d, u), summary| (d + summary.different, u + summary.unknown)) {
         (1.., _) => Status::Different,
         (0, 1..) => Status::Unknown,
         (0, 0) => Status::Good,
@@ -166,25 +164,16 @@ fn check_cut(module: &Module, cut: Cut) -> Result<(), Failure> {
     }
 }
 
-fn row(allocator: &str, modules: Arc<Modules>, arguments: &RegallocArguments) -> Result<AllocatorRow, Failure> {
-    let mut row = AllocatorRow::new(allocator);
-    let certificates = arguments.certificates.as_ref().map(|directory| directory.join(allocator));
+fn compare(allocator: String, files: [&Path; 2], arguments: &RegallocArguments) -> Result<AllocatorReport, Failure> {
+    let start = Instant::now();
+    let [before, after] = files;
+    let modules = Arc::new(read(before, after).map_err(|f| Failure(format!("{allocator}: {}", f.0)))?);
+    check_cut(&modules.original, Cut::Before)?;
+    check_cut(&modules.candidate, Cut::After)?;
+    let certificates = arguments.certificates.as_ref().map(|directory| directory.join(&allocator));
     let effort = Effort { timeout: arguments.timeout, jobs: arguments.jobs, certificates: certificates.as_deref() };
-    for function in report_all(&modules, pairs(&modules, &arguments.functions)?, &effort)? {
-        let cpu = function.cpu.unwrap_or(function.time);
-        row.time += cpu;
-        row.slowest = row.slowest.max(cpu);
-        match function.outcome.verdict {
-            Verdict::Equivalent(_) => row.equivalent += 1,
-            Verdict::Different(witness) => {
-                row.different += 1;
-                row.mistakes.extend(witness.allocation.map(|error| *error));
-            }
-            Verdict::Unknown(reason) => {
-                row.unknown += 1;
-                row.reasons.push((function.name, reason.to_string()));
-            }
-        }
-    }
-    Ok(row)
+    let functions = report_all(&modules, pairs(&modules, &arguments.functions)?, &effort)?;
+    let [original, candidate] = files.map(|path| path.display().to_string());
+    let report = CheckReport { original, candidate, functions, time: start.elapsed(), reading: Some(modules.reading) };
+    Ok(AllocatorReport { allocator, report })
 }

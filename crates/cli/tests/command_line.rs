@@ -367,7 +367,8 @@ fn proofs_are_run_unless_that_is_forbidden() {
     bench.assembly("b.s", CANDIDATE);
     bench.assembly("c.s", WRONG);
     let run = bench.run("check a.s b.s --function f --format json").json();
-    assert!(function(&run, "f")["run"]["inputs"].as_u64().is_some_and(|inputs| inputs > 5), "{run}");
+    // Five runs of each path that agree are enough; `f` has one path.
+    assert!(function(&run, "f")["run"]["inputs"].as_u64().is_some_and(|inputs| inputs >= 5), "{run}");
     let quiet = bench.run("check a.s b.s --function f --format json --no-run").json();
     assert_eq!(function(&quiet, "f")["verdict"], "equivalent");
     assert!(function(&quiet, "f").get("run").is_none(), "{quiet}");

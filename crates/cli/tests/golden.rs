@@ -26,9 +26,9 @@ fn hold(what: &str, score: &Score, allowed: usize) {
 /// Verdicts that the tool does not find yet, with room for a busy machine.
 const MISSING_PAIRS: usize = 5;
 const MISSING_WRONG_TWINS: usize = 6;
-/// Of these 18 are texts known by a part of their content (8), accesses of undescribed objects that may be volatile (5), structures
+/// Of these 2 are registers beyond a declaration, or of variadic calls, that are compared now; 18 are texts known by a part of their content (8), accesses of undescribed objects that may be volatile (5), structures
 /// copied piece by piece (3) and tables without a bound that is known to suffice (2): proofs that rested on guesses.
-const MISSING_RIGHT_TWINS: usize = 20;
+const MISSING_RIGHT_TWINS: usize = 22;
 const MISSING_WRONG_LOOP_TWINS: usize = 24;
 const MISSING_RIGHT_LOOP_TWINS: usize = 90;
 

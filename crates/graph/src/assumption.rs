@@ -39,6 +39,8 @@ pub enum Assumption {
     DisjointArrays,
     /// Differently named objects do not overlap.
     DisjointObjects,
+    /// Allocations succeed.
+    EnoughMemory,
     /// The stack has room for the candidate's frame.
     EnoughStack,
     /// No pointer points to `errno`.
@@ -89,8 +91,8 @@ pub enum Assumption {
     NaturalAlignment,
     /// What the original accesses earlier or later can be read now, too.
     NoFault(String),
-    /// An object that debug information does not describe is not volatile.
-    Nonvolatile(String),
+    /// A function accesses nothing as volatile but what declared types show.
+    NoVolatileCasts(String),
     /// The proof was not confirmed by running both objects.
     NotRun,
     /// What C means is our own reading of it: a compiler's code was not compared.
@@ -181,6 +183,7 @@ impl Assumption {
             | Definition(_)
             | DescribedLocals
             | DisjointArrays
+            | EnoughMemory
             | EnoughStack
             | Extent(_)
             | FlatArrays
@@ -196,7 +199,7 @@ impl Assumption {
             | LocalExtent { .. }
             | MathFunctions
             | NanPayload
-            | Nonvolatile(_)
+            | NoVolatileCasts(_)
             | NotRun
             | OwnFrontEnd
             | PragmasAsRead
@@ -223,6 +226,7 @@ impl Assumption {
             DescribedLocals => "described-locals",
             DisjointArrays => "disjoint-arrays",
             DisjointObjects => "disjoint-objects",
+            EnoughMemory => "enough-memory",
             EnoughStack => "enough-stack",
             ErrnoPrivate => "errno-private",
             Extent(_) => "extent",
@@ -243,7 +247,7 @@ impl Assumption {
             NanPayload => "nan-payload",
             NaturalAlignment => "natural-alignment",
             NoFault(_) => "no-fault",
-            Nonvolatile(_) => "nonvolatile",
+            NoVolatileCasts(_) => "no-volatile-casts",
             NotRun => "not-run",
             OwnFrontEnd => "own-front-end",
             PragmasAsRead => "pragmas-as-read",
@@ -277,7 +281,7 @@ impl Assumption {
             | InBounds(entity)
             | Library(entity)
             | NoFault(entity)
-            | Nonvolatile(entity)
+            | NoVolatileCasts(entity)
             | Pointer(entity)
             | Restrict(entity)
             | SameSource(entity)
@@ -291,9 +295,11 @@ impl Assumption {
             Parameter { name, first, last: Some(last) } => Cow::Owned(format!("{name}={first}..{last}")),
             UninitUnread(local) => Cow::Borrowed(local.as_deref().unwrap_or_default()),
             AbiEntry | ArrayPlacement | CopiesApart | DescribedLocals | DisjointArrays | DisjointObjects
-            | EnoughStack | ErrnoPrivate | FlatArrays | FramePrivate | FreshAllocation | Hash128 | IrNoalias
-            | LiteralAddressOpaque | LocalAddressOpaque | MathFunctions | NanPayload | NaturalAlignment | NotRun
-            | OwnFrontEnd | PragmasAsRead | PrivateHeap | Sequential | TruthValues | UserAddresses => Cow::Borrowed(""),
+            | EnoughMemory | EnoughStack | ErrnoPrivate | FlatArrays | FramePrivate | FreshAllocation | Hash128
+            | IrNoalias | LiteralAddressOpaque | LocalAddressOpaque | MathFunctions | NanPayload | NaturalAlignment
+            | NotRun | OwnFrontEnd | PragmasAsRead | PrivateHeap | Sequential | TruthValues | UserAddresses => {
+                Cow::Borrowed("")
+            }
         }
     }
 }
@@ -357,7 +363,7 @@ mod tests {
         let mut list = [
             Assumption::UserAddresses,
             Assumption::NotRun,
-            Assumption::Nonvolatile("b".to_string()),
+            Assumption::NoVolatileCasts("b".to_string()),
             Assumption::NoFault("p".to_string()),
             Assumption::InBounds("b".to_string()),
             Assumption::InBounds("a".to_string()),

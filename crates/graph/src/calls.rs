@@ -1,15 +1,19 @@
-//! Calls: where arguments and results live; `evidence` and `slots` see what code sets up, `set_up` finds arguments that no
-//! declaration names, `entry` has the call that a function was entered by, `silent` those that are no events.
+//! Calls: where arguments and results live; `evidence`, `slots` and `spills` see what code sets up, `overwritten` what it takes callees
+//! to keep, `set_up` finds arguments that no declaration names, `entry` has the call that a function was entered by, `silent` those that are no events.
 
 mod entry;
 mod comparison;
 mod evidence;
+mod overwritten;
 mod set_up;
 mod silent;
 mod slots;
+mod spills;
 
 pub(crate) use self::evidence::Evidence;
+pub use self::overwritten::reads_what_callees_overwrite;
 pub(crate) use self::slots::Slots;
+pub(crate) use self::spills::Spills;
 
 use self::set_up::Prototype;
 use crate::contract::{Fixed, FixedResult, LocalContract, LocalEffect};
@@ -87,6 +91,19 @@ enum Source {
     Library,
 }
 
+/// Why a function of this name is not called as others are, in words.
+fn foreign_name(name: &str) -> Option<&'static str> {
+    // A jump to one of these is a return, or a call of what a register holds.
+    const THUNKS: &[&str] = &["__x86_return_thunk", "__x86_indirect_", "__llvm_retpoline_", "__llvm_lvi_thunk_"];
+    if THUNKS.iter().any(|thunk| name.starts_with(thunk)) {
+        return Some("a thunk, which is no function");
+    }
+    // Names as clang makes them for `regcall` and `vectorcall`.
+    let size = name.rsplit_once("@@").map(|(_, size)| size);
+    let sized = size.is_some_and(|size| !size.is_empty() && size.bytes().all(|b| b.is_ascii_digit()));
+    (sized || name.starts_with("__regcall")).then_some("a convention other than System V")
+}
+
 /// Bits of numbers in a range that can be other than zero; at least one.
 fn significant_bits(range: &ValueRange) -> u16 {
     (64 - range.unsigned().1.leading_zeros() as u16).max(1)
@@ -132,6 +149,9 @@ impl<'a> Context<'a> {
     /// Why a call of this function cannot be treated at all: a function of this name in the library returns twice, or in the
     /// x87 stack. Whoever declares it otherwise may still mean that one.
     pub fn refused_callee(&self, name: &str) -> Option<&'static str> {
+        if let Some(what) = foreign_name(name) {
+            return Some(what);
+        }
         let own = self.functions.iter().any(|f| f.defined.contains(name));
         library::contract(name).filter(|_| !own).and_then(|c| c.unsupported)
     }
@@ -218,6 +238,7 @@ impl<'a> Context<'a> {
         let quiet = manages_heap && !self.uses_errno && self.may_assume_defined();
         if quiet {
             self.assume(Assumption::PrivateHeap);
+            self.assume(Assumption::ErrnoPrivate);
         }
         let preserves = quiet || local.is_some_and(|c| c.effect <= LocalEffect::Preserves);
         if let Some(contract) = local {
@@ -266,18 +287,29 @@ impl<'a> Context<'a> {
                 shape.variadic = signature.variadic;
                 // A call under another name, and one that is no event, has its values elsewhere or by a definition.
                 let as_written = call.is_some() && state.renamed.is_none();
-                let seen =
-                    |context: &mut Self, value| if as_written { context.as_set_up(state, value) } else { *value };
+                let seen = |context: &mut Self, value| {
+                    if as_written { context.as_set_up(state, value, hearsay) } else { *value }
+                };
                 shape.arguments = signature.arguments.iter().map(|value| seen(self, value)).collect();
                 let asked = contract.filter(|_| signature.variadic).and_then(|c| self.asked_for(c, state));
                 match (asked, call) {
                     (Some(exact), _) => shape.arguments = exact,
                     (None, Some(call)) if signature.variadic || hearsay && as_written => {
-                        let own = source == Source::Pointer && !signature.variadic;
-                        let by = if own { Prototype::Own } else { Prototype::Open };
+                        let by = match source {
+                            _ if signature.variadic => Prototype::Variadic,
+                            Source::Pointer => Prototype::Own,
+                            _ => Prototype::Open,
+                        };
                         self.add_set_up(call, state, &mut shape, by);
                     }
-                    (None, Some(call)) if as_written => self.add_words(call, state, &mut shape),
+                    (None, Some(call)) if as_written => {
+                        let elsewhere = name.is_some_and(|n| !self.functions[0].defined.contains(n));
+                        if source == Source::Original && elsewhere && contract.is_none() {
+                            let further = self.registers_behind(call, state, &shape.arguments);
+                            shape.arguments.extend(further);
+                        }
+                        self.add_words(call, state, &mut shape);
+                    }
                     (None, _) => {}
                 }
                 shape.results = signature.results;
@@ -316,8 +348,10 @@ impl<'a> Context<'a> {
 
     /// Adds the stack words that the original puts right behind those that are declared: the call was made by another type.
     fn add_words(&mut self, call: PointId, state: &State, shape: &mut Shape) {
-        let words = self.words_behind(call, state, &shape.arguments);
-        shape.arguments.extend(words);
+        match self.words_behind(call, state, &shape.arguments) {
+            Some(words) => shape.arguments.extend(words),
+            None => shape.refused = Some("stack arguments that cannot be told from the frame".to_string()),
+        }
     }
 
     /// The values that a call passes, as the world sees them.

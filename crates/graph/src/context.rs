@@ -2,6 +2,7 @@
 //! addresses.
 
 mod escape;
+mod places;
 
 use crate::apart::{ReadMemo, Viewpoint};
 use crate::{Assumption, Care, Function, Known, LocalContract, Object, ObjectKind, Register, Side, Undefined};
@@ -130,12 +131,18 @@ pub struct Context<'a> {
     pub(crate) live: [Option<Vec<u64>>; 2],
     /// What the original's code shows of the values that it sets up for calls; made when first needed.
     pub(crate) evidence: Option<std::rc::Rc<crate::calls::Evidence>>,
+    /// Stack words that the original stores for itself.
+    pub(crate) spills: Option<std::rc::Rc<crate::calls::Spills>>,
     /// Stack slots that the original reads behind its calls.
     pub(crate) slots: Option<std::rc::Rc<crate::calls::Slots>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
     pub(crate) uses_errno: bool,
+    /// Places of its frame that the original has computed from addresses of locals which do not hold them.
+    pub(crate) left_locals: FxHashSet<i64>,
+    /// Objects that the candidate aligns less than whoever has their address from the original may rely on.
+    less_aligned: FxHashSet<VarId>,
     /// Addresses of the original's volatile accesses.
     pub(crate) volatile_addresses: FxHashMap<TermId, Care>,
     /// Was there a volatile access?
@@ -156,6 +163,16 @@ struct TermFacts {
     content: u64,
     /// Does an entry stack pointer occur outside of loads?
     frame: bool,
+}
+
+/// Named data that both files define and the candidate aligns less than the original promises.
+fn less_aligned(original: &Function, candidate: &Function) -> FxHashSet<VarId> {
+    let data = |o: &Object| matches!(o.kind, ObjectKind::Named { defined: true, function: false, .. });
+    let less = |(var, ours): (&VarId, &Object)| {
+        let theirs = candidate.objects.get(var).filter(|theirs| data(ours) && data(theirs))?;
+        (theirs.align < ours.promised_align).then_some(*var)
+    };
+    original.objects.iter().filter_map(less).collect()
 }
 
 impl<'a> Context<'a> {
@@ -198,6 +215,9 @@ impl<'a> Context<'a> {
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
             evidence: None,
             slots: None,
+            spills: None,
+            left_locals: FxHashSet::default(),
+            less_aligned: less_aligned(original, candidate),
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
             deadline: None,
@@ -329,6 +349,20 @@ impl<'a> Context<'a> {
         self.arena.free_vars(condition).into_iter().find(less).map(|var| self.object_name(var))
     }
 
+    /// An object that the candidate aligns less, and whose address a value is made of. What is read there is not.
+    fn less_aligned_part(&self, term: TermId) -> Option<VarId> {
+        let (mut open, mut seen) = (vec![term], FxHashSet::default());
+        while let Some(term) = open.pop() {
+            match self.arena.op(term) {
+                TermOp::Var(var) if self.less_aligned.contains(&var) => return Some(var),
+                // Whoever stored an address there has been asked.
+                TermOp::Load(_) => {}
+                _ => open.extend(self.arena.args(term).iter().copied().filter(|arg| seen.insert(*arg))),
+            }
+        }
+        None
+    }
+
     fn facts(&mut self, term: TermId) -> TermFacts {
         if let Some(facts) = self.term_facts.get(&term) {
             return *facts;
@@ -392,52 +426,21 @@ impl<'a> Context<'a> {
         self.facts(term).frame
     }
 
-    /// Splits `rsp₀ + offset + rest` of either side into offset and the other linear terms.
-    pub fn frame_offset(&self, term: TermId) -> Option<(i64, Vec<(TermId, Bits)>)> {
-        if self.arena.sort(term) != Sort::Bv(64) {
-            return None;
-        }
-        let linear = Linear::of(self.arena, term);
-        let at = linear.terms.iter().position(|(t, c)| {
-            c.to_u64() == Some(1) && self.arena.as_var(*t).is_some_and(|var| self.entry_rsp.contains(&var))
-        })?;
-        let mut rest = linear.terms;
-        rest.remove(at);
-        Some((linear.constant.low() as i64, rest.into_vec()))
-    }
-
-    /// The first border of a local object strictly inside an access: its distance from the access's start.
-    pub(crate) fn border_inside(&self, side: Side, offset: i64, bytes: u16) -> Option<u16> {
-        let borders = self.bindings.iter().filter_map(|b| b.interval(side));
-        let borders = borders.flat_map(|i| [i.offset, i.offset.saturating_add_unsigned(i.size)]);
-        let inside =
-            borders.filter_map(|border| border.checked_sub(offset)).filter(|d| *d > 0 && *d < i64::from(bytes));
-        inside.min().map(|d| d as u16)
-    }
-
     /// The contract that the function itself is compared under.
     pub fn own_contract(&self) -> Option<&'a LocalContract> {
         let [original, candidate] = self.functions;
         original.contract().filter(|_| original.name == candidate.name)
     }
 
-    /// The local object whose interval holds the frame offset.
-    pub fn local_at(&self, side: Side, offset: i64) -> Option<usize> {
-        self.bindings.iter().position(|b| b.interval(side).is_some_and(|i| i.contains(offset)))
-    }
-
-    /// `&local + (offset - start) + rest`.
-    pub(crate) fn local_pointer(&mut self, side: Side, local: usize, offset: i64, rest: Vec<(TermId, Bits)>) -> TermId {
-        let start = self.bindings[local].interval(side).expect("bound on this side").offset;
-        let base = self.local_address(local);
-        let mut terms = rest;
-        terms.push((base, Bits::new(64, 1)));
-        Linear { terms: terms.into(), constant: Bits::from_i64(64, offset - start) }.build(self.arena)
-    }
-
     /// The value with every frame address replaced by the symbolic address of its local object: what the
     /// world may see.
     pub fn outward(&mut self, side: Side, address: u64, term: TermId, escapes: bool) -> Result<TermId, Stuck> {
+        if !self.less_aligned.is_empty()
+            && let Some(var) = self.less_aligned_part(term)
+        {
+            let what = format!("the address of `{}`, which the candidate aligns less", self.object_name(var));
+            return Err(unsupported(side, address, what));
+        }
         if !self.depends_on_frame(term) {
             if escapes {
                 self.note_escape(term, side, address)?;
@@ -629,26 +632,6 @@ impl<'a> Context<'a> {
     pub fn is_literal(&self, term: TermId) -> bool {
         let object = self.arena.sort(term).width().filter(|w| *w == 64).and_then(|_| self.base_object(term));
         object.and_then(|(var, _)| self.object(var)).is_some_and(|o| o.kind == ObjectKind::Literal)
-    }
-
-    /// The one object whose address is part of the sum, with coefficient 1.
-    pub fn base_object(&self, address: TermId) -> Option<(VarId, Option<usize>)> {
-        let linear = Linear::of(self.arena, address);
-        let mut found = None;
-        for (term, coefficient) in &linear.terms {
-            let Some(var) = self.arena.as_var(*term) else { continue };
-            let local = self.local_vars.iter().position(|v| *v == var);
-            let is_object = local.is_some()
-                || self.allocations.contains_key(&var)
-                || self.object(var).is_some_and(|o| o.kind != ObjectKind::Section);
-            if is_object {
-                if found.is_some() || coefficient.to_u64() != Some(1) {
-                    return None;
-                }
-                found = Some((var, local));
-            }
-        }
-        found
     }
 
     /// Notes the addresses of a run again, after its terms were changed.

@@ -10,7 +10,9 @@ use crate::known::Known;
 use crate::library;
 use crate::order::{Passing, Region as Piece};
 use crate::renaming::Outcome;
-use crate::{Assumption, Call, Callee, Care, Context, FaultKind, Next, Op, PointId, Register, Side, State, Stuck};
+use crate::{
+    Assumption, Call, Callee, Care, Context, FaultKind, Function, Next, Op, PointId, Register, Side, State, Stuck,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use term::{Op as TermOp, TermId, VarId};
@@ -100,7 +102,7 @@ pub struct Run {
     pub blocks: Vec<Block>,
     /// Copies that must not overlap.
     pub exclusive: Vec<Exclusive>,
-    /// Pure library calls: name, arguments, guard. The candidate's must be among the original's.
+    /// Calls that only compute, of the library and of the file: name, arguments, guard. The candidate's must be among the original's.
     pub pure_calls: Vec<PureCall>,
     /// Faults.
     pub faults: Vec<Fault>,
@@ -170,6 +172,8 @@ pub struct PureCall {
     pub value: TermId,
     /// Instruction.
     pub place: u64,
+    /// Does it look at memory?
+    pub reads: bool,
 }
 
 pub(crate) struct Executor<'c, 'a> {
@@ -179,6 +183,8 @@ pub(crate) struct Executor<'c, 'a> {
     /// The same, with the condition of the path.
     here: Option<Known>,
     pub run: Run,
+    /// Calls that turned out to do nothing: execution goes on behind them.
+    vanished: FxHashSet<PointId>,
 }
 
 impl<'a> Context<'a> {
@@ -196,7 +202,8 @@ impl<'a> Context<'a> {
         known: &Known,
         joins: Joins,
     ) -> Result<Run, Stuck> {
-        let mut executor = Executor { context: self, side, known, here: None, run: Run::default() };
+        let (run, vanished) = (Run::default(), FxHashSet::default());
+        let mut executor = Executor { context: self, side, known, here: None, run, vanished };
         let before = executor.context.look_from(known);
         let result = executor.piece(from, state, heads, joins);
         executor.context.stand(before);
@@ -226,13 +233,33 @@ type Incoming = Vec<(TermId, State)>;
 
 impl Executor<'_, '_> {
     fn piece(&mut self, from: PointId, state: State, heads: &FxHashSet<PointId>, joins: Joins) -> Result<(), Stuck> {
+        loop {
+            let known = self.vanished.len();
+            let Some(lost) = self.attempt(from, state.clone(), heads, joins)? else { return Ok(()) };
+            if self.vanished.len() == known {
+                let function = self.context.functions[self.side.index()];
+                return Err(Stuck::Loop { side: self.side, address: function.point(lost).address });
+            }
+            // A call that was taken for an event is none: what lies behind it belongs to the piece.
+            self.run = Run::default();
+        }
+    }
+
+    /// Executes a piece. A point that a path leads to and that is not in it, if there is one: that path would be lost.
+    fn attempt(
+        &mut self,
+        from: PointId,
+        state: State,
+        heads: &FxHashSet<PointId>,
+        joins: Joins,
+    ) -> Result<Option<PointId>, Stuck> {
         let function = self.context.functions[self.side.index()];
-        let inner = |point: PointId| self.passing(point);
+        let inner = |point: PointId| if self.vanished.contains(&point) { Passing::Goes } else { self.passing(point) };
         let piece = Piece::explore(function, from, heads, inner)
             .map_err(|point| Stuck::Loop { side: self.side, address: function.point(point).address })?;
         let few = FEW_PATHS.max(MOST_CASES.min(piece.order.len() as u64));
         if joins == Joins::Split && piece.paths <= few {
-            return self.paths(from, state, heads);
+            return self.paths(from, state, heads).map(|()| None);
         }
         let mut incoming: FxHashMap<PointId, Incoming> = FxHashMap::default();
         let mut guards: FxHashMap<PointId, TermId> = FxHashMap::default();
@@ -264,7 +291,7 @@ impl Executor<'_, '_> {
             let (guard, state) = self.join(arriving);
             self.run.arrivals.push(Arrival { event: Event::Head(head), guard, state });
         }
-        Ok(())
+        Ok(incoming.into_keys().min())
     }
 
     /// Path by path, depth first.
@@ -370,6 +397,8 @@ impl Executor<'_, '_> {
                 if silent || matches!(renamed, Outcome::Done) {
                     if silent {
                         self.silent_call(last, call, guard, &mut state)?;
+                    } else {
+                        self.vanished.insert(id);
                     }
                     match call.returns {
                         _ if call.tail => self.run.arrivals.push(Arrival { event: Event::Return(id), guard, state }),
@@ -408,7 +437,9 @@ impl Executor<'_, '_> {
     ) -> Result<(), Stuck> {
         let (var, value) = match op {
             Op::Set { var, value } => {
+                let made_of = *value;
                 let value = self.value(state, temporaries, *value);
+                self.note_end(state, temporaries, made_of, value);
                 let value = self.known.settle_operand(self.context.arena, value);
                 let value = self.widen(value);
                 (*var, self.aligned(value))
@@ -431,7 +462,9 @@ impl Executor<'_, '_> {
             }
             Op::Store { address, value } => {
                 let address = self.value(state, temporaries, *address);
+                let made_of = *value;
                 let value = self.value(state, temporaries, *value);
+                self.note_end(state, temporaries, made_of, value);
                 return self.store(place, guard, state, address, value);
             }
             Op::Fault { condition, kind } => {
@@ -459,6 +492,28 @@ impl Executor<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Notes an address in the frame that the original makes of one in a local that it leaves: it is the end of that one, whatever
+    /// lies there.
+    fn note_end(&mut self, state: &State, temporaries: &FxHashMap<VarId, TermId>, made_of: TermId, value: TermId) {
+        let named = |register: Register| register == Register::RSP || register == Register::RBP;
+        if self.side == Side::Candidate || self.context.arena.sort(value) != term::Sort::Bv(64) {
+            return;
+        }
+        let Some((to, rest)) = self.context.frame_offset(value) else { return };
+        for var in self.context.arena.free_vars(made_of) {
+            let register = Register::of_var(var);
+            if register.is_some_and(named) || !rest.is_empty() {
+                continue;
+            }
+            let held = register.map(|r| state.get(r)).or_else(|| temporaries.get(&var).copied());
+            if let Some((from, rest)) = held.and_then(|held| self.context.frame_offset(held))
+                && rest.is_empty()
+            {
+                self.context.note_step(from, to);
+            }
+        }
     }
 
     /// Indices in the form of addresses.
@@ -641,7 +696,7 @@ impl Executor<'_, '_> {
                     self.context.note_original_address(address, bytes);
                 }
                 if self.care(place, address).is_none() {
-                    self.log(guard, address, bytes, write, place);
+                    self.log_ordinary(guard, address, bytes, write, place);
                 }
                 return Ok(if state.escaped[local] { Spot::World(address) } else { Spot::Local(local, address) });
             }
@@ -663,7 +718,7 @@ impl Executor<'_, '_> {
                 Some(FaultKind::BelowStack)
             } else if offset < 8 && end > 0 && write {
                 Some(FaultKind::ReturnAddress)
-            } else if end > self.context.argument_limit() {
+            } else if end > self.context.argument_limit() || write && self.is_callers_word(offset, end) {
                 // The caller's frame belongs to the world; nobody reaches it by name.
                 Some(FaultKind::CallersFrame)
             } else {
@@ -688,6 +743,9 @@ impl Executor<'_, '_> {
         let known = under.as_ref().or(self.here.as_ref()).unwrap_or(self.known);
         let address = self.context.member_address(address, Some(bytes), known);
         let address = self.as_noted(address);
+        if self.context.is_code(address) {
+            return Err(unsupported(self.side, place, "access to code"));
+        }
         match self.side {
             Side::Original => self.context.note_original_address(address, bytes),
             Side::Candidate => self.context.claim_in_bounds(address),
@@ -697,9 +755,25 @@ impl Executor<'_, '_> {
             self.context.assume(Assumption::FramePrivate);
         }
         if self.care(place, address).is_none() {
-            self.log(guard, address, bytes, write, place);
+            self.log_ordinary(guard, address, bytes, write, place);
         }
         Ok(Spot::World(address))
+    }
+
+    /// Without a declaration nobody knows how many words arrive on the stack: does the candidate write one there that the original
+    /// never looks at?
+    fn is_callers_word(&mut self, offset: i64, end: i64) -> bool {
+        let open = self.side == Side::Candidate && offset >= 8 && self.context.argument_limit() == Function::NO_LIMIT;
+        open && !(offset..end).all(|at| self.context.original_mentions(at))
+    }
+
+    /// Logs an access that is taken to be an ordinary one.
+    fn log_ordinary(&mut self, guard: TermId, address: TermId, bytes: u16, write: bool, place: u64) {
+        let function = self.context.functions[0];
+        if self.side == Side::Original && function.volatile.may_be_cast(bytes) {
+            self.context.assume(Assumption::NoVolatileCasts(function.name.clone()));
+        }
+        self.log(guard, address, bytes, write, place);
     }
 
     pub(crate) fn log(&mut self, guard: TermId, address: TermId, bytes: u16, write: bool, place: u64) {

@@ -9,17 +9,22 @@
 //! may consist of several locals and what lies between them, and is one piece of memory then. An address
 //! that cannot leave a local is in that local, whatever else there is.
 //!
-//! A constant address that leaves the function at the end of an array and the start of another local may mean either.
+//! A constant address that leaves the function at the end of one local and the start of another may mean either. Optimised code does not
+//! tell; compilers that do not optimise take the address of a local and add to it, so there the steps tell which ends are meant,
+//! and those of arrays, at which a loop may arrive.
 //!
 //! For the candidate nothing of this is assumed: its address is a distance from any object that it has, and the access must
 //! be one that the original makes.
 
 use crate::context::unsupported;
-use crate::{Assumption, Context, Interval, Known, Side, Stuck};
+use crate::{Assumption, Context, Interval, Known, Local, Side, Stuck};
 use term::{Bits, Linear, TermId};
 
 /// Sums beyond this may have wrapped.
 const FAR: i128 = 1 << 62;
+
+/// Where gcc saves argument registers: 176 bytes below the saved frame pointer.
+const REGISTER_SAVE_AREA: i64 = -184;
 
 /// What is known about the object behind a frame address with a variable part.
 enum FrameObject {
@@ -43,7 +48,7 @@ impl Context<'_> {
         bytes: Option<u16>,
     ) -> Result<(Option<usize>, Option<Interval>), Stuck> {
         match side {
-            Side::Original if rest.is_empty() && bytes.is_none() && self.is_end_of_array(offset) => {
+            Side::Original if rest.is_empty() && bytes.is_none() && self.is_end_of_local(offset) => {
                 return Err(unsupported(
                     side,
                     place,
@@ -69,10 +74,26 @@ impl Context<'_> {
         Ok((self.local_at(side, offset), None))
     }
 
-    /// Is this the end of an array of the original, and the start of another local?
-    fn is_end_of_array(&self, offset: i64) -> bool {
+    /// May this be the end of a local of the original, and is it the start of another?
+    fn is_end_of_local(&self, offset: i64) -> bool {
         let [original, _] = self.functions;
-        original.array_ends.contains(&offset) && original.locals.iter().any(|local| local.offset == offset)
+        let described = || original.locals.iter().any(|local| local.offset == offset);
+        let claimed = || self.bindings.iter().filter_map(|b| b.original).any(|i| i.offset == offset);
+        // Where unoptimised code of a function with variable arguments saves registers: `va_start` names it, nothing steps there.
+        let saved = original.is_unoptimised() && original.signature.as_ref().is_some_and(|s| s.variadic);
+        let claimed = || claimed() && !(saved && offset == REGISTER_SAVE_AREA && !described());
+        let left = self.left_locals.contains(&offset);
+        (left || original.local_ends.contains(&offset)) && (described() || claimed())
+    }
+
+    /// Notes that the original makes one constant address in its frame of another.
+    pub(crate) fn note_step(&mut self, from: i64, to: i64) {
+        let [original, _] = self.functions;
+        let holds =
+            |local: &Local, at: i64| at.checked_sub(local.offset).is_some_and(|d| (0..local.size as i64).contains(&d));
+        if original.locals.iter().any(|local| holds(local, from) && !holds(local, to)) {
+            self.left_locals.insert(to);
+        }
     }
 
     /// The object that the original's `rsp₀ + offset + rest` points into.

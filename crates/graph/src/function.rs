@@ -43,8 +43,9 @@ pub struct Function {
     /// Does the code use bytes of the frame that no local of the debug information holds, other than to save registers? Then
     /// there may be objects that nothing describes: compound literals, temporaries, locals that move.
     pub undescribed_frame: bool,
-    /// Offsets from `rsp` at entry at which arrays among the locals end, or structures with arrays.
-    pub array_ends: std::collections::BTreeSet<i64>,
+    /// Offsets from `rsp` at entry at which locals end that an address of the function may mean the end of: arrays and structures with
+    /// arrays in unoptimised code, which shows the others, else any.
+    pub local_ends: std::collections::BTreeSet<i64>,
     /// Registers that debug information says calls pass, by the points that end with them. There may be more.
     pub passed: BTreeMap<PointId, BTreeSet<Register>>,
     /// What they hold is nobody's business.
@@ -76,14 +77,40 @@ pub struct Volatile {
     pub places: BTreeSet<u64>,
     /// Addresses of the instructions of which nobody can tell.
     pub doubtful: BTreeSet<u64>,
+    /// Sizes of the accesses that may be volatile by a cast of which nothing tells.
+    pub casts: Casts,
     /// Something that is not modelled: where, and what.
     pub unmodelled: Option<(u64, String)>,
+}
+
+/// Which accesses of a function could be volatile by a cast without a trace in its debug information.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Casts {
+    /// Any.
+    Hidden,
+    /// Those of these sizes: casts are described, and these types have volatile parts.
+    Sizes(BTreeSet<u64>),
+}
+
+impl Default for Casts {
+    /// Without debug information nothing tells.
+    fn default() -> Casts {
+        Casts::Hidden
+    }
 }
 
 impl Volatile {
     /// Is nothing volatile in the function?
     pub fn is_none(&self) -> bool {
         self.places.is_empty() && self.doubtful.is_empty() && self.unmodelled.is_none()
+    }
+
+    /// May a cast that nobody sees make an access of so many bytes volatile?
+    pub fn may_be_cast(&self, bytes: u16) -> bool {
+        match &self.casts {
+            Casts::Hidden => true,
+            Casts::Sizes(sizes) => sizes.contains(&u64::from(bytes)),
+        }
     }
 
     /// How an instruction accesses memory, if not surely in the ordinary way.
@@ -110,20 +137,35 @@ pub enum Care {
 /// What the file around a function tells about it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
+    /// Digest of the whole file: where it is the same, so is everything in it.
+    pub file: Option<[u8; 32]>,
     /// Is the function called from its file only? Then a compiler may know all its callers.
     pub private: bool,
     /// Names of the direct callees that are invisible outside their file.
     pub local_callees: BTreeSet<String>,
     /// Names of the direct callees that another file's definition may replace, or that may be missing.
     pub weak_callees: BTreeSet<String>,
+    /// Names of the direct callees that not all files of a program see, or that no other definition can replace.
+    pub hidden_callees: BTreeSet<String>,
     /// Names of the direct callees, functions of the same file, that read `r10` as it arrives: nested functions.
     pub chained_callees: BTreeSet<String>,
+    /// Does it call somebody, and does its file keep a variable in a register that calls preserve? Then callees may look at it.
+    pub register_variable: bool,
+    /// May a function of its file that it calls tell it where `errno` is?
+    pub errno: bool,
+    /// Names that other files see and that the code does not go by: it means the definitions in its own file.
+    pub by_place: BTreeSet<String>,
+    /// Versions of names that the linker has chosen for it.
+    pub versions: BTreeMap<String, String>,
     /// Could memory hold values of a type that is only 0 or 1?
     pub truth_values: bool,
     /// The machine code, if it is in one piece and nothing in it depends on where it lies.
     pub code: Option<Arc<[u8]>>,
     /// Instructions that load an entry of a jump table. The edges say where it leads; the entry itself is nobody's business.
     pub table_loads: BTreeSet<u64>,
+    /// Offsets from the entry stack pointer at which members of local structures begin, apart from the first of each. Only
+    /// refutation looks at them: an index does not lead from one member to another.
+    pub member_starts: BTreeSet<i64>,
 }
 
 /// A parameter as the source names it.
@@ -155,6 +197,8 @@ pub struct Local {
     pub offset: i64,
     /// Size in bytes.
     pub size: u64,
+    /// Alignment that its declaration asks for, 1 when unknown.
+    pub align: u64,
 }
 
 /// Source lines by instruction address (relative to the function's start), sorted.
@@ -222,7 +266,7 @@ impl Function {
     pub(crate) fn uses_errno(&self) -> bool {
         let errno = |name: &str| name.contains("errno");
         let called = |p: &Point| matches!(&p.next, Next::Call(c) if matches!(&c.callee, Callee::Named(n) if errno(n)));
-        self.points.iter().any(called) || self.objects.values().any(|o| errno(&o.name))
+        self.surroundings.errno || self.points.iter().any(called) || self.objects.values().any(|o| errno(&o.name))
     }
 
     /// Is this code as no optimiser leaves it: made without one by its debug information, with a frame pointer, and every

@@ -22,6 +22,8 @@ pub struct Object {
     pub size: Option<u64>,
     /// Alignment in bytes that the program guarantees, 1 when unknown.
     pub align: u64,
+    /// Alignment in bytes that whoever is given its address may rely on: what its declaration asks for, or, where there is none, all that it has.
+    pub promised_align: u64,
     /// Can nobody write it?
     pub read_only: bool,
     /// Content, if it never changes.
@@ -61,8 +63,14 @@ pub enum Linkage {
     Local,
     /// Every file.
     External,
+    /// Every file, but no other definition takes its place.
+    Protected,
+    /// The files that are linked together with it.
+    Hidden,
     /// Every file; another file's definition may take its place, or it may be missing.
     Weak,
+    /// The same among the files that are linked together with it.
+    HiddenWeak,
 }
 
 impl Object {

@@ -7,6 +7,9 @@ use crate::live_registers::liveness;
 use crate::{Assumption, Call, Callee, Context, ObjectKind, PointId, Register, Side, State, Stuck};
 use term::{Linear, Sort, TermId};
 
+/// Parts of the names of functions that write to a stream which they are given.
+const TAKES_STREAM: &[&str] = &["fprintf", "fputs", "fwrite", "fputc", "putc"];
+
 /// A call under another name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RenamedCall {
@@ -112,12 +115,26 @@ impl Executor<'_, '_> {
         let Some(Renaming { action, result }) = library::rename(name, &known, usage) else {
             return Ok(Outcome::AsWritten);
         };
-        if let Action::Call { callee, .. } = &action {
+        if let Action::Call { callee, arguments } = &action {
+            // A program's own `stdout` is not the library's.
+            let own = |name: &str| {
+                let mut objects = self.context.functions.into_iter().flat_map(|f| f.objects.values());
+                objects.any(|o| {
+                    o.name == name && matches!(o.kind, ObjectKind::Named { defined, local, .. } if defined || local)
+                })
+            };
+            if arguments.iter().any(|argument| matches!(argument, Argument::Stream(name) if own(name))) {
+                return Ok(Outcome::AsWritten);
+            }
             // The function that it becomes must be the library's, too.
             if self.context.contract(callee).is_none() {
                 return Ok(Outcome::AsWritten);
             }
             self.context.assume(Assumption::Library(callee.to_string()));
+        }
+        // A stream that nobody else names must be one: the library may look at it.
+        if action == Action::Nothing && self.side == Side::Candidate && TAKES_STREAM.iter().any(|f| name.contains(f)) {
+            return Ok(Outcome::AsWritten);
         }
         self.context.assume(Assumption::Library(name.clone()));
         let (callee, wanted) = match action {
@@ -220,7 +237,7 @@ impl Executor<'_, '_> {
                 let string = self.context.outward(self.side, place, start, true)?;
                 self.context.publish(state);
                 let length = self.context.arena.apply("strlen", Sort::Bv(64), &[string, state.world]);
-                self.run.pure_calls.push(crate::PureCall { guard, value: length, place });
+                self.run.pure_calls.push(crate::PureCall { guard, value: length, place, reads: true });
                 self.context.arena.add(start, length)
             }
             Argument::Text(bytes) => {

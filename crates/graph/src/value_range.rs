@@ -24,6 +24,11 @@ impl ValueRange {
         matches!(self.width, 1..=64) && self.low <= self.last() && self.span <= self.last()
     }
 
+    /// Is a number among them? What is above the width does not count.
+    pub fn has(&self, number: u64) -> bool {
+        number.wrapping_sub(self.low) & self.last() <= self.span
+    }
+
     /// Smallest and largest number without a sign.
     pub fn unsigned(&self) -> (u64, u64) {
         let high = self.low.wrapping_add(self.span) & self.last();

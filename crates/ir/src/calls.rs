@@ -32,6 +32,11 @@ fn mathematical(name: &str) -> Option<(Scalar, usize)> {
     double.or_else(|| Some((Scalar::F32, arity(name.strip_suffix('f')?)?)))
 }
 
+/// Is it a function of its arguments alone?
+pub(crate) fn is_mathematical(name: &str) -> bool {
+    mathematical(library_name(name).as_deref().unwrap_or(name)).is_some()
+}
+
 /// The library's name of an intrinsic such as `llvm.fabs.f64`.
 fn library_name(name: &str) -> Option<String> {
     let (base, width) = name.strip_prefix("llvm.")?.rsplit_once('.')?;
@@ -77,24 +82,26 @@ impl<'m, D: Domain> Machine<'m, D> {
             return Err(self.undefined(format!("`{}` is called with another number of arguments", function.name)));
         }
         let template = self.template(number, function)?;
-        let (base, caller, block, first) = (self.base, self.function, self.block, self.regions.len());
+        let (base, caller, block, first) = (self.base, (self.function, self.number), self.block, self.regions.len());
         self.base = self.registers.len();
         self.registers.extend_from_slice(&template);
-        (self.function, self.block, self.depth) = (function, 0, self.depth + 1);
+        (self.function, self.number, self.block, self.depth) = (function, number, 0, self.depth + 1);
+        self.find_heads();
         for (parameter, datum) in function.parameters.iter().zip(arguments) {
             self.set(parameter.register, *datum);
         }
         let arrival = self.run(None)?;
         self.bury(first);
         self.registers.truncate(self.base);
-        (self.base, self.function, self.block, self.depth) = (base, caller, block, self.depth - 1);
+        (self.base, (self.function, self.number), self.block, self.depth) = (base, caller, block, self.depth - 1);
         match arrival {
             Arrival::Returned(datum) => Ok(datum),
             Arrival::Met => Err(self.unsupported("a call that does not return")),
         }
     }
 
-    pub(crate) fn call(&mut self, callee: &Callee, arguments: &[u32]) -> Run<Datum<D::Value>> {
+    /// Calls a function; `result` is the kind of the register that gets what it returns.
+    pub(crate) fn call(&mut self, callee: &Callee, arguments: &[u32], result: Option<Kind>) -> Run<Datum<D::Value>> {
         let given: Vec<Datum<D::Value>> = arguments.iter().map(|a| self.get(*a)).collect();
         let name = match callee {
             Callee::Own(number) => return self.enter(*number, &given),
@@ -106,6 +113,11 @@ impl<'m, D: Domain> Machine<'m, D> {
         if let Some((ty, count)) = mathematical(plain) {
             if given.len() != count {
                 return Err(self.unsupported(format!("`{plain}` with another number of arguments")));
+            }
+            // A file may declare the name for something else.
+            let wanted = if ty == Scalar::F64 { Kind::Double } else { Kind::Float };
+            if kinds.iter().chain(&result).any(|kind| *kind != wanted) {
+                return Err(self.unsupported(format!("`{plain}`, which the file declares with other types")));
             }
             let mut values = Vec::with_capacity(count);
             for datum in given {
@@ -148,7 +160,13 @@ impl<'m, D: Domain> Machine<'m, D> {
                 region.alive = false;
                 Ok(Datum::Poison)
             }
-            ("abs" | "labs" | "llabs", [datum]) => self.magnitude(*datum, kinds[0]),
+            ("abs" | "labs" | "llabs", [datum]) => {
+                let wanted = Kind::Int(if name == "abs" { 32 } else { 64 });
+                if kinds.iter().chain(&result).any(|kind| *kind != wanted) {
+                    return Err(self.unsupported(format!("`{name}`, which the file declares with other types")));
+                }
+                self.magnitude(*datum, kinds[0])
+            }
             (absolute, [datum, _]) if absolute.starts_with("llvm.abs.") => self.magnitude(*datum, kinds[0]),
             _ => Err(self.unsupported(format!("a call of `{name}`"))),
         }
@@ -160,6 +178,7 @@ impl<'m, D: Domain> Machine<'m, D> {
         }
         let mut region = Region::new("an allocated object".to_string(), bytes, 8, backing);
         region.heap = true;
+        self.allocates = true;
         Ok(Datum::Place(self.add(region)?, 0))
     }
 

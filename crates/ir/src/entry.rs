@@ -1,7 +1,7 @@
 //! How the function is called, and what the caller sees at the end.
 
 use crate::datum::{Datum, Leaf, mask};
-use crate::machine::{Machine, Run};
+use crate::machine::{Machine, Pace, Run};
 use crate::memory::MOST_BYTES;
 use crate::module::{Kind, Linkage, Module, Parameter};
 use crate::region::{Backing, Layout, Region, TAIL, UNTOUCHED};
@@ -15,6 +15,8 @@ pub struct Setting<'a> {
     pub interface: &'a Program,
     /// Cells of objects whose extent the interface does not state, by object; an object without one grows as it is used.
     pub extents: &'a [Option<u64>],
+    /// How loops are run.
+    pub pace: Pace,
 }
 
 /// An object that the caller sees.
@@ -64,6 +66,8 @@ pub struct Ended<V> {
     pub updates: u64,
     /// Were mathematical functions called?
     pub mathematical: bool,
+    /// Was memory allocated?
+    pub allocates: bool,
     /// Cells touched of the interface's objects, by object.
     pub reached: Vec<u64>,
     /// Numbers of the module's globals that were touched.
@@ -89,7 +93,7 @@ pub fn execute<D: Domain>(
     };
     let number = module.functions.iter().position(|f| f.name == name).ok_or_else(missing)?;
     let function = &module.functions[number];
-    let mut machine = Machine::new(module, function, domain, limits, &setting.interface.parameters);
+    let mut machine = Machine::new(module, function, domain, limits, &setting.interface.parameters, setting.pace);
     let (arguments, regions) = machine.arguments(setting, &function.parameters)?;
     let result = machine.enter(number as u32, &arguments)?;
     machine.leave(setting, &regions, result)
@@ -227,8 +231,8 @@ impl<D: Domain> Machine<'_, D> {
         let mut divisions: Vec<Division<D::Value>> =
             std::mem::take(&mut self.divisions).into_values().flatten().collect();
         divisions.sort_by_key(|d| d.path.len());
-        let (updates, mathematical) = (self.updates, self.mathematical);
-        Ok(Ended { held, result, divisions, updates, mathematical, reached, globals })
+        let (updates, mathematical, allocates) = (self.updates, self.mathematical, self.allocates);
+        Ok(Ended { held, result, divisions, updates, mathematical, allocates, reached, globals })
     }
 
     fn root_result(&self) -> Option<Kind> {

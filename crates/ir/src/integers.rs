@@ -89,6 +89,8 @@ impl<D: Domain> Machine<'_, D> {
     /// A division by data may trap.
     fn note_division(&mut self, ty: Scalar, dividend: D::Value, divisor: D::Value) {
         match self.domain.known(divisor).map(|known| known.as_integer()) {
+            // Zero traps whatever is divided.
+            Some(Some(0)) => {}
             Some(Some(-1)) if ty.is_signed() && self.domain.known(dividend).is_none() => {}
             Some(_) => return,
             None => {}
@@ -103,7 +105,7 @@ impl<D: Domain> Machine<'_, D> {
 
 /// An operation on known numbers.
 #[inline]
-fn fold(op: IntOp, bits: u8, exact: bool, a: u64, b: u64) -> Result<u64, Undefined> {
+pub(crate) fn fold(op: IntOp, bits: u8, exact: bool, a: u64, b: u64) -> Result<u64, Undefined> {
     let (x, y) = (i128::from(signed(a, bits)), i128::from(signed(b, bits)));
     let wide = match op {
         IntOp::Add => x + y,

@@ -21,11 +21,14 @@ mod machine;
 mod integers;
 mod memory;
 mod fork;
+mod linear;
+mod stride;
 mod calls;
 mod entry;
 
 pub use datum::Leaf;
 pub use entry::{Ended, Held, Place, Setting, execute};
+pub use machine::Pace;
 pub use module::{
     Block, Callee, Cell, Comparison, Conversion, Edge, End, Function, Global, Inst, IntOp, Kind, Known, Linkage,
     Module, Parameter, Start,

@@ -5,6 +5,7 @@ use crate::datum::{Datum, mask, signed};
 use crate::fork::Undo;
 use crate::module::{Comparison, Conversion, Edge, End, Function, Inst, Kind, Module};
 use crate::region::Region;
+use crate::stride::{Head, Walk, heads};
 use crate::values::{Sign, float_type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -22,8 +23,9 @@ pub(crate) struct Machine<'m, D: Domain> {
     pub registers: Vec<Datum<D::Value>>,
     /// Where those of the innermost call start.
     pub base: usize,
-    /// The innermost call's function, and block.
+    /// The innermost call's function, its number, and block.
     pub function: &'m Function,
+    pub number: u32,
     pub block: u32,
     pub depth: usize,
     pub regions: Vec<Region<D::Value>>,
@@ -42,9 +44,24 @@ pub(crate) struct Machine<'m, D: Domain> {
     pub cells: u64,
     /// Was a mathematical function called?
     pub mathematical: bool,
+    /// Was memory allocated?
+    pub allocates: bool,
     /// Name of the compared function, which names of its static variables start with.
     pub root: &'m str,
+    /// Heads of loops by function and block, and room for following one.
+    pub heads: Vec<Vec<Head>>,
+    pub walk: Walk<'m>,
+    pace: Pace,
     entered: u64,
+}
+
+/// How loops are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// Many iterations at once where they are alike.
+    Strides,
+    /// One after the other: the definition that strides are tested against.
+    Steps,
 }
 
 /// Where a run of blocks ended.
@@ -65,6 +82,7 @@ impl<'m, D: Domain> Machine<'m, D> {
         domain: &'m mut D,
         limits: Limits,
         given: &'m [(String, i64)],
+        pace: Pace,
     ) -> Machine<'m, D> {
         Machine {
             module,
@@ -73,6 +91,7 @@ impl<'m, D: Domain> Machine<'m, D> {
             registers: Vec::new(),
             base: 0,
             function,
+            number: 0,
             block: 0,
             depth: 0,
             regions: Vec::new(),
@@ -86,7 +105,11 @@ impl<'m, D: Domain> Machine<'m, D> {
             updates: 0,
             cells: 0,
             mathematical: false,
+            allocates: false,
             root: &function.name,
+            heads: vec![Vec::new(); module.functions.len()],
+            walk: Walk::new(),
+            pace,
             entered: 0,
         }
     }
@@ -132,9 +155,22 @@ impl<'m, D: Domain> Machine<'m, D> {
         }
     }
 
+    /// Blocks were entered.
+    pub fn entered(&mut self, count: u64) {
+        self.entered = self.entered.saturating_add(count);
+    }
+
+    /// Notes which blocks of the innermost call's function may be heads of loops.
+    pub fn find_heads(&mut self) {
+        let known = &mut self.heads[self.number as usize];
+        if known.is_empty() && self.pace == Pace::Strides {
+            *known = heads(self.function);
+        }
+    }
+
     /// Goes to a block.
     #[inline]
-    fn pass(&mut self, edge: &Edge) {
+    pub fn pass(&mut self, edge: &Edge) {
         match edge.moves.as_slice() {
             [] => {}
             [(to, from)] => self.set(*to, self.get(*from)),
@@ -159,11 +195,15 @@ impl<'m, D: Domain> Machine<'m, D> {
     pub fn run(&mut self, stop: Option<u32>) -> Run<Arrival<D::Value>> {
         let function = self.function;
         loop {
-            self.entered += 1;
-            if self.entered.is_multiple_of(LOOK) && self.limits.deadline.is_some_and(|d| Instant::now() > d)
+            let before = self.entered;
+            self.entered(1);
+            if before / LOOK != self.entered / LOOK && self.limits.deadline.is_some_and(|d| Instant::now() > d)
                 || self.entered > self.limits.turns
             {
                 return Err(self.fault(FaultKind::Time, "out of time".to_string()));
+            }
+            if self.may_stride(self.block) {
+                self.stride(stop)?;
             }
             let block = &function.blocks[self.block as usize];
             for inst in &block.code {
@@ -205,7 +245,7 @@ impl<'m, D: Domain> Machine<'m, D> {
     }
 
     #[inline]
-    fn step(&mut self, inst: &'m Inst) -> Run<()> {
+    pub fn step(&mut self, inst: &'m Inst) -> Run<()> {
         match *inst {
             Inst::Read { to, from } => match self.get(from) {
                 datum @ (Datum::Poison | Datum::Lost) => return Err(self.no_number(datum)),
@@ -300,7 +340,8 @@ impl<'m, D: Domain> Machine<'m, D> {
             }
             Inst::ForgetAt { at } => self.forget(at)?,
             Inst::Call { to, ref callee, ref arguments } => {
-                let datum = self.call(callee, arguments)?;
+                let result = to.map(|to| self.function.registers[to as usize]);
+                let datum = self.call(callee, arguments, result)?;
                 if let Some(to) = to {
                     self.set(to, datum);
                 }
@@ -313,7 +354,13 @@ impl<'m, D: Domain> Machine<'m, D> {
         Ok(())
     }
 
-    fn compare(&mut self, how: Comparison, kind: Kind, a: Datum<D::Value>, b: Datum<D::Value>) -> Run<Datum<D::Value>> {
+    pub fn compare(
+        &mut self,
+        how: Comparison,
+        kind: Kind,
+        a: Datum<D::Value>,
+        b: Datum<D::Value>,
+    ) -> Run<Datum<D::Value>> {
         use Comparison::*;
         if kind == Kind::Pointer {
             return self.compare_places(how, a, b);

@@ -13,9 +13,9 @@ const MOST_REGIONS: usize = 4_000_000;
 pub(crate) const MOST_BYTES: u64 = 1 << 32;
 
 /// A place that was found to be inside its object: region, cell, bytes from the start.
-type Inside = (usize, usize, u64);
+pub(crate) type Inside = (usize, usize, u64);
 
-fn is_float(kind: Kind) -> bool {
+pub(crate) fn is_float(kind: Kind) -> bool {
     matches!(kind, Kind::Float | Kind::Double)
 }
 
@@ -31,7 +31,7 @@ impl<D: Domain> Machine<'_, D> {
 
     /// The cell of an access.
     #[inline]
-    fn inside(&mut self, datum: Datum<D::Value>, bytes: u8) -> Run<Inside> {
+    pub(crate) fn inside(&mut self, datum: Datum<D::Value>, bytes: u8) -> Run<Inside> {
         let Datum::Place(number, offset) = datum else {
             return Err(match datum {
                 Datum::Bits(_) => self.undefined("an access through null, or through a number".to_string()),
@@ -103,12 +103,10 @@ impl<D: Domain> Machine<'_, D> {
     pub(crate) fn untouched(&mut self, number: usize, index: usize, other: Slot<D::Value>) -> Run<Datum<D::Value>> {
         let region = &self.regions[number];
         let offset = index as u64 * u64::from(region.grain);
-        let ty = match other.datum {
-            Datum::Value(_, ty) if ty.is_float() || ty == Scalar::Bool => Some(ty),
-            _ => match &region.backing {
-                Backing::Input { layout: Some(layout), .. } => layout.cell(offset).map(|(_, ty)| ty),
-                _ => signed_type(8 * other.bytes),
-            },
+        let ty = match (&region.backing, other.datum) {
+            (Backing::Input { layout: Some(layout), .. }, _) => layout.cell(offset).map(|(_, ty)| ty),
+            (_, Datum::Value(_, ty)) if ty.is_float() || ty == Scalar::Bool && other.bytes == 1 => Some(ty),
+            _ => signed_type(8 * other.bytes),
         };
         match (&region.backing, ty) {
             (Backing::Zero, _) => Ok(Datum::Bits(0)),
@@ -130,7 +128,18 @@ impl<D: Domain> Machine<'_, D> {
 
     #[inline]
     pub(crate) fn load(&mut self, at: u32, kind: Kind, truth: bool) -> Run<Datum<D::Value>> {
-        let (number, index, offset) = self.inside(self.get(at), kind.bytes())?;
+        let place = self.inside(self.get(at), kind.bytes())?;
+        self.load_cell(place, kind, truth)
+    }
+
+    /// What lies at a place.
+    #[inline]
+    pub(crate) fn load_cell(
+        &mut self,
+        (number, index, offset): Inside,
+        kind: Kind,
+        truth: bool,
+    ) -> Run<Datum<D::Value>> {
         let datum = match self.regions[number].read(index, kind.bytes()) {
             Found::Datum(datum) => datum,
             Found::Untouched => {
@@ -167,7 +176,7 @@ impl<D: Domain> Machine<'_, D> {
     }
 
     #[inline]
-    fn write(&mut self, number: usize, index: usize, slot: Slot<D::Value>) -> Run<()> {
+    pub(crate) fn write(&mut self, number: usize, index: usize, slot: Slot<D::Value>) -> Run<()> {
         let region = &mut self.regions[number];
         if !region.writable {
             let what = format!("a write to the constant `{}`", region.name);

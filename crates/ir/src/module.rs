@@ -101,6 +101,10 @@ pub struct Global {
     pub constant: bool,
     /// What it holds first.
     pub start: Start,
+    /// Identity of its definition's text.
+    pub hash: String,
+    /// Other globals that its definition mentions.
+    pub mentions: Vec<u32>,
 }
 
 /// A parameter.

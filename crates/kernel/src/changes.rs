@@ -355,7 +355,7 @@ impl Checker<'_, '_> {
             }
         }
         for fact in at.facts.clone() {
-            let FactKind::Access { address, bytes } = fact.kind else { continue };
+            let FactKind::Access { address, bytes, .. } = fact.kind else { continue };
             let Some(region) = self.context.region(address, bytes).filter(|r| r.assumed) else { continue };
             let Some((var, size)) = objects.iter().find(|(var, _)| *var == region.var).copied() else { continue };
             let Some(last) = size.checked_sub(u64::from(bytes)) else { continue };

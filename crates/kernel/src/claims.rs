@@ -387,7 +387,7 @@ impl Checker<'_, '_> {
     /// The point with what the original is said to have accessed before as a fact.
     pub(crate) fn with_seen(&mut self, index: usize, mut point: Point) -> Result<Point, Rejection> {
         for read in self.seen(index, &point)? {
-            let kind = FactKind::Access { address: read.address, bytes: read.bytes };
+            let kind = FactKind::Access { address: read.address, bytes: read.bytes, called_since: false };
             let fact = self.fact(point.condition, kind);
             point.facts.push(fact);
         }

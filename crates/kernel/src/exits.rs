@@ -27,10 +27,11 @@ pub(crate) enum Gaps {
     Open,
 }
 
-/// What the original is known to have accessed, as reads.
+/// What the original is known to have accessed since the last call, as reads: what a callee frees or unmaps is gone.
 pub(crate) fn accesses_before(at: &Point) -> Vec<Access> {
     let access = |fact: &Fact| match fact.kind {
-        FactKind::Access { address, bytes } => {
+        FactKind::Access { called_since: true, .. } => None,
+        FactKind::Access { address, bytes, .. } => {
             Some(Access { guard: fact.when, address, bytes, write: false, place: NOWHERE })
         }
         FactKind::Not(_) | FactKind::Apart(_) | FactKind::Aligned { .. } => None,

@@ -5,19 +5,24 @@
 //! understood, or is never defined. What must be the same besides the operations:
 //! - what the addresses in them mean: variables stand for objects by name and, where that is known, by content;
 //! - where arguments are: a private function of which the candidate expects its arguments elsewhere has callers that put
-//!   them there, and such a caller is not what it looks like.
+//!   them there, and such a caller is not what it looks like;
+//! - what callees leave: their own comparison is about results and what the convention keeps, so the code may read no other
+//!   register, no flag and nothing below the stack pointer behind a call.
 //!
 //! Trust: full. What is compared here is all that a graph's meaning depends on.
 
-use graph::{Callee, Function, LocalContract, Next, Object, Point};
+use graph::{Callee, FaultKind, Function, LocalContract, Next, Object, Point};
+use term::Arena;
 
 /// Are both functions the same code, with the same data and called in the same way?
-pub fn are_identical(original: &Function, candidate: &Function) -> bool {
+pub fn are_identical(arena: &Arena, original: &Function, candidate: &Function) -> bool {
     original.points.len() == candidate.points.len()
         && original.points.iter().zip(&candidate.points).all(|(a, b)| are_same_steps(a, b))
         && original.objects.len() == candidate.objects.len()
         && original.objects.iter().all(|(var, a)| candidate.objects.get(var).is_some_and(|b| are_same_data(a, b)))
         && contracts_of(original).all(keeps_places)
+        && !runs_off_the_end(original)
+        && (are_of_one_file(original, candidate) || !graph::reads_what_callees_overwrite(arena, original))
 }
 
 fn are_same_steps(a: &Point, b: &Point) -> bool {
@@ -31,6 +36,17 @@ fn are_same_data(a: &Object, b: &Object) -> bool {
         && a.content == b.content
         && a.start_identity == b.start_identity
         && a.members == b.members
+}
+
+/// Do both come from the same file? Then their callees are the same, too, down to the last register.
+fn are_of_one_file(original: &Function, candidate: &Function) -> bool {
+    original.surroundings.file.is_some() && original.surroundings.file == candidate.surroundings.file
+}
+
+/// May the code run on behind its end? What lies there is not compared. (Behind the entries of jump tables nothing is run.)
+fn runs_off_the_end(function: &Function) -> bool {
+    let off = |point: &Point| point.next == Next::Fault(FaultKind::OffTheEnd);
+    function.surroundings.table_loads.is_empty() && function.points.iter().any(off)
 }
 
 /// The contracts of the function and of those that it calls by name.
@@ -53,10 +69,10 @@ fn keeps_places(contract: &LocalContract) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use graph::{Call, Content, Contracts, ObjectKind, Op, PointId, Register};
+    use graph::{Call, Content, Contracts, ObjectKind, Op, Place, PointId, Register, Signature, Value};
     use std::collections::BTreeMap;
     use std::sync::Arc;
-    use term::{Arena, Sort};
+    use term::Sort;
 
     /// A loop that calls `g` with a table.
     fn function(arena: &mut Arena, step: u64) -> Function {
@@ -82,32 +98,48 @@ mod tests {
             shared: false,
             tails: Default::default(),
             constancy: Default::default(),
+            promised_align: 1,
             volatile: false,
             start: None,
             initial: None,
             start_identity: None,
             members: Vec::new(),
         };
-        Function { points: vec![point], objects: BTreeMap::from([(var, object)]), ..Function::default() }
+        let place = Place::Register(Register::ARGUMENTS[0]);
+        let takes = vec![Value { place, bytes: 8, boolean: false, narrow: None }];
+        let declared = Signature { arguments: takes, ..Signature::default() };
+        let callees = BTreeMap::from([("g".to_string(), declared)]);
+        Function { points: vec![point], objects: BTreeMap::from([(var, object)]), callees, ..Function::default() }
     }
 
     #[test]
     fn steps_and_data_must_be_the_same() {
         let mut arena = Arena::new();
+        Register::declare(&mut arena);
         let original = function(&mut arena, 4);
-        assert!(are_identical(&original, &function(&mut arena, 4)));
-        assert!(!are_identical(&original, &function(&mut arena, 8)));
+        let same = function(&mut arena, 4);
+        assert!(are_identical(&arena, &original, &same));
+        let same = function(&mut arena, 8);
+        assert!(!are_identical(&arena, &original, &same));
+        // Nobody says that `g` of this file does not look at what it left in other registers the last time.
+        let defined = std::collections::BTreeSet::from(["g".to_string()]);
+        let mut undeclared = Function { callees: BTreeMap::new(), defined, ..function(&mut arena, 4) };
+        assert!(!are_identical(&arena, &undeclared, &undeclared));
+        // In one file it is the same `g`.
+        undeclared.surroundings.file = Some([7; 32]);
+        assert!(are_identical(&arena, &undeclared, &undeclared));
         let mut other = function(&mut arena, 4);
         other.objects.values_mut().for_each(|o| o.content = None);
-        assert!(!are_identical(&original, &other));
+        assert!(!are_identical(&arena, &original, &other));
         let mut other = function(&mut arena, 4);
         other.points.push(other.points[0].clone());
-        assert!(!are_identical(&original, &other));
+        assert!(!are_identical(&arena, &original, &other));
     }
 
     #[test]
     fn arguments_must_be_where_they_were() {
         let mut arena = Arena::new();
+        Register::declare(&mut arena);
         let candidate = function(&mut arena, 4);
         let with = |to: Option<Register>, name: &str, arena: &mut Arena| {
             let contract = LocalContract {
@@ -132,10 +164,14 @@ mod tests {
             Function { contracts: Arc::new(contracts), ..function(arena, 4) }
         };
         let [first, second] = [Register::ARGUMENTS[0], Register::ARGUMENTS[1]].map(Some);
-        assert!(are_identical(&with(first, "g", &mut arena), &candidate));
-        assert!(are_identical(&with(None, "g", &mut arena), &candidate));
-        assert!(!are_identical(&with(second, "g", &mut arena), &candidate));
+        let other = with(first, "g", &mut arena);
+        assert!(are_identical(&arena, &other, &candidate));
+        let other = with(None, "g", &mut arena);
+        assert!(are_identical(&arena, &other, &candidate));
+        let other = with(second, "g", &mut arena);
+        assert!(!are_identical(&arena, &other, &candidate));
         // Nobody here calls it.
-        assert!(are_identical(&with(second, "h", &mut arena), &candidate));
+        let other = with(second, "h", &mut arena);
+        assert!(are_identical(&arena, &other, &candidate));
     }
 }

@@ -212,8 +212,9 @@ fn prove_set(around: &mut Surroundings, set: Set, solver: &mut Solver) -> Set {
     let file = &mut around.original;
     let ending = ending(&file.functions, &file.replaceable);
     let index: FxHashMap<String, usize> = file.functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)).collect();
+    let circles = Circles::of(&around.candidate.functions);
     for (name, contract) in proposed.iter_mut() {
-        prepare(contract, ending.contains(name));
+        prepare(contract, ending.contains(name) && !circles.contains(name));
     }
     let callers = callers(&file.functions);
     let signatures: FxHashMap<String, Signature> =
@@ -351,6 +352,40 @@ fn ending(functions: &[Function], replaceable: &BTreeSet<String>) -> FxHashSet<S
         }
     }
     out
+}
+
+/// Functions of the candidate's file, and those that it calls, whose calls may lead back to them.
+///
+/// A call that only computes is no event, so the candidate may make one that the original does not make. That it comes to an end is
+/// what the callee's own pair says, and that pair may rest on this one: there is no end to calls in a circle.
+struct Circles(BTreeSet<String>);
+
+impl Circles {
+    fn of(functions: &[Function]) -> Circles {
+        let defined: FxHashSet<&str> = functions.iter().map(|f| f.name.as_str()).collect();
+        let mut founded: FxHashSet<&str> = FxHashSet::default();
+        loop {
+            let known = founded.len();
+            for function in functions {
+                let is_own = |name: &&str| defined.contains(name) || function.defined.contains(*name);
+                if callees(function).filter(is_own).all(|name| founded.contains(name)) {
+                    founded.insert(&function.name);
+                }
+            }
+            if founded.len() == known {
+                break;
+            }
+        }
+        let all = defined.iter().copied().chain(functions.iter().flat_map(callees));
+        Circles(all.filter(|name| !founded.contains(name)).map(str::to_string).collect())
+    }
+
+    /// Is the candidate's version of a function among them, or something that a compiler has made of it? One that its file only
+    /// calls is; one that it does not mention has no calls.
+    fn contains(&self, name: &str) -> bool {
+        let from = self.0.range(name.to_string()..).take_while(|other| other.starts_with(name));
+        from.map(|other| &other[name.len()..]).any(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
 }
 
 /// Is there anything to prove by executing the function?

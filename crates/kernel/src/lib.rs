@@ -62,15 +62,17 @@ pub fn check(
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
     let extents = check_extents(original, &bindings).map_err(Rejection::Malformed)?;
     same_objects::check_objects(original, candidate)?;
+    same_objects::check_aligned_locals(original, &bindings)?;
+    let definitions: Vec<Assumption> = same_objects::meant_otherwise(original, candidate);
     // Whoever claims more is held to it.
-    if certificate.is_plain() && are_identical(original, candidate) {
-        return Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), Vec::new(), Counts::default()));
+    if certificate.is_plain() && are_identical(arena, original, candidate) {
+        return Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), definitions, Counts::default()));
     }
     let mut frames = claims::Frames::new();
     let (mut context, counts) = loop {
         let mut context = Context::new(&mut *arena, original, candidate, bindings.clone());
         context.deadline = deadline;
-        context.assumptions.extend(extents.iter().cloned());
+        context.assumptions.extend(extents.iter().chain(&definitions).cloned());
         if let Some(folded) = original.folded {
             context.assume(Assumption::Definition(original.name.clone()));
             if folded == Folded::WithLocals {

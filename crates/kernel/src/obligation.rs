@@ -66,12 +66,21 @@ pub(crate) struct Fact {
 pub(crate) enum FactKind {
     /// The condition does not hold: the original would fault.
     Not(TermId),
-    /// The original accesses these bytes, so they are user addresses.
-    Access { address: TermId, bytes: u16 },
+    /// The original accesses these bytes, so they are user addresses. A callee that was called since then may have taken them away.
+    Access { address: TermId, bytes: u16, called_since: bool },
     /// The condition does not hold: blocks that the original gives to `memcpy` would partly overlap.
     Apart(TermId),
     /// The original accesses something there through a pointer to a type with this alignment.
     Aligned { address: TermId, align: u64 },
+}
+
+impl Fact {
+    /// Somebody was called since it was learned, or may have been.
+    pub fn called(&mut self) {
+        if let FactKind::Access { called_since, .. } = &mut self.kind {
+            *called_since = true;
+        }
+    }
 }
 
 const RELEVANT_FACTS: usize = 48;
@@ -253,7 +262,7 @@ impl Checker<'_, '_> {
             }
             let holds = match fact.kind {
                 FactKind::Not(condition) => self.context.arena.bool_not(condition),
-                FactKind::Access { address, bytes } => {
+                FactKind::Access { address, bytes, .. } => {
                     self.context.assume(Assumption::UserAddresses);
                     self.user_range(address, bytes)
                 }

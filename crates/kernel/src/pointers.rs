@@ -86,7 +86,7 @@ pub(crate) fn pointer_parameters<'f>(arena: &Arena, function: &'f Function) -> V
 
 /// Is it an access to an element behind the pointer?
 fn follows(arena: &Arena, fact: &Fact, pointer: TermId, element: u16, others: &[TermId]) -> bool {
-    let FactKind::Access { address, bytes } = fact.kind else { return false };
+    let FactKind::Access { address, bytes, .. } = fact.kind else { return false };
     let sum = Linear::of(arena, address);
     let whole = |n: u64| n.is_multiple_of(u64::from(element));
     let one = |(term, factor): &(TermId, term::Bits)| *term == pointer && factor.to_u64() == Some(1);

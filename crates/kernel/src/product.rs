@@ -29,7 +29,9 @@ use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
 use graph::loops::Loops;
-use graph::{Access, Arrival, Block, Context, Event, Exclusive, Joins, Known, PointId, Run, Side, State, Stuck};
+use graph::{
+    Access, Arrival, Block, Callee, Context, Event, Exclusive, Joins, Known, Next, PointId, Run, Side, State, Stuck,
+};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,7 +258,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             let unused = self.context.arena.var("world", Sort::Memory);
             let (point, _) = self.merge(incoming, |_| false, true, unused);
             let base = point.condition;
-            let point = self.forget(index, point)?;
+            let mut point = self.forget(index, point)?;
+            if self.calls_on_a_way_back(index) {
+                point.facts.iter_mut().for_each(Fact::called);
+            }
             self.entered[index] = Some(Entered { base, point: point.clone() });
             self.counts.points += 1;
             let mut point = self.with_seen(index, point)?;
@@ -267,6 +272,33 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.segment(point, self.points[index].heads, Some(index))?;
         }
         Ok(())
+    }
+
+    /// Does the original call somebody between two visits of a point's head?
+    fn calls_on_a_way_back(&self, index: usize) -> bool {
+        let function = self.context.functions[0];
+        let head = self.points[index].heads[0];
+        let next = |point: PointId| match &function.point(point).next {
+            Next::Edges(edges) => edges.iter().map(|edge| edge.target).collect(),
+            Next::Call(call) => call.returns.into_iter().collect(),
+            Next::Return | Next::Fault(_) => Vec::new(),
+        };
+        let reached = |from: PointId| {
+            let (mut open, mut seen) = (next(from), FxHashSet::default());
+            while let Some(point) = open.pop() {
+                if seen.insert(point) {
+                    open.extend(next(point));
+                }
+            }
+            seen
+        };
+        let calls = |point: PointId| match &function.point(point).next {
+            Next::Call(call) => !matches!(&call.callee, Callee::Named(name) if self.context.is_silent(name)),
+            _ => false,
+        };
+        let mut body = reached(head);
+        body.insert(head);
+        body.into_iter().filter(|point| calls(*point)).any(|point| reached(point).contains(&head))
     }
 
     fn rank(&self, side: usize, point: PointId) -> usize {
@@ -400,7 +432,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         for access in &run.accesses {
             if seen.insert((access.guard, access.address)) {
                 let when = self.context.arena.bool_and(condition, access.guard);
-                facts.push(self.fact(when, FactKind::Access { address: access.address, bytes: access.bytes }));
+                let kind = FactKind::Access { address: access.address, bytes: access.bytes, called_since: false };
+                facts.push(self.fact(when, kind));
                 // How the original aligns an object says nothing about the candidate's of the same name.
                 let named = matches!(self.context.base_object(access.address), Some((_, None)));
                 let align = self.context.functions[0].alignments.get(&access.place).copied();

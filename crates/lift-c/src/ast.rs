@@ -81,6 +81,14 @@ pub enum Binary {
     LogicalOr,
 }
 
+impl Binary {
+    /// Is the result zero or one, of type `int`?
+    pub fn is_truth(self) -> bool {
+        use Binary::*;
+        matches!(self, Lt | Gt | Le | Ge | Eq | Ne | LogicalAnd | LogicalOr)
+    }
+}
+
 /// A type as written.
 #[derive(Clone, Debug)]
 pub enum Type {

@@ -20,5 +20,5 @@ pub mod fuzz;
 mod tests;
 
 pub use error::Error;
-pub use preprocess::{Preprocessed, Settings, preprocessed};
+pub use preprocess::{Preprocessed, Settings, Texts};
 pub use source::{FunctionEntry, Source};

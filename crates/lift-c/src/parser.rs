@@ -184,6 +184,11 @@ impl<'a> Parser<'a> {
     /// A declaration or definition at file scope.
     fn external(&mut self) -> Result<(), Error> {
         if self.peek().kind == Kind::Pragma {
+            // Copies of globals, reductions of the file's own, code for other devices: they change what loops mean.
+            if self.names.text(self.peek().name).starts_with("omp ") {
+                let text = self.names.text(self.peek().name).to_string();
+                return Err(self.unsupported(format!("`#pragma {text}` outside functions")));
+            }
             self.at += 1;
             return Ok(());
         }

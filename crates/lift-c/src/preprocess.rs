@@ -5,9 +5,11 @@
 
 use crate::error::Error;
 use crate::lexer::{Kind, Names, Token, tokens};
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 /// What the command line says about preprocessing.
 #[derive(Clone, Debug, Default)]
@@ -58,12 +60,41 @@ const OF_THE_BUILD: [&str; 14] = [
     "__PIE__",
 ];
 
+/// Words of OpenMP's pragmas are expanded only for files that are compiled with OpenMP. The macros that say so stay undefined:
+/// the kernel is compiled without, too.
+const EXPANDED_PRAGMAS: [&str; 3] = ["-fopenmp", "-U_OPENMP", "-U_REENTRANT"];
+
 /// A text after the compiler's preprocessor.
 #[derive(Clone, Debug)]
 pub struct Preprocessed {
     original: String,
     expanded: String,
     replaced: Vec<String>,
+}
+
+/// Texts that were preprocessed: the compiler is asked once for the same text, such as that of a file which no parameter changes.
+#[derive(Default, Debug)]
+pub struct Texts(Mutex<HashMap<Asked, Preprocessed>>);
+
+/// What the preprocessor was asked: path, text with the macros that parameters replaced, options.
+type Asked = (PathBuf, (String, Vec<String>), Vec<String>, Vec<PathBuf>);
+
+impl Texts {
+    /// Reads and preprocesses a file.
+    pub fn preprocessed(&self, path: &Path, settings: &Settings) -> Result<Preprocessed, Error> {
+        let original = read(path)?;
+        let replaced = replace_macros(&original, &settings.parameters);
+        let asked = (path.to_path_buf(), replaced, settings.defines.clone(), settings.includes.clone());
+        let known = self.0.lock().ok().and_then(|texts| texts.get(&asked).cloned());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let made = preprocess_text(path, original, settings)?;
+        if let Ok(mut texts) = self.0.lock() {
+            texts.insert(asked, made.clone());
+        }
+        Ok(made)
+    }
 }
 
 /// Reads and preprocesses a file.
@@ -122,7 +153,7 @@ fn system(path: &Path, text: &str, settings: &Settings) -> Result<(String, Vec<S
     let failed = |what: String| malformed(path, 0, what);
     let (text, replaced) = replace_macros(text, &settings.parameters);
     let mut command = Command::new("cc");
-    command.arg("-E").arg("-xc").args(settings.defines.iter().map(|d| format!("-D{d}")));
+    command.arg("-E").arg("-xc").args(EXPANDED_PRAGMAS).args(settings.defines.iter().map(|d| format!("-D{d}")));
     command.args(settings.includes.iter().flat_map(|i| ["-I".into(), i.as_os_str().to_owned()]));
     let beside = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     command.arg("-iquote").arg(beside).arg("-");
@@ -150,24 +181,32 @@ fn system(path: &Path, text: &str, settings: &Settings) -> Result<(String, Vec<S
     Ok((text, replaced))
 }
 
-/// The text with object-like definitions of parameters replaced by their values, and which were.
+/// The text with object-like definitions of parameters replaced by their values, and which were. Lines that a splice joins to
+/// a definition are part of it; empty ones take their place, so that lines keep their numbers.
 fn replace_macros(text: &str, parameters: &[(String, i64)]) -> (String, Vec<String>) {
-    let mut replaced = Vec::new();
-    let mut line_of = |line: &str| {
+    let (mut replaced, mut out, mut skipped) = (Vec::new(), String::with_capacity(text.len()), false);
+    for line in text.lines() {
+        let spliced = line.trim_end().ends_with('\\');
         let define = line.trim_start().strip_prefix('#').and_then(|l| l.trim_start().strip_prefix("define"));
-        let name = define.and_then(|l| l.split_whitespace().next());
+        let name = define.filter(|l| l.starts_with([' ', '\t'])).and_then(|l| l.split_whitespace().next());
         match parameters.iter().find(|(p, _)| Some(p.as_str()) == name) {
+            _ if skipped => {}
             Some((name, value)) => {
                 if !replaced.contains(name) {
                     replaced.push(name.clone());
                 }
-                format!("#define {name} {value}\n")
+                out.push_str(&format!("#define {name} {value}"));
             }
-            None => format!("{line}\n"),
+            None => {
+                out.push_str(line);
+                out.push('\n');
+                continue;
+            }
         }
-    };
-    let text = text.lines().map(&mut line_of).collect();
-    (text, replaced)
+        out.push('\n');
+        skipped = spliced;
+    }
+    (out, replaced)
 }
 
 /// The tokens of a preprocessed text.
@@ -289,6 +328,19 @@ mod tests {
     fn a_parameter_replaces_the_macro_of_the_file() {
         let settings = Settings { parameters: vec![("N".into(), 4)], ..Settings::default() };
         expands_to("#define N 1024\nint a[N];", &settings, expect!["int a [ 4 ] ; @2"]);
+    }
+
+    #[test]
+    fn a_replaced_macro_takes_its_spliced_lines_along() {
+        let settings = Settings { parameters: vec![("N".into(), 4)], ..Settings::default() };
+        expands_to("#define N 1 \\\n + 2\nint a[N];", &settings, expect!["int a [ 4 ] ; @3"]);
+        expands_to("#define NOT 1 \\\n + 2\nint a[NOT];", &settings, expect!["int a [ 1 + 2 ] ; @3"]);
+    }
+
+    #[test]
+    fn macros_in_pragmas_of_openmp_are_expanded() {
+        let source = "#define t u\n#pragma omp parallel for private(t)\n#undef t\nt\n#ifdef _REENTRANT\nx\n#endif";
+        expands_to(source, &Settings::default(), expect!["<omp parallel for private ( u )> t @4"]);
     }
 
     #[test]

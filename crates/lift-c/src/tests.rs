@@ -45,6 +45,15 @@ fn runs_to(text: &str, parameters: &[(&str, i64)], expect: Expect) {
 }
 
 #[test]
+fn sizes_of_values_are_those_of_their_types() {
+    runs_to(
+        "int f(double y[4], char c) { return sizeof(1 + 1) + 10 * sizeof((char)1) + 100 * sizeof(c + c) + 1000 * sizeof(1.0f * 2) + 10000 * sizeof(y[0] < 1) + 100000 * sizeof(-1l); }",
+        &[("c", 1)],
+        expect!["y: 1.0 2.0 3.0 4.0\nresult: 844414"],
+    );
+}
+
+#[test]
 fn loops_of_all_kinds() {
     runs_to(
         "void f(double y[4]) { int i; for (i = 3; i >= 0; i--) y[i] = y[i] * 2; i = 0; while (i < 2) y[i++] += 1; do y[3] -= i; while (--i); }",

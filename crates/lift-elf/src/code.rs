@@ -74,6 +74,8 @@ pub(crate) struct Code<'a> {
     pub steps: BTreeMap<Place, Step>,
     /// Places where a point begins.
     pub leaders: BTreeSet<Place>,
+    /// Functions that other files see and that branches lead to without their names.
+    pub by_place: BTreeSet<String>,
     todo: Vec<Place>,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Code<'a> {
             parts: vec![(index, 0)],
             steps: BTreeMap::new(),
             leaders: BTreeSet::new(),
+            by_place: BTreeSet::new(),
             todo: Vec::new(),
         };
         code.reach(function.place);
@@ -296,8 +299,20 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// A piece that its function does not jump to is compared by nobody.
+    fn check_whole(&self, place: Place, index: usize) -> Result<(), Error> {
+        match self.image.functions()[index].parent {
+            Some(_) => Err(self.gap(place, "call", "a call of an outlined piece of a function")),
+            None => Ok(()),
+        }
+    }
+
     /// A weak name is whatever the linker puts there; who goes to the place itself means another function.
-    fn check_named(&self, place: Place, branch: Option<Location>, index: usize) -> Result<(), Error> {
+    fn check_named(&mut self, place: Place, branch: Option<Location>, index: usize) -> Result<(), Error> {
+        let entry = &self.image.functions()[index];
+        if branch.is_none() && !entry.local && self.image.kind != Kind::Executable {
+            self.by_place.insert(entry.name.clone());
+        }
         // Whoever goes by a name leaves it to the linker.
         let own = index == self.parts[0].0;
         match self.image.kind == Kind::Relocatable && !own && branch.is_none() && self.image.functions()[index].weak {
@@ -317,6 +332,7 @@ impl<'a> Code<'a> {
             let ours = self.parts.iter().any(|(part, _)| *part == index) || self.is_piece(index);
             // A jump to the own name is a tail call of itself; to the own first instruction it is a loop.
             if !ours || symbolic && index == self.parts[0].0 {
+                self.check_whole(place, index)?;
                 self.check_named(place, branch, index)?;
                 return Ok(Err(self.image.target(index)));
             }
@@ -368,6 +384,7 @@ impl<'a> Code<'a> {
             Err(symbol) => Ok(Exit::Call(self.image.undefined(symbol))),
             Ok(target) => match self.image.function_at(target) {
                 Some(index) => {
+                    self.check_whole(place, index)?;
                     self.check_named(place, branch, index)?;
                     Ok(Exit::Call(self.image.target(index)))
                 }

@@ -11,6 +11,7 @@ use crate::relocation::Relocation;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader as _, Sym as _};
 use object::{LittleEndian, SectionIndex, SymbolIndex};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct Section {
     pub(crate) kind: u32,
     /// Bytes of the file; empty for sections without content.
     pub(crate) range: Range<usize>,
+    /// Does code of the file write to it by name?
+    pub(crate) written: bool,
 }
 
 impl Section {
@@ -76,13 +79,14 @@ impl Section {
         self.is_loaded() && self.has(elf::SHF_EXECINSTR) && self.kind == elf::SHT_PROGBITS
     }
 
-    /// Does its content never change? Relocated constants (`.data.rel.ro`) are writable only for the loader.
+    /// Does its content never change? Relocated constants (`.data.rel.ro`) are writable only for the loader, unless the
+    /// file's own code writes there.
     pub fn is_read_only(&self) -> bool {
         let relocated = self.name.starts_with(".data.rel.ro");
         self.is_loaded()
             && self.kind == elf::SHT_PROGBITS
             && !self.is_code()
-            && (!self.has(elf::SHF_WRITE) || relocated)
+            && (!self.has(elf::SHF_WRITE) || relocated && !self.written)
     }
 
     /// Does it hold thread-local data?
@@ -126,6 +130,8 @@ pub struct Symbol {
     pub size: u64,
     /// Binding.
     pub binding: Binding,
+    /// Who else sees it.
+    pub visibility: Visibility,
     pub(crate) kind: u8,
 }
 
@@ -151,6 +157,17 @@ pub enum Binding {
     Weak,
     /// Visible in its file only.
     Local,
+}
+
+/// Which other files of a program see a symbol, and whether one of theirs can take its place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Visibility {
+    /// All of them; one that is loaded earlier may define it instead.
+    Default,
+    /// All of them, but it stays this file's own.
+    Protected,
+    /// Only those that are linked together with it.
+    Hidden,
 }
 
 impl Symbol {
@@ -184,6 +201,8 @@ pub(crate) struct Container {
     pub map: AddressMap,
     pub sections: Vec<Section>,
     pub symbols: Vec<Symbol>,
+    /// Versions of the names that the file takes from others.
+    pub versions: FxHashMap<String, String>,
 }
 
 /// Takes a file apart.
@@ -243,11 +262,16 @@ impl Parser<'_> {
         let mut symbols = Vec::new();
         // Where the symbols of each symbol table begin in our list, by the table's section.
         let mut tables = vec![None; sections.len()];
+        let mut versions = FxHashMap::default();
         for wanted in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
             let table = headers.symbols(LE, self.bytes, wanted).map_err(|e| self.malformed(header.e_shoff(LE), e))?;
             if let Some(slot) = tables.get_mut(table.section().0).filter(|_| !table.is_empty()) {
                 *slot = Some(symbols.len());
+                let first = symbols.len();
                 self.symbols(kind, &sections, &table, &mut symbols)?;
+                if wanted == elf::SHT_DYNSYM {
+                    versions = self.versions(&headers, &mut symbols[first..])?;
+                }
             }
         }
         let map = AddressMap::new(&sections);
@@ -257,7 +281,8 @@ impl Parser<'_> {
         for section in &mut sections {
             section.relocations.sort_by_key(|r| r.offset);
         }
-        Ok(Container { kind, map, sections, symbols })
+        crate::written::note_written(self.bytes, kind, &symbols, &map, &mut sections);
+        Ok(Container { kind, map, sections, symbols, versions })
     }
 
     fn section(
@@ -289,7 +314,37 @@ impl Parser<'_> {
             flags: section.sh_flags.get(LE),
             kind: section.sh_type.get(LE),
             range,
+            written: false,
         })
+    }
+
+    /// Versions of the dynamic symbols that other files define. A name of several versions is several names.
+    fn versions(&self, headers: &Headers<'_>, symbols: &mut [Symbol]) -> Result<FxHashMap<String, String>, Error> {
+        let table = headers.versions(LE, self.bytes).map_err(|e| self.malformed(0, e))?;
+        let mut known: Vec<(usize, String)> = Vec::new();
+        for (i, symbol) in symbols.iter().enumerate() {
+            let Some(table) = table.as_ref().filter(|_| symbol.definition == Definition::Undefined) else { continue };
+            let index = table.version_index(LE, SymbolIndex(i));
+            if let Some(version) = table.version(index).map_err(|e| self.malformed(0, e))? {
+                known.push((i, self.name(0, version.name())?));
+            }
+        }
+        let mut versions: FxHashMap<String, String> = FxHashMap::default();
+        let mut several = FxHashSet::default();
+        for (i, version) in &known {
+            let name = &symbols[*i].name;
+            if versions.insert(name.clone(), version.clone()).is_some_and(|other| other != *version) {
+                several.insert(name.clone());
+            }
+        }
+        for (i, version) in known {
+            let symbol = &mut symbols[i];
+            if several.contains(&symbol.name) {
+                symbol.name = format!("{}@{version}", symbol.name);
+            }
+        }
+        versions.retain(|name, _| !several.contains(name));
+        Ok(versions)
     }
 
     fn symbols(
@@ -323,7 +378,13 @@ impl Parser<'_> {
                 _ => self.definition(kind, sections, table, symbol, index, at)?,
             };
             let file = file.clone().filter(|_| binding == Binding::Local);
-            out.push(Symbol { name, file, definition, size: symbol.st_size.get(LE), binding, kind: symbol.st_type() });
+            let visibility = match symbol.st_visibility() {
+                elf::STV_DEFAULT => Visibility::Default,
+                elf::STV_PROTECTED => Visibility::Protected,
+                _ => Visibility::Hidden,
+            };
+            let (size, kind) = (symbol.st_size.get(LE), symbol.st_type());
+            out.push(Symbol { name, file, definition, size, binding, visibility, kind });
         }
         Ok(())
     }
@@ -369,6 +430,9 @@ impl Parser<'_> {
         if section.sh_type.get(LE) == elf::SHT_REL {
             return Err(self.malformed(at, "x86-64 files have no relocations without addends"));
         }
+        if section.sh_type.get(LE) == elf::SHT_RELR {
+            return self.packed_relocations(map, sections, section);
+        }
         let Some((entries, table)) = section.rela(LE, self.bytes).map_err(|e| self.malformed(at, e))? else {
             return Ok(());
         };
@@ -401,6 +465,28 @@ impl Parser<'_> {
             }
             let addend = entry.r_addend.get(LE);
             home.relocations.push(Relocation { offset, kind: entry.r_type(LE, false), symbol, addend });
+        }
+        Ok(())
+    }
+
+    /// Relative relocations as places and bit maps; the addends are in the words that they change.
+    fn packed_relocations(
+        &self,
+        map: &AddressMap,
+        sections: &mut [Section],
+        section: &elf::SectionHeader64<LittleEndian>,
+    ) -> Result<(), Error> {
+        let at = section.sh_offset.get(LE);
+        let entries = section.relr(LE, self.bytes).map_err(|e| self.malformed(at, e))?;
+        for address in entries.into_iter().flatten() {
+            let beyond = || self.malformed(at, "a packed relocation outside of all sections");
+            let place = map.find(address).ok_or_else(beyond)?;
+            let home = &mut sections[place.section as usize];
+            let word = home.range.start.checked_add(place.offset as usize).filter(|_| place.offset + 8 <= home.size);
+            let word = word.and_then(|start| self.bytes.get(start..start.checked_add(8)?));
+            let addend = i64::from_le_bytes(word.and_then(|w| w.try_into().ok()).ok_or_else(beyond)?);
+            let kind = elf::R_X86_64_RELATIVE;
+            home.relocations.push(Relocation { offset: place.offset, kind, symbol: None, addend });
         }
         Ok(())
     }

@@ -202,7 +202,9 @@ impl Image {
                 }
                 let (section, start, size, sized) = self.extent_of(base)?;
                 let home = &self.sections[section as usize];
-                if !sized || home.is_code() || home.is_read_only() || self.is_constant(base) {
+                // What stays as it is, is known by its content; but not what another definition may replace, or has no end.
+                let known = sized && info.binding != Binding::Weak;
+                if home.is_code() || known && (home.is_read_only() || self.is_constant(base)) {
                     return None;
                 }
                 if home.relocations_in(start.saturating_sub(7)..start.checked_add(size)?).is_empty() {

@@ -23,7 +23,7 @@ impl Image {
         let signature = |name: &&str| Some((name.to_string(), self.signature(name)?.clone()));
         let callees = called.iter().filter_map(signature).collect();
         let defined = called.iter().filter(|name| self.find(name).is_some()).map(|name| name.to_string()).collect();
-        let surroundings = self.surroundings(index, &called);
+        let surroundings = self.surroundings(index, code, &called, &objects);
         let described = self.described(index);
         let locals = self.locals(index, &points, arena);
         let known = described.filter(|d| self.is_called(index, &d.name));
@@ -53,10 +53,15 @@ impl Image {
             likely_alignments: Default::default(),
             paddings: Default::default(),
             undescribed_frame: false,
-            array_ends: Default::default(),
+            local_ends: Default::default(),
             pointer_calls: BTreeMap::new(),
             passed,
         }
+    }
+
+    /// Was a function, or what it is a piece of, made by a compiler of something? Only debug information says so.
+    pub(crate) fn is_compiled(&self, index: usize) -> bool {
+        self.described(index).is_some() || self.functions()[index].parent.is_some_and(|p| self.described(p).is_some())
     }
 
     pub(crate) fn described(&self, index: usize) -> Option<&Described> {
@@ -113,7 +118,7 @@ impl Image {
     }
 
     /// Does the function begin with `push rbp; mov rbp, rsp`?
-    fn sets_up_rbp(&self, index: usize) -> bool {
+    pub(crate) fn sets_up_rbp(&self, index: usize) -> bool {
         let place = self.functions()[index].place;
         let code = self.data(place.section).get(place.offset as usize..).unwrap_or(&[]);
         let code = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);

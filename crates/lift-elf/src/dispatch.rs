@@ -289,7 +289,7 @@ impl Dispatcher<'_, '_> {
             };
             match target.filter(|t| self.code.may_reach(*t)) {
                 Some(target) => out.push(target),
-                None if exact && k > 0 => {
+                None if k > 0 && (exact || self.leads_out(table, at, scale, target)) => {
                     return Err(self.code.gap(block.last, "jump table", "a jump table that leads out of the function"));
                 }
                 // Past the end of a table of unknown length.
@@ -297,6 +297,18 @@ impl Dispatcher<'_, '_> {
             }
         }
         Ok(out)
+    }
+
+    /// Does what follows the entries of a table of unknown length lead to other code? A pointer that does ends the table only
+    /// where something else begins: a named object, or what code refers to by itself.
+    fn leads_out(&self, table: Place, at: Place, scale: u64, target: Option<Place>) -> bool {
+        let is_code = |place: Place| self.image.sections[place.section as usize].is_code();
+        let section = &self.image.sections[at.section as usize];
+        let relocated = !section.relocations_in(at.offset..at.offset.saturating_add(scale)).is_empty();
+        let outside = target.map_or(relocated, is_code);
+        let home = |place: Place| self.image.layout.extent(place).map(|extent| extent.base);
+        let named = matches!(home(at), Some(Base::Symbol(_))) && home(at) != home(table);
+        outside && !named && !self.image.is_mentioned_by_code(at)
     }
 
     /// Copies of the values that the index is made of, so that it can be read at the end of the block.

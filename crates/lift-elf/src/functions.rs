@@ -165,7 +165,7 @@ fn without_piece(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::{unique_names, without_piece};
-    use crate::container::{Binding, Definition, Place, Symbol};
+    use crate::container::{Binding, Definition, Place, Symbol, Visibility};
     use crate::dwarf::Debug;
     use object::elf;
 
@@ -176,6 +176,7 @@ mod tests {
             file: file.map(Into::into),
             definition: Definition::At(Place { section: 1, offset }),
             size: 1,
+            visibility: Visibility::Default,
             binding: if file.is_some() { Binding::Local } else { Binding::Global },
             kind: elf::STT_FUNC,
         };

@@ -23,6 +23,8 @@ pub struct Image {
     pub(crate) map: AddressMap,
     pub(crate) sections: Vec<Section>,
     pub(crate) symbols: Vec<Symbol>,
+    /// Versions of the names that the file takes from others.
+    pub(crate) versions: FxHashMap<String, String>,
     /// Unique names of the symbols.
     pub(crate) names: Vec<String>,
     pub(crate) layout: Layout,
@@ -40,6 +42,15 @@ pub struct Image {
     /// Local functions whose address is never taken, once somebody asks.
     pub(crate) private_functions: OnceLock<FxHashSet<String>>,
     pub(crate) weak_names: OnceLock<FxHashSet<String>>,
+    pub(crate) hidden_names: OnceLock<FxHashSet<String>>,
+    /// Defined symbols that other files see, by their places.
+    pub(crate) visible_symbols: OnceLock<Vec<u32>>,
+    /// Which functions read `r10` as it arrives.
+    pub(crate) chain_readers: OnceLock<Vec<bool>>,
+    /// Does a variable live in a register that calls keep?
+    pub(crate) register_variable: OnceLock<bool>,
+    /// The functions that know where `errno` is.
+    pub(crate) errno_functions: OnceLock<Vec<usize>>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
     pub(crate) truth_values: OnceLock<bool>,
     functions: Vec<FunctionEntry>,
@@ -66,7 +77,7 @@ impl Image {
     pub fn parse(bytes: Vec<u8>, name: &str) -> Result<Image, Error> {
         let file = container::parse(name, &bytes)?;
         let layout = Layout::new(&file, &bytes);
-        let Container { kind, map, sections, symbols } = file;
+        let Container { kind, map, sections, symbols, versions } = file;
         let debug = Debug::read(&bytes, Addresses { kind, map: &map, sections: &sections, symbols: &symbols });
         let names = functions::unique_names(&symbols, &debug);
         let functions = functions::functions(&sections, &symbols, &names);
@@ -84,6 +95,7 @@ impl Image {
             map,
             sections,
             symbols,
+            versions,
             names,
             layout,
             debug,
@@ -95,6 +107,11 @@ impl Image {
             splits: OnceLock::new(),
             private_functions: OnceLock::new(),
             weak_names: OnceLock::new(),
+            hidden_names: OnceLock::new(),
+            visible_symbols: OnceLock::new(),
+            chain_readers: OnceLock::new(),
+            register_variable: OnceLock::new(),
+            errno_functions: OnceLock::new(),
             truth_values: OnceLock::new(),
             functions,
             by_name,

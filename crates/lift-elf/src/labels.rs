@@ -3,6 +3,7 @@
 use crate::Image;
 use crate::container::{Kind, Place};
 use crate::layout::{Base, Location, Use};
+use crate::relocation::Meaning;
 
 /// How data refers to code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +74,18 @@ impl Image {
             _ => return None,
         };
         self.place_of(location)
+    }
+
+    /// Does code refer to this place of data by a relocation?
+    pub(crate) fn is_mentioned_by_code(&self, place: Place) -> bool {
+        let relocations = self.sections.iter().filter(|s| s.is_code()).flat_map(|s| &s.relocations);
+        let mut targets = relocations.filter_map(|relocation| {
+            // A relative address counts from behind its field, which is the last of its instruction where a table is named.
+            let more = if relocation.meaning() == Meaning::Relative { 4 } else { 0 };
+            let addend = relocation.addend.wrapping_add(more);
+            self.place_of(self.layout.symbol(&self.symbols, relocation.symbol?, addend))
+        });
+        targets.any(|target| target == place)
     }
 
     /// The code place that a 4-byte word of read-only data, added to an origin, points to.

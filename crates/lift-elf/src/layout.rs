@@ -271,8 +271,11 @@ impl Layout {
         extents[..after].last().filter(|e| place.offset - e.start < e.size.max(1))
     }
 
-    /// Is a section nothing but one object?
+    /// Is a section nothing but one object? In a linked file other sections lie beside it, and nothing says which is meant.
     pub fn is_only_object(&self, home: &Section, section: u32) -> bool {
+        if home.address != 0 {
+            return false;
+        }
         let whole = |e: &Extent| e.start == 0 && e.size == home.size;
         let extents = self.extents.get(section as usize).map_or(&[][..], |extents| &extents[..]);
         matches!(extents, [only] if whole(only)) && !home.has_strings() && !home.has_constants()

@@ -37,8 +37,9 @@ mod statics;
 mod testing;
 mod texts;
 mod values;
+mod written;
 
-pub use container::{Binding, Definition, Kind, Place, Section, Symbol};
+pub use container::{Binding, Definition, Kind, Place, Section, Symbol, Visibility};
 pub use error::{Error, Gap};
 pub use functions::FunctionEntry;
 pub use fuzz::fuzz_one;

@@ -60,14 +60,25 @@ impl Image {
         let bases = objects.bases(arena);
         self.unshrink(arena, &mut points, &bases);
         let objects = objects.finish(arena);
+        let bounds =
+            |name: &str| name.strip_prefix("__start_").or_else(|| name.strip_prefix("__stop_")).map(str::to_string);
+        let own = |section: String| self.sections.iter().any(|s| s.is_loaded() && s.name == section);
+        if objects.values().filter_map(|object| bounds(&object.name)).any(own) {
+            return Err(code.gap(
+                code.entry(),
+                "linker set",
+                "a section that the linker collects, part of which lies in this file",
+            ));
+        }
         let typed = self.typed(index, &points, &bases, arena);
         let mut function = self.describe(index, &code, points, objects, arena);
         (function.pointer_calls, function.truths) = (typed.pointer_calls, typed.truths);
         function.volatile = typed.volatile;
         (function.alignments, function.likely_alignments) = (typed.alignments, typed.likely_alignments);
         function.paddings = typed.paddings;
-        (function.undescribed_frame, function.array_ends) = (typed.undescribed_frame, typed.array_ends);
+        (function.undescribed_frame, function.local_ends) = (typed.undescribed_frame, typed.local_ends);
         function.surroundings.table_loads = table_loads;
+        function.surroundings.member_starts = typed.member_starts;
         graph::drop_dead_flags(&mut function, arena);
         Ok(function)
     }
@@ -151,10 +162,12 @@ impl<'a, 'b, 'c> Graph<'a, 'b, 'c> {
     }
 
     fn off_the_end(&mut self, place: Place) -> Next {
-        // Labels without a size are hand-written code, which may run on into the next label.
-        let sized = self.code.parts().iter().all(|(part, _)| self.image.functions()[*part].sized);
+        // Hand-written code may run on into the next function. A compiler's ends where its source has no meaning, or behind a
+        // call that does not return.
+        let compiled = |part: usize| self.image.functions()[part].sized && self.image.is_compiled(part);
+        let compiled = self.code.parts().iter().all(|(part, _)| compiled(*part));
         match self.image.function_at(place) {
-            Some(index) if !sized => self.leave(&self.image.target(index)),
+            Some(index) if !compiled => self.leave(&self.image.target(index)),
             _ => Next::Fault(FaultKind::OffTheEnd),
         }
     }
@@ -438,10 +451,18 @@ mod tests {
     }
 
     #[test]
-    fn running_off_the_end_is_a_fault_where_the_file_says_the_size() {
-        lifts_to(
+    fn hand_written_code_runs_on_into_what_lies_behind_it() {
+        let shown = |text: &str, expect: expect_test::Expect| lifts_to(text, "f", expect);
+        shown(
             ".type f, @function\nf: xor eax, eax\n.size f, .-f\n.globl g\ng: ret",
-            "f",
+            expect![[r#"
+            0: at 0x0
+               rax := 0
+               leave to g
+        "#]],
+        );
+        shown(
+            ".type f, @function\nf: xor eax, eax\n.size f, .-f",
             expect![[r#"
             0: at 0x0
                rax := 0

@@ -1,7 +1,7 @@
 //! Address variables of a function being lifted, and the objects behind them.
 
 use crate::Image;
-use crate::container::{Binding, Definition, Place};
+use crate::container::{Binding, Definition, Place, Visibility};
 use crate::content::IDENTITY_BUDGET;
 use crate::layout::{Base, Location};
 use graph::{Content, Linkage, Member, Object, ObjectKind, Register, Side};
@@ -133,6 +133,7 @@ impl<'a> Objects<'a> {
             kind: ObjectKind::Literal,
             size: None,
             align: 1,
+            promised_align: 1,
             read_only: false,
             content: None,
             start: None,
@@ -150,6 +151,8 @@ impl<'a> Objects<'a> {
         if let Some((section, start, size, sized)) = self.image.extent_of(base) {
             object.size = (sized && size > 0).then_some(size);
             object.align = alignment(self.image.sections[section as usize].align, start);
+            let declared = self.image.debug.alignments.get(&Place { section, offset: start });
+            object.promised_align = declared.map_or(object.align, |align| object.align.min(*align));
             object.read_only = self.image.sections[section as usize].is_read_only();
         }
         match base {
@@ -198,10 +201,13 @@ impl<'a> Objects<'a> {
             weak: info.binding == Binding::Weak && !defined,
             function: info.is_function() || self.called.contains(&symbol) || info.place().is_some_and(code),
         };
-        object.linkage = match info.binding {
-            Binding::Local => Linkage::Local,
-            Binding::Global => Linkage::External,
-            Binding::Weak => Linkage::Weak,
+        object.linkage = match (info.binding, info.visibility) {
+            (Binding::Local, _) => Linkage::Local,
+            (Binding::Global, Visibility::Default) => Linkage::External,
+            (Binding::Global, Visibility::Protected) => Linkage::Protected,
+            (Binding::Global, Visibility::Hidden) => Linkage::Hidden,
+            (Binding::Weak, Visibility::Default) => Linkage::Weak,
+            (Binding::Weak, Visibility::Protected | Visibility::Hidden) => Linkage::HiddenWeak,
         };
         object.shared = self.image.layout.is_shared(symbol) || !defined && crate::statics::is_border(&info.name);
         object.unaliased = self.image.is_unaliased_static(symbol) && !object.shared;
@@ -209,11 +215,12 @@ impl<'a> Objects<'a> {
         if let Definition::Common(align) = info.definition {
             object.size = (info.size > 0).then_some(info.size);
             object.align = alignment(align.max(1), 0);
+            object.promised_align = object.align;
         }
         if info.binding == Binding::Weak {
             // Another definition may win at link time.
             object.size = None;
-            object.align = 1;
+            (object.align, object.promised_align) = (1, 1);
         }
     }
 

@@ -16,6 +16,12 @@ use graph::{Register, Side};
 use term::{Arena, Bits, TermId};
 use x86::{Decoded, Field, Immediate, Instruction, Memory, Operand};
 
+/// Where the canary of stack protectors lies, from the thread pointer (System V leaves it to the C library; all agree).
+const CANARY: u64 = 0x28;
+
+/// No structure is larger; executables lie higher.
+const FAR: i64 = 0x10_0000;
+
 /// An instruction of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
@@ -104,6 +110,20 @@ impl Resolver<'_, '_> {
         }
     }
 
+    fn is_undefined(&self, relocation: &Relocation) -> bool {
+        let symbol = relocation.symbol.and_then(|symbol| self.image.symbols.get(symbol as usize));
+        symbol.is_some_and(|s| s.definition == crate::container::Definition::Undefined)
+    }
+
+    /// An operand that accesses code: what that consists of is nobody's to compare.
+    fn check_not_code(&self, location: Location, memory: &Memory) -> Result<(), String> {
+        let place = self.image.place_of(location).filter(|_| memory.bytes > 0);
+        match place.is_some_and(|place| self.image.sections[place.section as usize].is_code()) {
+            true => Err("an access to code".to_string()),
+            false => Ok(()),
+        }
+    }
+
     fn memory(&self) -> Option<(usize, Memory)> {
         self.instruction.operands.iter().enumerate().find_map(|(i, operand)| match operand {
             Operand::Memory(memory) => Some((i, *memory)),
@@ -150,8 +170,12 @@ impl Resolver<'_, '_> {
         };
         let rest = (self.decoded.length - field.offset) as i64;
         let relative = memory.rip_relative;
+        self.check_not_code(self.symbol(relocation, if relative { rest } else { 0 }), &memory)?;
         let exact = relocation.addend == -rest;
         let address = match relocation.meaning() {
+            Meaning::Relative if relative && relocation.is_linkage() && self.is_undefined(relocation) => {
+                return Err("the address of an entry of the linkage table".to_string());
+            }
             Meaning::Relative if relative => {
                 let location = self.symbol(relocation, rest);
                 Address::Add(self.address(location, &memory))
@@ -263,6 +287,11 @@ impl Resolver<'_, '_> {
         let Some((i, memory)) = self.memory() else { return Ok(()) };
         let address = memory.displacement as u64;
         let bare = memory.base.is_none() && memory.index.is_none();
+        // The linker has turned names into distances; only the canary is at one that everybody knows.
+        let thread = memory.segment == Some(Register::FsBase) && self.image.kind != Kind::Relocatable;
+        if thread && !(bare && address == CANARY && !memory.rip_relative) {
+            return Err("thread-local storage of a linked file".to_string());
+        }
         if memory.segment == Some(Register::FsBase) && bare && address == 0 && memory.bytes == 8 && !memory.rip_relative
         {
             if self.instruction.mnemonic.name() == "mov" && i == 1 {
@@ -278,8 +307,13 @@ impl Resolver<'_, '_> {
             (Kind::Executable, false) if memory.segment.is_none() => {
                 // A displacement that lies in a section is an address; small ones are offsets in structures.
                 match self.image.at_address(address) {
-                    Some(location) => location,
-                    None => return Ok(()),
+                    Some(location) if bare => location,
+                    // `a[i - 100]` lies at another object's place, or at none.
+                    found if found.is_some() || !bare && memory.displacement > FAR => {
+                        let what = "an indexed address of a linked file: nothing says of which object";
+                        return Err(what.to_string());
+                    }
+                    _ => return Ok(()),
                 }
             }
             (_, true) => match self.image.at_address(address) {
@@ -288,6 +322,7 @@ impl Resolver<'_, '_> {
             },
             _ => return Ok(()),
         };
+        self.check_not_code(location, &memory)?;
         let address = match self.slot(location) {
             Some(target) if memory.bytes == 8 && bare => {
                 if matches!(self.instruction.mnemonic.name(), "call" | "jmp") {

@@ -13,10 +13,10 @@ mod care;
 mod tested;
 
 use crate::Image;
-use crate::dwarf::{Described, Packed, Type, TypeId, TypeTable};
+use crate::dwarf::{Described, Packed, Type, TypeId, TypeTable, WIDTHS};
 use crate::layout::Base;
 use care::Cares;
-use graph::{Callee, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
+use graph::{Callee, Casts, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,8 +138,10 @@ pub(crate) struct Typed {
     pub paddings: BTreeMap<u64, u64>,
     /// Does code use bytes of the frame that no described local holds?
     pub undescribed_frame: bool,
-    /// Where arrays among the locals end.
-    pub array_ends: BTreeSet<i64>,
+    /// Where locals end, as far as an address may be meant to be there.
+    pub local_ends: BTreeSet<i64>,
+    /// Where members of local structures begin, apart from the first of each.
+    pub member_starts: BTreeSet<i64>,
 }
 
 impl Image {
@@ -153,6 +155,8 @@ impl Image {
             // A slot may hold something else where the variable is elsewhere; a volatile one stays.
             type_id: typed.type_id.filter(|id| !described.moves_variables || self.debug.types.is_volatile(*id)),
         };
+        // A single function can be optimised where its file is not.
+        let unoptimised = described.unoptimised && self.sets_up_rbp(index);
         let locals = self.typed_locals(index, points, arena);
         let variable = |(var, base): (&VarId, &Base)| Some((*var, self.variable_type(described, *base)?));
         let mut analysis = Analysis {
@@ -173,7 +177,9 @@ impl Image {
         };
         let undescribed = !analysis.undescribed.is_empty() || analysis.calls_undeclared(points);
         let targets = self.debug.volatile_targets.iter().filter(|(unit, _)| *unit == described.unit);
-        let targets: BTreeSet<u64> = targets.map(|(_, size)| *size).collect();
+        let mut targets: BTreeSet<u64> = targets.map(|(_, size)| *size).collect();
+        // What is described elsewhere may be volatile.
+        targets.extend(WIDTHS.into_iter().filter(|_| self.debug.foreign_types.contains(&described.unit)));
         let members = self.debug.volatile_members.iter().filter(|(unit, _)| *unit == described.unit);
         let members: BTreeSet<u64> = members.map(|(_, size)| *size).collect();
         // What lies at a number is described by nothing.
@@ -181,7 +187,7 @@ impl Image {
         if volatile || undescribed || numbered || !targets.is_empty() || !members.is_empty() {
             let mut widths = analysis.volatile_widths(points, locals.iter());
             // What no type is known of may be a structure with such a member.
-            widths.extend(members);
+            widths.extend(members.iter().copied());
             let careful = undescribed || numbered || !widths.is_empty() || !targets.is_empty();
             analysis.cares = careful.then(|| Cares { widths, targets, found: RefCell::default() });
             let plain = |(var, base): (&VarId, &Base)| (!self.may_be_volatile(*base)).then_some(*var);
@@ -192,20 +198,40 @@ impl Image {
             let exposed = analysis.exposed.get();
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
-                let volatile = analysis.volatile(locals.iter());
+                let mut volatile = analysis.volatile(locals.iter());
+                // gcc's optimisers give another place to a parameter that lies below the stack pointer.
+                let is_volatile = |id: &Option<TypeId>| id.is_some_and(|id| self.debug.types.has_volatile_part(id));
+                let parameter = !unoptimised && described.parameter_types.iter().any(is_volatile);
+                if parameter || described.unplaced_volatile {
+                    volatile.unmodelled.get_or_insert_with(|| (0, "a volatile variable that moves".to_string()));
+                }
+                // Optimisers leave out functions of which no instruction is left, and the types of their results. And a
+                // pointer of another type may be cast to a structure or an array with a volatile part.
+                if unoptimised && self.debug.described_casts.contains(&described.unit) {
+                    volatile.casts = Casts::Sizes(members);
+                }
                 let mut alignments = analysis.alignments.into_inner();
                 alignments.retain(|_, align| *align > 1);
                 let mut likely_alignments = analysis.likely_alignments.into_inner();
                 likely_alignments.retain(|_, align| *align > 1);
                 let mut truths = BTreeSet::new();
-                if described.unoptimised && self.knows_truth_values() {
+                if unoptimised && self.knows_truth_values() {
                     let typed = |var: VarId| analysis.objects.contains_key(&var);
                     truths.extend(tested::tested_bytes(arena, points, bases, &typed));
                 }
                 let mut paddings = analysis.paddings.into_inner();
                 paddings.retain(|_, mask| *mask != 0);
                 let undescribed_frame = analysis.exposed.get() || analysis.stored.get();
-                let array_ends = locals.iter().filter_map(|local| self.debug.types.array_end(local)).collect();
+                let ends =
+                    |local: &&crate::dwarf::TypedLocal| !unoptimised || self.debug.types.may_end_with_array(local);
+                let end = |local: &crate::dwarf::TypedLocal| local.local.offset.checked_add_unsigned(local.local.size);
+                let local_ends = locals.iter().filter(ends).filter_map(end).collect();
+                let starts = |local: &crate::dwarf::TypedLocal| {
+                    let (offset, starts) =
+                        (local.local.offset, local.type_id.map(|id| self.debug.types.member_starts(id)));
+                    starts.into_iter().flatten().filter_map(move |start| offset.checked_add_unsigned(start))
+                };
+                let member_starts = locals.iter().flat_map(starts).collect();
                 return Typed {
                     pointer_calls: found,
                     truths,
@@ -214,7 +240,8 @@ impl Image {
                     likely_alignments,
                     paddings,
                     undescribed_frame,
-                    array_ends,
+                    local_ends,
+                    member_starts,
                 };
             }
             analysis.alignments.take();

@@ -52,6 +52,11 @@ impl Relocation {
         }
     }
 
+    /// May the linker put the address of an entry of the linkage table here?
+    pub(crate) fn is_linkage(&self) -> bool {
+        self.kind == elf::R_X86_64_PLT32
+    }
+
     /// Number of bytes of the field.
     pub(crate) fn width(&self) -> u64 {
         match self.kind {

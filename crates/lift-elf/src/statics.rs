@@ -63,6 +63,10 @@ impl Image {
         survey.find_locals();
         survey.read_data();
         survey.read_code();
+        if self.kind != Kind::Relocatable {
+            // The linker has resolved what it could without leaving a trace: any number may be an address or a distance.
+            survey.note_everything();
+        }
         survey.find_constants();
         survey
     }
@@ -123,7 +127,7 @@ fn is_ordinary(section: &Section) -> bool {
 pub(crate) fn is_border(name: &str) -> bool {
     let ends = ["_start", "_end"].iter().any(|end| name.ends_with(end));
     let table = |of: &str| name.starts_with(of) && ends;
-    ["__start_", "__stop_"].iter().any(|of| name.starts_with(of))
+    ["__start_", "__stop_", ".startof.", ".sizeof."].iter().any(|of| name.starts_with(of))
         || ["__preinit_array", "__init_array", "__fini_array", "__rela_iplt", "__rel_iplt"].into_iter().any(table)
         || BORDERS.contains(&name)
 }
@@ -134,6 +138,9 @@ const BORDERS: &[&str] = &[
     "__executable_start", "__ehdr_start", "__etext", "_etext", "etext", "__data_start", "data_start", "_edata", "edata",
     "__bss_start", "_end", "end",
     "__tls_start", "__tls_end", "__bss_end", "__end", "__text_start", "__text_end",
+    "__TMC_END__", "__TMC_LIST__", "_DYNAMIC", "_GLOBAL_OFFSET_TABLE_", "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR",
+    "__EH_FRAME_BEGIN__", "__FRAME_END__", "__CTOR_LIST__", "__CTOR_END__", "__DTOR_LIST__", "__DTOR_END__", "__JCR_LIST__",
+    "__JCR_END__", "__dso_handle", "_TLS_MODULE_BASE_",
 ];
 
 impl Survey<'_> {
@@ -266,7 +273,8 @@ impl Survey<'_> {
     /// Pointers in data take addresses.
     fn read_data(&mut self) {
         let image = self.image;
-        for section in image.sections.iter().filter(|s| s.is_loaded() && !s.is_code() && !s.is_unwind()) {
+        let data = |s: &Section| s.is_loaded() && !s.is_code() && !s.is_unwind();
+        for (index, section) in image.sections.iter().enumerate().filter(|(_, s)| data(s)) {
             for relocation in &section.relocations {
                 let location = match relocation.symbol {
                     Some(symbol) => image.layout.symbol(&image.symbols, symbol, relocation.addend),
@@ -275,19 +283,12 @@ impl Survey<'_> {
                         _ => continue,
                     },
                 };
-                let whole = relocation.is_pointer() && image.kind == Kind::Relocatable;
-                if !(whole && self.is_inside_function(location)) {
+                // Entries of jump tables have no name; what a program has named may be called.
+                let place = Place { section: index as u32, offset: relocation.offset };
+                let named = image.layout.extent(place).is_some_and(|extent| matches!(extent.base, Base::Symbol(_)));
+                let entry = relocation.is_pointer() && section.is_read_only() && !named;
+                if !(entry && self.is_inside_function(location)) {
                     self.note(location, Effect::TakeAddress);
-                }
-            }
-            if image.kind == Kind::Executable {
-                // Without relocations every word of data may be an address.
-                let data = image.bytes.get(section.range.clone()).unwrap_or(&[]);
-                for word in data.chunks_exact(8) {
-                    let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-                    if let Some(location) = image.at_address(address) {
-                        self.note(location, Effect::TakeAddress);
-                    }
                 }
             }
         }
@@ -323,17 +324,33 @@ impl Survey<'_> {
                 let ip = section.address.wrapping_add(start);
                 let mut decoder = Decoder::with_ip(64, bytes, ip, DecoderOptions::NONE);
                 let mut instruction = Instruction::default();
+                let (mut starts, mut targets) = (FxHashSet::default(), Vec::new());
                 while decoder.can_decode() {
                     decoder.decode_out(&mut instruction);
                     if instruction.is_invalid() {
                         return self.note_everything();
                     }
                     let at = instruction.ip().wrapping_sub(section.address);
+                    starts.insert(at);
                     let offsets = decoder.get_constant_offsets(&instruction);
                     let place = Place { section: index as u32, offset: at };
                     let rest = bytes.get(decoder.position()..).unwrap_or(&[]);
                     let step = Step { place, instruction: &instruction, offsets: &offsets, rest };
-                    self.instruction(&mut factory, section, step, &mut explained);
+                    if !self.instruction(&mut factory, section, step, &mut explained) {
+                        return self.note_everything();
+                    }
+                    targets.extend(near_target(section, &instruction));
+                }
+                // Code that runs on into the next function calls it.
+                let runs_on = matches!(instruction.flow_control(), FlowControl::Next | FlowControl::ConditionalBranch);
+                let behind = Place { section: index as u32, offset: end };
+                if runs_on && let Some(next) = image.function_at(behind) {
+                    let base = Base::Section(image.functions()[next].place.section);
+                    self.note(Location { base, offset: end as i64 }, Effect::TakeAddress);
+                }
+                // Code that jumps into what was taken for one instruction holds others.
+                if targets.iter().any(|at| (start..end).contains(at) && !starts.contains(at)) {
+                    return self.note_everything();
                 }
             }
             for (relocation, explained) in section.relocations.iter().zip(explained) {
@@ -370,13 +387,14 @@ impl Survey<'_> {
         false
     }
 
+    /// Notes what an instruction does. Nothing is known if a relocation lies on none of its fields: that is other code, or data.
     fn instruction(
         &mut self,
         factory: &mut InstructionInfoFactory,
         section: &Section,
         step: Step,
         explained: &mut [bool],
-    ) {
+    ) -> bool {
         let image = self.image;
         let Step { place, instruction, offsets, .. } = step;
         let (start, length) = (place.offset, instruction.len() as u64);
@@ -389,6 +407,10 @@ impl Survey<'_> {
             explained[i] = true;
             let at = (relocation.offset - start) as usize;
             let in_memory = offsets.has_displacement() && at == offsets.displacement_offset();
+            let constant = offsets.has_immediate() && at == offsets.immediate_offset();
+            if !(in_memory || constant || relocation.width() == 0) {
+                return false;
+            }
             displaced |= in_memory;
             self.relocated(factory, step, relocation, in_memory, length - at as u64);
         }
@@ -404,19 +426,7 @@ impl Survey<'_> {
                 self.note_end(location, instruction);
             }
         }
-        if image.kind == Kind::Executable {
-            for operand in 0..instruction.op_count() {
-                let constant = instruction.try_immediate(operand).ok();
-                if let Some(location) = constant.and_then(|value| image.at_address(value)) {
-                    self.note(location, Effect::TakeAddress);
-                }
-            }
-            if !instruction.is_ip_rel_memory_operand()
-                && let Some(location) = image.at_address(instruction.memory_displacement64())
-            {
-                self.note(location, Effect::TakeAddress);
-            }
-        }
+        true
     }
 
     fn relocated(
@@ -527,6 +537,14 @@ fn loaded_through(factory: &mut InstructionInfoFactory, instruction: &Instructio
         }
     }
     false
+}
+
+/// The offset in its section that a branch leads to, where the linker has no say in it.
+fn near_target(section: &Section, instruction: &Instruction) -> Option<u64> {
+    let at = instruction.ip().wrapping_sub(section.address);
+    let branch = instruction.is_jmp_short_or_near() || instruction.is_jcc_short_or_near() || instruction.is_call_near();
+    let bound = section.relocations_in(at..at + instruction.len() as u64).is_empty();
+    (branch && bound).then(|| instruction.near_branch_target().wrapping_sub(section.address))
 }
 
 /// Do bytes of code do nothing?
@@ -657,14 +675,18 @@ mod tests {
 
     #[test]
     fn targets_of_a_jump_table_are_no_addresses_of_functions() {
-        let one = |table: &str| {
-            let code =
-                ".type a, @function\na: jmp [table + rdi*8]\n1: ret\n2: ret\n.size a, . - a\n.globl f\nf: call a\nret";
-            facts(&assembled(&format!("{code}\n.section .rodata\ntable: {table}")))
+        let named = |name: &str, table: &str| {
+            let code = format!(
+                ".type a, @function\na: jmp [{name} + rdi*8]\n1: ret\n2: ret\n.size a, . - a\n.globl f\nf: call a\nret"
+            );
+            facts(&assembled(&format!("{code}\n.section .rodata\n{name}: {table}")))
         };
+        let one = |table: &str| named(".Lt", table);
         assert!(!one(".quad 1b, 2b").contains("a taken"));
         assert!(one(".quad 1b, a").contains("a taken"));
-        assert!(one(".long 1b - table, 2b - table").contains("a taken"));
+        assert!(one(".long 1b - .Lt, 2b - .Lt").contains("a taken"));
+        // What has a name may be called from elsewhere.
+        assert!(named("table", ".quad 1b, 2b").contains("a taken"));
     }
 
     #[test]

@@ -1,51 +1,288 @@
 //! What the file around a function tells a run of it: what compilers may know beyond the code, and the code itself.
 
-use crate::container::Binding;
+use crate::code::Code;
+use crate::container::{Binding, Place, Section, Symbol, Visibility};
 use crate::{Image, Kind};
-use graph::Surroundings;
-use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess};
-use std::collections::BTreeSet;
+use graph::{Object, Surroundings};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
+use std::collections::{BTreeMap, BTreeSet};
+use term::VarId;
 
 /// Longest function that is run on the CPU.
 const LONGEST: u64 = 1 << 16;
 
+/// What a function does with `r10` as it arrives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Chain {
+    /// Neither reads it nor leaves it to somebody else.
+    Gone,
+    /// Leaves it to a callee.
+    PassedOn,
+    /// Leaves it to what lies outside of it: a jump.
+    Left,
+    /// Reads it.
+    Read,
+}
+
+/// The instructions of a function and where they lead.
+struct Flow<'i> {
+    /// By their distance from its start.
+    instructions: BTreeMap<u64, Instruction>,
+    /// Where a jump table may lead: to what data refers to, or to what nothing else leads to.
+    tables: Vec<u64>,
+    home: &'i Section,
+    start: u64,
+}
+
+impl Flow<'_> {
+    /// Where an instruction leads; behind the end, or to the middle of an instruction, where that is not known.
+    fn next(&self, instruction: &Instruction) -> Vec<u64> {
+        let (from, to) = (self.start + instruction.ip(), self.start + instruction.next_ip());
+        let target = match self.home.relocations_in(from..to).is_empty() {
+            true => instruction.near_branch_target(),
+            // The linker's to say.
+            false => u64::MAX,
+        };
+        match instruction.flow_control() {
+            FlowControl::Next => vec![instruction.next_ip()],
+            FlowControl::UnconditionalBranch => vec![target],
+            FlowControl::ConditionalBranch => vec![target, instruction.next_ip()],
+            FlowControl::IndirectBranch => self.tables.clone(),
+            FlowControl::Return | FlowControl::Exception | FlowControl::Interrupt => Vec::new(),
+            FlowControl::Call | FlowControl::IndirectCall | FlowControl::XbeginXabortXend => Vec::new(),
+        }
+    }
+}
+
+/// Does an instruction read a register (or only write it)? Nothing if it does not use it.
+fn access(
+    factory: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+    register: iced_x86::Register,
+) -> Option<bool> {
+    let used = factory.info(instruction).used_registers().to_vec();
+    let mut used = used.iter().filter(|used| used.register().full_register() == register);
+    let first = used.next()?.access();
+    let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
+    Some(reads(first) || used.any(|used| reads(used.access())))
+}
+
+/// Does an instruction put a whole register into the frame, and no more?
+fn saves(instruction: &Instruction, register: iced_x86::Register) -> bool {
+    let frame = |base| matches!(base, iced_x86::Register::RSP | iced_x86::Register::RBP);
+    match instruction.mnemonic() {
+        Mnemonic::Push => instruction.op0_register() == register,
+        Mnemonic::Mov => {
+            instruction.op0_kind() == OpKind::Memory
+                && instruction.op1_register() == register
+                && frame(instruction.memory_base())
+                && instruction.memory_base() != register
+                && instruction.memory_index() == iced_x86::Register::None
+        }
+        _ => false,
+    }
+}
+
 impl Image {
     /// The surroundings of a function that calls these functions.
-    pub(crate) fn surroundings(&self, index: usize, called: &BTreeSet<&str>) -> Surroundings {
+    pub(crate) fn surroundings(
+        &self,
+        index: usize,
+        code: &Code,
+        called: &BTreeSet<&str>,
+        objects: &BTreeMap<VarId, Object>,
+    ) -> Surroundings {
+        let mentioned = |(name, _): &(&String, &String)| {
+            called.contains(name.as_str()) || objects.values().any(|object| object.name == **name)
+        };
         let is_local = |name: &&&str| self.find(name).is_some_and(|callee| self.functions()[callee].local);
         Surroundings {
+            file: Some(*self.file_digest()),
             private: self.is_private(index),
             local_callees: called.iter().filter(is_local).map(|name| name.to_string()).collect(),
             weak_callees: called.iter().filter(|name| self.is_weak(name)).map(|name| name.to_string()).collect(),
+            hidden_callees: called.iter().filter(|name| self.is_hidden(name)).map(|name| name.to_string()).collect(),
             chained_callees: called.iter().filter(|name| self.reads_chain(name)).map(|name| name.to_string()).collect(),
+            register_variable: !called.is_empty() && self.has_register_variable(),
+            errno: self.other_errno(index, called),
+            by_place: self.meant_by_place(index, code),
+            versions: self.versions.iter().filter(mentioned).map(|(name, v)| (name.clone(), v.clone())).collect(),
             truth_values: self.knows_truth_values(),
             code: self.self_contained_code(index),
             table_loads: BTreeSet::new(),
+            member_starts: BTreeSet::new(),
         }
     }
 
+    /// Names that other files see of what the function's code refers to by a local name, or by its place in a section. Whoever goes by
+    /// the name itself may find another file's definition there, if that comes first when a shared library is loaded.
+    fn meant_by_place(&self, index: usize, code: &Code) -> BTreeSet<String> {
+        let mut out: BTreeSet<String> = code.by_place.clone();
+        if self.kind != Kind::Relocatable {
+            return out;
+        }
+        for (part, _) in code.parts() {
+            let entry = &self.functions()[*part];
+            let section = &self.sections[entry.place.section as usize];
+            let end = entry.place.offset.saturating_add(entry.size);
+            for relocation in section.relocations_in(entry.place.offset..end) {
+                let Some(symbol) = relocation.symbol.and_then(|s| self.symbols.get(s as usize)) else { continue };
+                let Some(place) = symbol.place() else { continue };
+                // Addresses relative to the next instruction are 4 bytes short, or more.
+                let at = |more: i64| place.offset.wrapping_add_signed(relocation.addend.wrapping_add(more));
+                let places = match symbol.name.is_empty() {
+                    true => [0, 4].map(|more| Place { offset: at(more), ..place }).to_vec(),
+                    false => vec![place],
+                };
+                let seen = places.into_iter().flat_map(|place| self.seen_elsewhere(place));
+                out.extend(seen.filter(|name| **name != symbol.name).cloned());
+            }
+        }
+        out.remove(&self.functions()[index].name);
+        out
+    }
+
+    /// Names that other files see of what holds a place.
+    fn seen_elsewhere(&self, place: Place) -> impl Iterator<Item = &String> {
+        let start = |symbol: &u32| self.symbols[*symbol as usize].place();
+        let all = || {
+            let global = |i: &u32| self.symbols[*i as usize].binding == Binding::Global && start(i).is_some();
+            let mut all: Vec<u32> = (0..self.symbols.len() as u32).filter(global).collect();
+            all.sort_by_key(start);
+            all
+        };
+        let all = self.visible_symbols.get_or_init(all);
+        let behind = all.partition_point(|symbol| start(symbol) <= Some(place));
+        let nearest = behind.checked_sub(1).and_then(|i| start(&all[i]));
+        let here = all[..behind].iter().rev().take_while(move |symbol| start(symbol) == nearest);
+        here.map(|symbol| &self.symbols[*symbol as usize]).filter_map(move |symbol| {
+            let from = symbol.place().filter(|from| from.section == place.section)?;
+            (place.offset - from.offset < symbol.size.max(1)).then_some(&symbol.name)
+        })
+    }
+
+    /// Does a function call others of its file, and does one of those of the file know where `errno` is?
+    fn other_errno(&self, index: usize, called: &BTreeSet<&str>) -> bool {
+        let is_errno = |symbol: u32| self.symbols.get(symbol as usize).is_some_and(|s| s.name.contains("errno"));
+        let knows = |i: usize| {
+            let entry = &self.functions()[i];
+            let end = entry.place.offset.saturating_add(entry.size);
+            let section = &self.sections[entry.place.section as usize];
+            let mentioned = section.relocations_in(entry.place.offset..end);
+            // In a linked file calls have no names.
+            self.kind != Kind::Relocatable || mentioned.iter().any(|r| r.symbol.is_some_and(is_errno))
+        };
+        let named = || (0..self.symbols.len() as u32).any(is_errno);
+        let knowing = || (0..self.functions().len()).filter(|i| named() && knows(*i)).collect();
+        called.iter().any(|name| self.find(name).is_some())
+            && self.errno_functions.get_or_init(knowing).iter().any(|i| *i != index)
+    }
+
     /// Is a symbol of this name weak?
+    /// Is a name kept from other files of the program, or its definition from being replaced?
+    fn is_hidden(&self, name: &str) -> bool {
+        let kept = |s: &&Symbol| s.binding != Binding::Local && s.visibility != Visibility::Default;
+        let hidden = || self.symbols.iter().filter(kept).map(|s| s.name.clone()).collect();
+        self.hidden_names.get_or_init(hidden).contains(name)
+    }
+
     fn is_weak(&self, name: &str) -> bool {
         let weak = || self.symbols.iter().filter(|s| s.binding == Binding::Weak).map(|s| s.name.clone()).collect();
         self.weak_names.get_or_init(weak).contains(name)
     }
 
-    /// Does the code of a function of this file mention `r10` first by reading it? So do nested functions, in whatever order
-    /// their blocks are run; others have no business with what is there.
+    /// May a function of this file read `r10` as it arrives, or pass it on to one that does? So do nested functions; others have no
+    /// business with what is there.
     fn reads_chain(&self, name: &str) -> bool {
-        let Some(entry) = self.find(name).map(|index| &self.functions()[index]) else { return false };
-        let (start, end) = (entry.place.offset as usize, entry.place.offset.saturating_add(entry.size) as usize);
-        let Some(code) = self.data(entry.place.section).get(start..end) else { return false };
+        let Some(index) = self.find(name) else { return false };
+        // What an outlined piece reads, the function around it may have written.
+        let arrives = |i: usize| self.functions()[i].parent.is_none_or(|parent| self.chain(parent) == Chain::Left);
+        let reads = |i: usize| self.chain(i) == Chain::Read && arrives(i);
+        let reads = self.chain_readers.get_or_init(|| (0..self.functions().len()).map(reads).collect());
+        reads[index] || reads.contains(&true) && self.chain(index) != Chain::Gone
+    }
+
+    /// What a function does with `r10` as it arrives.
+    fn chain(&self, index: usize) -> Chain {
+        let Some(flow) = self.flow(index) else { return Chain::Read };
         let mut factory = InstructionInfoFactory::new();
-        for instruction in Decoder::new(64, code, DecoderOptions::NONE) {
-            let used = factory.info(&instruction).used_registers();
-            let mut chain = used.iter().filter(|used| used.register().full_register() == iced_x86::Register::R10);
-            if let Some(first) = chain.next() {
-                let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
-                return reads(first.access()) || chain.any(|used| reads(used.access()));
+        let (mut open, mut seen, mut found) = (vec![0], BTreeSet::new(), Chain::Gone);
+        while let Some(at) = open.pop() {
+            if !seen.insert(at) {
+                continue;
             }
+            // Behind the end, or between instructions: anybody's code.
+            let Some(instruction) = flow.instructions.get(&at) else {
+                found = Chain::Left;
+                continue;
+            };
+            match access(&mut factory, instruction, iced_x86::Register::R10) {
+                Some(true) => return Chain::Read,
+                Some(false) => continue,
+                None => {}
+            }
+            open.extend(flow.next(instruction));
+            found = found.max(match instruction.flow_control() {
+                FlowControl::Call | FlowControl::IndirectCall | FlowControl::XbeginXabortXend => Chain::PassedOn,
+                FlowControl::IndirectBranch => Chain::Left,
+                _ => Chain::Gone,
+            });
+        }
+        found
+    }
+
+    /// Does some function of this file look at a register that calls keep as it arrives, but to save it? A variable lives there
+    /// then, which every callee may look at.
+    fn has_register_variable(&self) -> bool {
+        let looks = |index: usize| self.functions()[index].parent.is_none() && self.reads_kept_register(index);
+        *self.register_variable.get_or_init(|| (0..self.functions().len()).any(looks))
+    }
+
+    fn reads_kept_register(&self, index: usize) -> bool {
+        use iced_x86::Register::{R12, R13, R14, R15, RBP, RBX};
+        const KEPT: [iced_x86::Register; 6] = [RBX, RBP, R12, R13, R14, R15];
+        let Some(flow) = self.flow(index) else { return true };
+        let mut factory = InstructionInfoFactory::new();
+        // The registers that hold what they held at the entry, on some path to a place.
+        let (mut open, mut arrived) = (vec![(0, (1u8 << KEPT.len()) - 1)], BTreeMap::<u64, u8>::new());
+        while let Some((at, registers)) = open.pop() {
+            let known = arrived.entry(at).or_default();
+            let mut fresh = registers & !*known;
+            *known |= fresh;
+            let Some(instruction) = flow.instructions.get(&at).filter(|_| fresh != 0) else { continue };
+            for (i, register) in KEPT.into_iter().enumerate().filter(|(i, _)| registers & 1 << i != 0) {
+                match access(&mut factory, instruction, register) {
+                    Some(true) if !saves(instruction, register) => return true,
+                    Some(false) => fresh &= !(1 << i),
+                    _ => {}
+                }
+            }
+            open.extend(flow.next(instruction).into_iter().map(|next| (next, fresh)));
         }
         false
+    }
+
+    /// The code of a function, to be followed.
+    fn flow(&self, index: usize) -> Option<Flow<'_>> {
+        let entry = &self.functions()[index];
+        let (start, end) = (entry.place.offset as usize, entry.place.offset.saturating_add(entry.size) as usize);
+        let code = self.data(entry.place.section).get(start..end)?;
+        let instructions: BTreeMap<u64, Instruction> =
+            Decoder::new(64, code, DecoderOptions::NONE).into_iter().map(|i| (i.ip(), i)).collect();
+        let here = |(_, to, _): &(Place, Place, _)| {
+            to.offset.checked_sub(entry.place.offset).filter(|_| to.section == entry.place.section)
+        };
+        let labels = self.code_labels().iter().filter_map(here).filter(|at| *at < entry.size);
+        let ends = |i: &&Instruction| {
+            matches!(
+                i.flow_control(),
+                FlowControl::UnconditionalBranch | FlowControl::IndirectBranch | FlowControl::Return
+            )
+        };
+        let alone = instructions.values().filter(ends).map(Instruction::next_ip);
+        let tables = labels.chain(alone).collect();
+        let home = &self.sections[entry.place.section as usize];
+        Some(Flow { instructions, tables, home, start: entry.place.offset })
     }
 
     /// Is the function called from its file only?

@@ -34,7 +34,7 @@ pub(crate) enum Mention {
 
 /// How each offset of each section is referred to.
 pub(crate) fn references(file: &Container, bytes: &[u8]) -> Vec<BTreeMap<u64, Mention>> {
-    let Container { kind, map, sections, symbols } = file;
+    let Container { kind, map, sections, symbols, .. } = file;
     let mut out = vec![BTreeMap::new(); sections.len()];
     let mut swept = 0;
     for section in sections.iter().filter(|s| !s.name.starts_with(".debug")) {

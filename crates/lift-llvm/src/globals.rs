@@ -46,5 +46,6 @@ pub(crate) fn read(name: &str, reader: &mut Reader<'_>, scope: &Scope<'_>) -> Re
             other => return Err(format!("the variable `{name}`, with {other:?}")),
         }
     }
-    Ok(Global { name: name.to_string(), bytes, grain: ty.grain(scope.names), linkage, constant, start })
+    let (hash, mentions) = (String::new(), Vec::new());
+    Ok(Global { name: name.to_string(), bytes, grain: ty.grain(scope.names), linkage, constant, start, hash, mentions })
 }

@@ -61,23 +61,48 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
     Ok(parts)
 }
 
-/// Identity of a function's text, without metadata and numbers of attributes.
-fn hash(text: &Text<'_>) -> Result<String, String> {
-    let mut hasher = Sha256::new();
+/// Identity of a function's text, without metadata and numbers of attributes, and with the types that it names.
+fn hash(text: &Text<'_>, types: &FxHashMap<String, Vec<Token>>) -> Result<String, String> {
+    let mut list = Vec::new();
     for line in std::iter::once(&text.header).chain(&text.body) {
-        for token in tokens(line)? {
-            if !matches!(token, Token::Meta(_) | Token::Attributes) {
-                hasher.update(format!("{token:?}\n"));
-            }
+        list.extend(tokens(line)?);
+    }
+    Ok(identity(&list, types))
+}
+
+fn identity(list: &[Token], types: &FxHashMap<String, Vec<Token>>) -> String {
+    let mut hasher = Sha256::new();
+    let mut named = Vec::new();
+    for token in list {
+        if !matches!(token, Token::Meta(_) | Token::Attributes) {
+            hasher.update(format!("{token:?}\n"));
+        }
+        named.extend(type_name(token, types));
+    }
+    let mut seen = FxHashSet::default();
+    let mut at = 0;
+    while let Some(name) = named.get(at).cloned() {
+        at += 1;
+        if seen.insert(name.clone()) {
+            hasher.update(format!("{name}: {:?}\n", types[&name]));
+            named.extend(types[&name].iter().filter_map(|token| type_name(token, types)));
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn type_name(token: &Token, types: &FxHashMap<String, Vec<Token>>) -> Option<String> {
+    match token {
+        Token::Local(name) if types.contains_key(name) => Some(name.clone()),
+        _ => None,
+    }
 }
 
 /// Reads a file.
 pub fn read(text: &str) -> Result<Module, String> {
     let parts = parts(text)?;
     let mut names = Names::default();
+    let mut types: FxHashMap<String, Vec<Token>> = FxHashMap::default();
     for line in &parts.types {
         let list = tokens(line)?;
         let mut reader = Reader::new(&list);
@@ -87,7 +112,8 @@ pub fn read(text: &str) -> Result<Module, String> {
             return Err(format!("`{line}`"));
         }
         let ty = Type::read(&mut reader)?;
-        names.insert(name, ty);
+        names.insert(name.clone(), ty);
+        types.insert(name, list);
     }
     let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
     let mut lines = Vec::new();
@@ -103,14 +129,22 @@ pub fn read(text: &str) -> Result<Module, String> {
         let mut reader = Reader::new(&list[1..]);
         reader.expect('=')?;
         // A global that cannot be read has no bytes, so nobody can use it.
-        let made = globals::read(name, &mut reader, &scope).unwrap_or_else(|_| Global {
+        let mut made = globals::read(name, &mut reader, &scope).unwrap_or_else(|_| Global {
             name: name.clone(),
             bytes: 0,
             grain: 1,
             linkage: Linkage::Declared,
             constant: false,
             start: Start::Unknown,
+            hash: String::new(),
+            mentions: Vec::new(),
         });
+        made.hash = identity(list, &types);
+        let mentioned = list[1..].iter().filter_map(|token| match token {
+            Token::Global(name) => numbers.get(name).copied(),
+            _ => None,
+        });
+        made.mentions = mentioned.collect();
         module.globals.push(made);
     }
     let mut functions: FxHashMap<String, u32> = FxHashMap::default();
@@ -122,7 +156,7 @@ pub fn read(text: &str) -> Result<Module, String> {
     let taken = addresses(&parts, &lines, &functions)?;
     for text in &parts.functions {
         let mut made = function::read(text, &scope, &functions, &parts.truths)?;
-        made.hash = hash(text)?;
+        made.hash = hash(text, &types)?;
         let internal =
             tokens(text.header)?.iter().any(|t| matches!(t, Token::Word(w) if w == "internal" || w == "private"));
         made.entered = !internal || taken.contains(&made.name);

@@ -171,6 +171,30 @@ for line in open("fold.inc"):
                 widths = list(memory_widths(m[2]).values())
                 assert len(widths) == 1 and (is_aligned(m[2], widths[0]) or widths[0] == 0), m[2]
 
+# What the predicates of a record ask of the processor, by the names that `target-features` uses. Every x86-64 has the rest.
+FEATURES = {"AVX512": "avx512f", "VLX": "avx512vl", "FP16": "avx512fp16", "BWI": "avx512bw", "DQI": "avx512dq", "VBMI2": "avx512vbmi2",
+            "CDI": "avx512cd", "VNNI": "avx512vnni", "BF16": "avx512bf16", "VBMI": "avx512vbmi", "IFMA": "avx512ifma", "AVX1Only": "avx",
+            "VPOPCNTDQ": "avx512vpopcntdq", "BITALG": "avx512bitalg", "VP2INTERSECT": "avx512vp2intersect", "SSE41": "sse4.1",
+            "SSE42": "sse4.2", "AMXTILE": "amx-tile"}
+EVERYWHERE = {"SSE1", "SSE2", "X87", "MMX", "CMOV", "CX8", "FXSR", "SSEPrefetch", "MFence", "CLFLUSH", "IncDec", "NDD", "EGPR", "CF",
+              "FastSHLDRotate", "IndirectThunkCalls", "LAHFSAHF"}
+
+
+def needs(name):
+    asked = set()
+    for predicate in records.get(name, {}).get("Predicates", []):
+        if predicate["def"] == "Not64BitMode":
+            asked.add("32-bit-mode")
+        elif (m := re.fullmatch(r"(?:Has|Use)(\w+)", predicate["def"])) and m[1] not in EVERYWHERE:
+            asked.add(FEATURES.get(m[1], m[1].lower()))
+    # Pseudos that become such instructions have no predicate, or only one that says when they are not chosen.
+    if name.startswith("AVX512") or name.endswith("_NOVLX"):
+        asked.add("avx512f")
+    elif name.startswith("AVX"):
+        asked.add("avx2" if name.startswith("AVX2") else "avx")
+    return " ".join(sorted(asked))
+
+
 rows = []
 for number, count, defined, uses, defs, implicit, start, flags, name in row.findall(descriptions):
     count, defined, uses, defs, implicit, start = map(int, (count, defined, uses, defs, implicit, start))
@@ -189,10 +213,10 @@ for number, count, defined, uses, defs, implicit, start, flags, name in row.find
     used = " ".join(r.lower() for r in implicit_pool[implicit: implicit + uses])
     written = " ".join(r.lower() for r in implicit_pool[implicit + uses: implicit + uses + defs])
     fold = " ".join(f"{r}:{kind}" for r, kind, _ in sorted(set((r, k, p) for r, k, p in folds.get(name, []))) if not r.endswith(("_REV", "_NF", "_ND")))
-    rows.append("\t".join((name, " ".join(shown), letters, used, written, fold)).rstrip("\t"))
+    rows.append("\t".join((name, " ".join(shown), letters, used, written, fold, needs(name))).rstrip("\t"))
 with open(f"{HERE}/instructions.txt", "w") as out:
     out.write(f"""# Instructions of x86 as LLVM {args.llvm} describes them, sorted by opcode in byte order. Made by make.py.
-# OPCODE<tab>OPERANDS<tab>FLAGS<tab>IMPLICIT USES<tab>IMPLICIT DEFINITIONS<tab>REGISTER FORMS
+# OPCODE<tab>OPERANDS<tab>FLAGS<tab>IMPLICIT USES<tab>IMPLICIT DEFINITIONS<tab>REGISTER FORMS<tab>FEATURES OF THE PROCESSOR
 # operands: CLASS, >CLASS defined, ! early clobber, =N tied to operand N (of Machine IR, where an address counts five),
 #   /BITS only the low part is read, mBITS an address and the width of the access (0: unknown), aBITS the same that must be aligned, :CLASSES of its registers if
 #   not the usual ones, iBITS number of which so many bits are encoded (i: not known), s sign-extended, u zero-extended,

@@ -4,10 +4,11 @@
 //! text between two keys that start in the first column.
 
 use crate::error::{Error, Fault};
-use crate::lift::{Constant, Content, Current, Frame, Lifter, Opcodes};
+use crate::features::Features;
+use crate::lift::{Constant, Content, Current, Frame, Lifter, Live, Opcodes};
 use crate::operand::Cursor;
 use crate::registers::{self, BASE_POINTER, FRAME_POINTER, X86_64};
-use machine::{Block, Condition, Exit, Function, Names, Object, Phi, Span, Step, Symbol};
+use machine::{Block, Condition, Exit, Function, Lane, Names, Object, Phi, Span, Step, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -107,16 +108,18 @@ struct Reader<'a, 'n> {
 }
 
 /// What the attributes of a function say of its frame.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Attributes {
+    features: Features,
     frame_pointer: Option<FramePointer>,
     /// The stack is realigned whatever the objects need.
     realigned: bool,
     /// The stack is never realigned.
     unaligned: bool,
-    /// Are there the upper vector registers (AVX-512), and the upper general ones (APX)?
-    upper_vectors: bool,
-    upper_general: bool,
+    /// Rounding and floating-point exceptions are looked at.
+    strict: bool,
+    /// Nothing is saved on entry.
+    naked: bool,
 }
 
 impl Attributes {
@@ -130,21 +133,22 @@ impl Attributes {
             } else {
                 None
             };
-        let features = text.split_once("\"target-features\"=\"").and_then(|(_, rest)| rest.split_once('"'));
-        let has = |wanted: &str| features.is_some_and(|(list, _)| list.split(',').any(|feature| feature == wanted));
+        let word = |wanted: &str| text.split_whitespace().any(|word| word == wanted);
         Attributes {
+            strict: word("strictfp"),
+            naked: word("naked"),
             frame_pointer,
             realigned: text.contains("\"stackrealign\"") || text.contains("alignstack"),
             unaligned: text.contains("\"no-realign-stack\""),
-            upper_vectors: has("+avx512f"),
-            upper_general: has("+egpr"),
+            features: Features::of(text),
         }
     }
 
     /// Units that the processor does not have, or that the function keeps for something else.
-    fn missing(self) -> impl Iterator<Item = u32> {
-        let general = (!self.upper_general).then_some(16..32);
-        let vectors = (!self.upper_vectors).then_some(48..64);
+    fn missing(&self) -> impl Iterator<Item = u32> {
+        // The upper general registers (APX), and the upper vector registers (AVX-512).
+        let general = (!self.features.lists("egpr")).then_some(16..32);
+        let vectors = (!self.features.lists("avx512f")).then_some(48..64);
         general.into_iter().chain(vectors).flatten()
     }
 }
@@ -165,6 +169,9 @@ struct Header<'a> {
     constants: &'a str,
     tables: &'a str,
     frame: &'a str,
+    liveins: &'a str,
+    /// Do the blocks say which registers are live?
+    live: bool,
     /// What else must be the same in both functions: key and text.
     others: Vec<(&'a str, &'a str)>,
 }
@@ -230,11 +237,11 @@ impl<'a> Reader<'a, '_> {
                 "constants" => header.constants = body,
                 "jumpTable" => header.tables = body,
                 "frameInfo" => header.frame = body,
+                "liveins" => header.liveins = body,
+                "tracksRegLiveness" => header.live = body.trim() == "true",
                 // What the allocator may change, or what only debuggers and verifiers read.
                 ""
                 | "name"
-                | "liveins"
-                | "tracksRegLiveness"
                 | "tracksDebugUserValues"
                 | "debugInstrRef"
                 | "failsVerification"
@@ -281,12 +288,15 @@ impl<'a> Reader<'a, '_> {
 
     fn body(&mut self, name: &str, header: &Header<'_>, first: TextLine<'a>) -> Result<Function, Error> {
         let mut function = empty(name, Arc::clone(&self.source), self.module);
-        let attributes = self.framed.get(name).copied();
+        let attributes = self.framed.get(name).cloned();
         if attributes.is_none() && self.module.is_some() {
             function.gap = Some((first.number, format!("the LLVM IR does not define `{name}`")));
         }
         let attributes = attributes.unwrap_or_default();
-        let frame = frame(header, attributes, &mut function);
+        if attributes.naked {
+            function.gap = Some((first.number, "a function that saves no registers".to_string()));
+        }
+        let frame = frame(header, &attributes, &mut function);
         function.tables = jump_tables(header.tables);
         if header.others.iter().any(|(key, text)| *key == "exposesReturnsTwice" && text.contains("true")) {
             // A slot that was used again before the second return holds something else then.
@@ -306,6 +316,9 @@ impl<'a> Reader<'a, '_> {
         if header.registers.trim().is_empty() {
             declare_from_body(Lines { ..start_of(&self.lines) }, &mut lifter);
         }
+        lifter.tracks_liveness = header.live;
+        let mut liveness: Vec<Liveness> = Vec::new();
+        let mut addressed: FxHashSet<u32> = FxHashSet::default();
         let mut ended = None;
         while let Some(line) = self.lines.next() {
             let text = line.text.trim();
@@ -319,13 +332,22 @@ impl<'a> Reader<'a, '_> {
             let indent = line.text.len() - line.text.trim_start().len();
             if indent <= 2 && text.starts_with("bb.") {
                 let (number, address) = block_header(text, &line)?;
+                if text.contains("ir-block-address-taken ") {
+                    addressed.insert(number);
+                }
                 // The rest of a call sequence that was split moves the stack pointer for the frame's objects too.
                 if let Some((_, size)) = text.split_once("call-frame-size: ") {
                     let description = size.split([',', ')']).next().unwrap_or("").to_string();
                     let name = format!("call frame of bb.{number}");
                     lifter.function.objects.push(Object { name, description });
                 }
+                close_liveness(&mut lifter, &mut liveness);
+                liveness.push(Liveness::default());
                 finish_block(&mut lifter, &mut blocks, &mut begun, Some(number));
+                lifter.current.unlabelled = text.contains("landing-pad");
+                if text.contains("ehfunclet-entry") && lifter.function.gap.is_none() {
+                    lifter.function.gap = Some((line.number, "a funclet, which is entered without registers".into()));
+                }
                 let address = address.map(|text| lifter.names.intern(text));
                 let instructions = Span::default();
                 blocks.push(Block { number, line: line.number, phis: Vec::new(), instructions, address });
@@ -338,14 +360,20 @@ impl<'a> Reader<'a, '_> {
                 lifter.current.successors = Some(block_numbers(list));
                 continue;
             }
-            if text.starts_with("liveins:") {
+            if let Some(list) = text.strip_prefix("liveins:") {
+                if let (true, Some(block)) = (lifter.tracks_liveness, liveness.last_mut()) {
+                    block.entry.extend(live_registers(list));
+                    block.entry.iter().for_each(|lane| lifter.live.add(*lane));
+                }
                 continue;
             }
             let mut cursor = Cursor { text: line.text, at: indent, line: line.number, names: lifter.names };
             let instruction = cursor.instruction()?;
             lifter.instruction(&instruction, line.number, (line.start as u32, (line.start + line.text.len()) as u32));
         }
+        close_liveness(&mut lifter, &mut liveness);
         finish_block(&mut lifter, &mut blocks, &mut begun, None);
+        check_liveness(&mut lifter, &blocks, &liveness);
         lifter.function.objects.sort();
         let indirect = std::mem::take(&mut lifter.indirect);
         let (redefines, untied) = (lifter.redefines, lifter.untied);
@@ -355,7 +383,7 @@ impl<'a> Reader<'a, '_> {
         let Some(end) = ended else { return Err(self.unfinished("a function")) };
         function.text = (first.start as u32, (end.start + end.text.len()) as u32);
         function.blocks = blocks;
-        resolve_blocks(&mut function, &indirect).map_err(|(line, what)| Error {
+        resolve_blocks(&mut function, &indirect, &addressed).map_err(|(line, what)| Error {
             fault: Fault::Malformed,
             line,
             column: 1,
@@ -401,6 +429,8 @@ fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
         terms: Vec::new(),
         gap: None,
         violation: None,
+        needs: Vec::new(),
+        forbidden: None,
         module,
         weak: Vec::new(),
         keeps_parts: false,
@@ -423,6 +453,16 @@ fn finish_block(lifter: &mut Lifter<'_>, blocks: &mut [Block], begun: &mut usize
             lifter.fall_through(Exit { when: Condition::Always, target }, block.line);
         }
     }
+    // Later passes delete a block that no list of successors has.
+    let listed = |to: u32| current.successors.as_ref().is_none_or(|list| list.contains(&to));
+    let leads = lifter.function.instructions[*begun..].iter().flat_map(|i| &lifter.function.steps[i.steps.range()]);
+    let mut lost = leads.filter_map(|step| if let Step::Leave(exit) = step { Some(exit.target) } else { None });
+    if let Some(lost) = lost.find(|to| !listed(*to))
+        && lifter.function.violation.is_none()
+    {
+        let what = format!("bb.{lost} is no successor of bb.{}", block.number);
+        lifter.function.violation = Some((block.line, what));
+    }
     // A way out that only the list of successors knows would not be looked at.
     let steps = lifter.function.instructions[*begun..].iter().flat_map(|i| &lifter.function.steps[i.steps.range()]);
     let leads = |to: &u32| steps.clone().any(|step| matches!(step, Step::Leave(exit) if exit.target == *to));
@@ -438,12 +478,59 @@ fn finish_block(lifter: &mut Lifter<'_>, blocks: &mut [Block], begun: &mut usize
     lifter.current = Current::default();
 }
 
+/// What is live where a block is entered, and where it ends.
+#[derive(Default)]
+struct Liveness {
+    entry: Vec<Lane>,
+    end: Live,
+    /// Where inline assembly leaves it.
+    jump: Option<Live>,
+}
+
+/// `$rdi, $xmm0:0x0000000000000003`: parts are not told apart.
+fn live_registers(list: &str) -> impl Iterator<Item = Lane> {
+    list.split(',').filter_map(|word| registers::lane(word.trim().trim_start_matches('$').split(':').next()?))
+}
+
+fn close_liveness(lifter: &mut Lifter<'_>, liveness: &mut [Liveness]) {
+    let (live, jump) = (std::mem::take(&mut lifter.live), lifter.live_at_jump.take());
+    if let Some(block) = liveness.last_mut() {
+        (block.end, block.jump) = (live, jump);
+    }
+}
+
+/// What is live where a block is entered is live wherever control comes from. An exception brings its own registers.
+fn check_liveness(lifter: &mut Lifter<'_>, blocks: &[Block], liveness: &[Liveness]) {
+    if !lifter.tracks_liveness || lifter.function.violation.is_some() {
+        return;
+    }
+    let index: FxHashMap<u32, usize> = blocks.iter().enumerate().map(|(i, block)| (block.number, i)).collect();
+    for (block, before) in blocks.iter().zip(liveness) {
+        let instructions = &lifter.function.instructions[block.instructions.range()];
+        for step in instructions.iter().flat_map(|i| &lifter.function.steps[i.steps.range()]) {
+            let Step::Leave(exit) = step else { continue };
+            let Some(target) = index.get(&exit.target).filter(|_| !lifter.landing.contains(&exit.target)) else {
+                continue;
+            };
+            let live = before.jump.as_ref().filter(|_| exit.when == Condition::Event).unwrap_or(&before.end);
+            let lost = |lane: &&Lane| !live.has(**lane) && !lifter.is_reserved(**lane);
+            if let Some(lane) = liveness[*target].entry.iter().find(lost) {
+                let name = lifter.function.location_name(lane.location);
+                let what = format!("{name} is live in bb.{} and not in bb.{} before it", exit.target, block.number);
+                lifter.function.violation = Some((block.line, what));
+                return;
+            }
+        }
+    }
+}
+
 /// `bb.3.name (%ir-block.7, ir-block-address-taken %ir-block.7):`
 fn block_header<'a>(text: &'a str, line: &TextLine<'_>) -> Result<(u32, Option<&'a str>), Error> {
     let digits = text[3..].bytes().take_while(u8::is_ascii_digit).count();
     let number: u32 = text[3..3 + digits].parse().map_err(|_| line.error("expected the number of a block"))?;
-    let address =
-        text.split_once("ir-block-address-taken ").map(|(_, rest)| rest.split([',', ')']).next().unwrap_or("").trim());
+    // How it is reached besides: `ir-block-address-taken`, `machine-block-address-taken`, `inlineasm-br-indirect-target`.
+    let address = ["ir-block-address-taken", "machine-block-address-taken", "inlineasm-br-indirect-target"];
+    let address = address.iter().filter_map(|flag| text.find(flag)).min().map(|at| &text[at..]);
     Ok((number, address))
 }
 
@@ -553,8 +640,8 @@ fn description(item: &FxHashMap<&str, &str>) -> String {
 }
 
 /// Spill slots, objects, and which registers the frame needs.
-fn frame(header: &Header<'_>, attributes: Attributes, function: &mut Function) -> Frame {
-    let mut frame = Frame::default();
+fn frame(header: &Header<'_>, attributes: &Attributes, function: &mut Function) -> Frame {
+    let mut frame = Frame { strict: attributes.strict, features: attributes.features.clone(), ..Frame::default() };
     let number = |item: &FxHashMap<&str, &str>, key: &str| item.get(key).and_then(|n| n.parse::<u64>().ok());
     let mut names: FxHashSet<String> = FxHashSet::default();
     let (mut largest, mut largest_spill) = (1, 1);
@@ -646,6 +733,11 @@ fn frame(header: &Header<'_>, attributes: Attributes, function: &mut Function) -
         let description = kind.split_whitespace().collect::<Vec<&str>>().join(" ");
         function.objects.push(Object { name: "jumpTable".to_string(), description });
     }
+    // Later passes ask whether lists of live registers can be believed, and which registers the function is entered with.
+    let mut entered: Vec<&str> = items(header.liveins).filter_map(|item| item.get("reg").copied()).collect();
+    entered.sort_unstable();
+    let description = format!("tracked: {}, on entry: {}", header.live, entered.join(" "));
+    function.objects.push(Object { name: "liveness".to_string(), description });
     function.objects.sort();
     frame
 }
@@ -667,7 +759,7 @@ fn jump_tables(section: &str) -> Vec<Vec<u32>> {
 }
 
 /// Numbers of blocks become indices.
-fn resolve_blocks(function: &mut Function, indirect: &[u32]) -> Result<(), (u32, String)> {
+fn resolve_blocks(function: &mut Function, indirect: &[u32], addressed: &FxHashSet<u32>) -> Result<(), (u32, String)> {
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     for (index, block) in function.blocks.iter().enumerate() {
         if numbers.insert(block.number, index as u32).is_some() {
@@ -698,7 +790,7 @@ fn resolve_blocks(function: &mut Function, indirect: &[u32]) -> Result<(), (u32,
     }
     for number in indirect {
         let index = find(*number, 0)? as usize;
-        if function.blocks[index].address.is_none() && function.gap.is_none() {
+        if !addressed.contains(number) && function.gap.is_none() {
             function.gap = Some((function.blocks[index].line, "an indirect jump to a block without an address".into()));
         }
     }

@@ -3,6 +3,7 @@
 //! Trust: full. What an opcode is said to do here is believed by the checker.
 
 mod error;
+mod features;
 mod registers;
 mod table;
 mod operand;

@@ -108,23 +108,18 @@ const BINARY: [&str; 9] = ["ADD", "SUB", "AND", "OR", "XOR", "ADC", "SBB", "CMP"
 const UNARY: [&str; 4] = ["INC", "DEC", "NEG", "NOT"];
 const SHIFTS: [&str; 7] = ["SHL", "SHR", "SAR", "ROL", "ROR", "RCL", "RCR"];
 
-const NOTHING: [&str; 16] = [
+/// What reaches neither the code nor its tables.
+const NOTHING: [&str; 10] = [
     "DBG_VALUE",
     "DBG_VALUE_LIST",
     "DBG_INSTR_REF",
     "DBG_PHI",
     "DBG_LABEL",
-    "CFI_INSTRUCTION",
     "EH_LABEL",
-    "GC_LABEL",
-    "ANNOTATION_LABEL",
     "LIFETIME_START",
     "LIFETIME_END",
-    "PSEUDO_PROBE",
     "JUMP_TABLE_DEBUG_INFO",
     "FAKE_USE",
-    "SEH_EndPrologue",
-    "SEH_BeginEpilogue",
 ];
 
 /// Vector and bit operations that only compute, by how their names begin (an AVX `V` apart).
@@ -277,10 +272,11 @@ pub fn meaning(opcode: &str) -> Meaning {
         "EXTRACT_SUBREG" => return Meaning::ExtractSubregister,
         "REG_SEQUENCE" => return Meaning::RegisterSequence,
         "MOV32r0" | "V_SET0" | "AVX_SET0" | "FsFLD0SS" | "FsFLD0SD" | "FsFLD0SH" | "FsFLD0F128" | "AVX512_FsFLD0SS"
-        | "AVX512_FsFLD0SD" | "AVX512_128_SET0" | "AVX512_256_SET0" | "AVX512_512_SET0" => return Meaning::Zero,
+        | "AVX512_FsFLD0SD" | "AVX512_128_SET0" | "AVX512_256_SET0" | "AVX512_512_SET0" | "LD_Fp032" | "LD_Fp064"
+        | "LD_Fp080" => return Meaning::Zero,
         "V_SETALLONES" | "AVX1_SETALLONES" | "AVX2_SETALLONES" | "AVX512_512_SETALLONES" => return Meaning::Ones,
-        "JCC_1" | "JCC_2" | "JCC_4" => return Meaning::BranchIf,
-        "JMP_1" | "JMP_2" | "JMP_4" => return Meaning::Branch,
+        "JCC_1" | "JCC_4" => return Meaning::BranchIf,
+        "JMP_1" | "JMP_4" => return Meaning::Branch,
         "JMP64r" | "JMP64m" | "JMP64r_NT" | "JMP64m_NT" | "JMP64r_REX" | "JMP64m_REX" => return Meaning::Jump,
         "SETCCr" => return Meaning::Condition(Form::Registers),
         "SETCCm" => return Meaning::Condition(Form::Memory),
@@ -360,17 +356,24 @@ fn vector_move(opcode: &str) -> Option<Meaning> {
         "MOV64toPQIrm",
         "MOV64toSDrm",
         "MOVDI2SSrm",
+        "MMX_MOVD64rm",
+        "MMX_MOVQ64rm",
     ];
     if load.contains(&name.as_str()) {
         return Some(Meaning::Load);
     }
     Some(match name.as_str() {
-        "MOVSSmr" | "MOVPDI2DImr" | "MOVSS2DImr" => Meaning::Store(32),
-        "MOVSDmr" | "MOVPQI2QImr" | "MOVLPDmr" | "MOVLPSmr" | "MOVPQIto64mr" | "MOVSDto64mr" => Meaning::Store(64),
+        "MOVSSmr" | "MOVPDI2DImr" | "MOVSS2DImr" | "MMX_MOVD64mr" => Meaning::Store(32),
+        "MOVSDmr" | "MOVPQI2QImr" | "MOVLPDmr" | "MOVLPSmr" | "MOVPQIto64mr" | "MOVSDto64mr" | "MMX_MOVQ64mr" => {
+            Meaning::Store(64)
+        }
         "MOVAPSmr" | "MOVUPSmr" | "MOVAPDmr" | "MOVUPDmr" | "MOVDQAmr" | "MOVDQUmr" => Meaning::Store(0),
         "MOVAPSrr" | "MOVAPDrr" | "MOVUPSrr" | "MOVUPDrr" | "MOVDQArr" | "MOVDQUrr" => Meaning::Move(0),
-        "MOVDI2PDIrr" | "MOVDI2SSrr" | "MOVPDI2DIrr" | "MOVSS2DIrr" => Meaning::Move(32),
-        "MOV64toPQIrr" | "MOV64toSDrr" | "MOVPQIto64rr" | "MOVSDto64rr" | "MOVZPQILo2PQIrr" => Meaning::Move(64),
+        "MOVDI2PDIrr" | "MOVDI2SSrr" | "MOVPDI2DIrr" | "MOVSS2DIrr" | "MMX_MOVD64rr" | "MMX_MOVD64grr" => {
+            Meaning::Move(32)
+        }
+        "MOV64toPQIrr" | "MOV64toSDrr" | "MOVPQIto64rr" | "MOVSDto64rr" | "MOVZPQILo2PQIrr" | "MMX_MOVD64to64rr"
+        | "MMX_MOVD64from64rr" | "MMX_MOVQ64rr" => Meaning::Move(64),
         _ => return None,
     })
 }

@@ -15,6 +15,10 @@ pub struct RegisterFlags {
     pub dead: bool,
     pub undefined: bool,
     pub early: bool,
+    /// Last use: the register is free afterwards.
+    pub killed: bool,
+    /// May a later pass take another register instead?
+    pub renamable: bool,
     /// Index of the operand that this one must share a register with (inline assembly).
     pub tied: Option<u32>,
 }
@@ -68,6 +72,8 @@ pub struct Line {
     /// How many of the operands stand before the `=`.
     pub defined: usize,
     pub memory: Vec<MemoryOperand>,
+    /// The texts of all memory operands.
+    pub said: Vec<Symbol>,
     /// Did a memory operand make no sense?
     pub strange_memory: bool,
     /// What else hangs on the instruction and reaches the output: labels, the type of a checked call.
@@ -189,12 +195,9 @@ impl<'a> Cursor<'a> {
                 let text = rest.trim_start();
                 let end = self.end_of_opaque(self.text.len() - text.len());
                 self.at = end;
-            } else if self.rest().starts_with("debug-instr-number")
-                || self.rest().starts_with("pcsections ")
-                || self.rest().starts_with("heap-alloc-marker ")
-            {
+            } else if self.rest().starts_with("debug-instr-number") || self.rest().starts_with("heap-alloc-marker ") {
                 self.at = self.end_of_opaque(self.at);
-            } else if ["cfi-type ", "pre-instr-symbol ", "post-instr-symbol "]
+            } else if ["cfi-type ", "pre-instr-symbol ", "post-instr-symbol ", "pcsections ", "mmra "]
                 .iter()
                 .any(|n| self.rest().starts_with(n))
             {
@@ -233,7 +236,9 @@ impl<'a> Cursor<'a> {
                 "dead" => flags.dead = true,
                 "undef" => flags.undefined = true,
                 "early-clobber" => flags.early = true,
-                "killed" | "internal" | "renamable" | "debug-use" => {}
+                "killed" => flags.killed = true,
+                "renamable" => flags.renamable = true,
+                "internal" | "debug-use" => {}
                 _ => {
                     self.at = start;
                     return flags;
@@ -475,7 +480,9 @@ impl<'a> Cursor<'a> {
             if self.at >= bytes.len() {
                 return Err(self.error("a memory operand does not end"));
             }
-            match memory_operand(&self.text[start..self.at]) {
+            let text = &self.text[start..self.at];
+            line.said.push(self.names.intern(text));
+            match memory_operand(text) {
                 Some(operand) => line.memory.push(operand),
                 None => line.strange_memory = true,
             }

@@ -159,6 +159,8 @@ pub struct Row {
     pub definitions: Vec<Lane>,
     /// Register forms of a memory form.
     pub forms: Vec<(&'static str, Fold)>,
+    /// What the processor must have besides x86-64, by LLVM's names of features.
+    pub needs: Vec<&'static str>,
     /// Something in the row is not known here, such as a register of a later extension.
     pub strange: bool,
 }
@@ -218,6 +220,7 @@ pub fn row(opcode: &str) -> Option<Row> {
         };
         row.forms.push((name, kind));
     }
+    row.needs = words(fields.next()).collect();
     Some(row)
 }
 

@@ -381,6 +381,10 @@ pub struct Function {
     pub gap: Option<(u32, String)>,
     /// The first instruction that breaks a constraint of the machine: line and what.
     pub violation: Option<(u32, String)>,
+    /// What its instructions need of the processor and its attributes do not list.
+    pub needs: Vec<&'static str>,
+    /// The first access to a spill slot that faults or leaves it: line and what. It is a violation too.
+    pub forbidden: Option<(u32, String)>,
     /// The module that the function belongs to, as text: attributes, globals.
     pub module: Option<Symbol>,
     /// Steps that clear what the program leaves undefined: the upper half of `undef %1.sub_32bit = COPY …`. A proof keeps

@@ -21,7 +21,7 @@ pub use form::{
 };
 pub use matching::{Evidence, Hypotheses, Matcher, Memory, Mismatch, is_input, overlap};
 pub use names::{Names, Symbol};
-pub use product::{Choice, Edge, Misfit, Plan, Point, Product, Way};
+pub use product::{Choice, Edge, Misfit, Plan, Point, Product, Way, entering, pair_exits};
 pub use run::{Event, EventKind, Fault, Leaving, Order, Run, State, execute};
 pub use trial::{Agreement, Number, Stage, Trial};
 pub use values::{IMMUTABLE, Id, Ids, Kind, RESULT_BITS, Side, Terms, Values};

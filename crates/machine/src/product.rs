@@ -290,6 +290,20 @@ fn arriving(values: &mut Values, function: &Function, way: &Way, side: Side, loc
     }
 }
 
+/// The state in which the block at the end of a way starts: what its phis choose is written.
+pub fn entering(values: &mut Values, function: &Function, way: &Way, side: Side) -> State {
+    let block = &function.blocks[way.next as usize];
+    let mut chosen: Vec<(Lane, Id)> = Vec::with_capacity(block.phis.len());
+    for phi in &block.phis {
+        chosen.push((phi.to, arriving(values, function, way, side, phi.to.location)));
+    }
+    let mut state = State::clone(&way.state);
+    for (lane, id) in chosen {
+        state.write(values, function, side, lane, id);
+    }
+    state
+}
+
 /// Have the same events happened on both sides?
 fn is_closed(order: Option<&[u32]>, ours: usize, theirs: usize) -> bool {
     ours == theirs
@@ -297,7 +311,7 @@ fn is_closed(order: Option<&[u32]>, ours: usize, theirs: usize) -> bool {
 }
 
 /// Pairs the ways out of two blocks.
-fn pair_exits(ours: &[Leaving], theirs: &[Leaving]) -> Result<Vec<(usize, usize)>, String> {
+pub fn pair_exits(ours: &[Leaving], theirs: &[Leaving]) -> Result<Vec<(usize, usize)>, String> {
     if ours.len() != theirs.len() {
         return Err(format!("the original has {} ways out, the candidate {}", ours.len(), theirs.len()));
     }

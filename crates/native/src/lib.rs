@@ -22,5 +22,5 @@ mod sandbox;
 
 pub use function::{Access, Block, FunctionRun, run_function};
 pub use runner::{Runner, Scratch, run_batch};
-pub use sandbox::{Limits, Processor, Sandbox, Segment, Stop, Vectors};
+pub use sandbox::{Image, Limits, Processor, Sandbox, Segment, Stop, Vectors, Zeros};
 pub use state::{Fault, Input, NativeError, Outcome, Signal, State};

@@ -7,6 +7,8 @@ use crate::link::Linked;
 pub struct Input {
     /// rdi, rsi, rdx, rcx, r8, r9.
     pub general: [u64; 6],
+    /// The same for the candidate, if it is not called as the original is.
+    pub convention: Option<[u64; 6]>,
     /// ymm0 to ymm7.
     pub vectors: [[u8; 32]; 8],
     /// rax: callers of a variadic function say in `al` how many vector registers they use.
@@ -22,6 +24,8 @@ pub struct Input {
     pub aliases: Vec<Alias>,
     /// Results of stubs, the first call of a name first; the seed decides about all others.
     pub script: Vec<Script>,
+    /// Inputs that go the same way may have the same number: not all of them are run then.
+    pub path: u64,
     /// Results of stubs, contents of undefined data, garbage.
     pub seed: u64,
 }
@@ -61,9 +65,13 @@ impl Input {
             return out;
         }
         let first = (address.wrapping_neg() % 8) as usize;
+        let low = self.aliases.iter().map(|a| a.start).min().unwrap_or(0);
+        let high = self.aliases.iter().map(|a| a.start.saturating_add(a.size)).max().unwrap_or(0);
         for chunk in out.get_mut(first..).unwrap_or_default().chunks_exact_mut(8) {
             let word = crate::world::word(chunk);
-            chunk.copy_from_slice(&self.translate(linked, word).to_le_bytes());
+            if (low..high).contains(&word) {
+                chunk.copy_from_slice(&self.translate(linked, word).to_le_bytes());
+            }
         }
         out
     }
@@ -72,6 +80,7 @@ impl Input {
     pub fn new(seed: u64) -> Input {
         Input {
             general: [0; 6],
+            convention: None,
             vectors: [[0; 32]; 8],
             rax: 0,
             stack: Vec::new(),
@@ -79,6 +88,7 @@ impl Input {
             objects: Vec::new(),
             aliases: Vec::new(),
             script: Vec::new(),
+            path: seed,
             seed,
         }
     }

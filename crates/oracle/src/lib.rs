@@ -23,6 +23,7 @@ mod stubs;
 mod run;
 mod same;
 mod compare;
+mod worker;
 mod pair;
 
 #[cfg(test)]
@@ -31,7 +32,7 @@ mod tests;
 pub use input::{Alias, Input, Script};
 pub use link::CannotLink;
 pub use native::Limits;
-pub use pair::{Difference, Objects, Pair, Report};
+pub use pair::{Difference, Objects, Pair, Pending, Report};
 pub use seed::Seed;
 pub use shape::{Piece, Place, Prototype, Shape};
 

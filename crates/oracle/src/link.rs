@@ -4,10 +4,11 @@ use crate::map;
 use crate::names::{Name, Names};
 use crate::places::{File, Places, loaded};
 use crate::relocate::Relocator;
-use native::{Access, Segment};
+use native::{Access, Image, NativeError, Segment};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Mutex;
 
 /// Why a pair cannot be linked, in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,7 +33,7 @@ pub(crate) struct Loaded {
 }
 
 /// One object, ready to run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Linked {
     /// Sections, the global offset table, and common symbols.
     pub sections: Vec<Loaded>,
@@ -46,6 +47,8 @@ pub(crate) struct Linked {
     pub allocates: bool,
     /// Undefined data by address.
     pub externs: BTreeMap<u64, String>,
+    /// Images for sandboxes that no sandbox has now.
+    spare: Mutex<Vec<Image>>,
 }
 
 impl Linked {
@@ -72,7 +75,7 @@ impl Linked {
         let of = |known: &BTreeMap<String, u64>| known.iter().map(|(name, at)| (*at, name.clone())).collect();
         let allocates = ["malloc", "calloc"].into_iter().any(|name| places.functions.contains_key(name));
         let (stubs, externs) = (of(&places.functions), of(&places.externs));
-        Ok(Linked { sections, names, broken, stubs, allocates, externs })
+        Ok(Linked { sections, names, broken, stubs, allocates, externs, spare: Mutex::default() })
     }
 
     /// The first instruction of a function.
@@ -89,6 +92,19 @@ impl Linked {
         match self.broken.iter().find(|(from, to, _)| (*from..*to).contains(&start)) {
             Some((_, _, why)) => Err(CannotLink(why.clone())),
             None => Ok(start),
+        }
+    }
+
+    /// An image for a sandbox: everything that does not depend on the input.
+    pub fn image(&self) -> Result<Image, NativeError> {
+        let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        spare.map_or_else(|| Image::new(&crate::world::fixed_segments(self)), Ok)
+    }
+
+    /// Keeps an image for the next sandbox.
+    pub fn keep(&self, image: Image) {
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.push(image);
         }
     }
 

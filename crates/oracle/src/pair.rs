@@ -3,20 +3,35 @@
 use crate::compare::{self, Compared};
 use crate::input::Input;
 use crate::link::{CannotLink, Linked};
+use crate::map;
 use crate::places::{Places, parse};
-use crate::run::{End, Machine, Run};
+use crate::run::{Begin, End, Run};
 use crate::same::Sides;
 use crate::seed::{Garbage, Seed};
 use crate::shape::Shape;
+use crate::worker::{Machines, Workers};
+use crate::world::Filling;
 use native::{Limits, NativeError};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Two objects, linked for running.
 #[derive(Debug)]
 pub struct Objects {
+    linkage: Arc<Linkage>,
+    workers: Mutex<Workers>,
+}
+
+/// Both objects at their addresses.
+#[derive(Debug)]
+pub(crate) struct Linkage {
     linked: [Linked; 2],
     /// The original at other addresses.
     moved: Linked,
+    /// Pages that inputs mostly have, by number.
+    pub usual: BTreeSet<u64>,
 }
 
 /// A function of each of two objects.
@@ -25,6 +40,14 @@ pub struct Pair {
     objects: Arc<Objects>,
     /// First instructions, that of the moved original last.
     entries: [u64; 3],
+}
+
+/// What to run.
+pub(crate) struct Task {
+    pub entries: [u64; 3],
+    pub inputs: Vec<Input>,
+    pub shape: Shape,
+    pub limits: Limits,
 }
 
 /// A difference between the two programs.
@@ -38,6 +61,8 @@ pub struct Difference {
     pub original: String,
     /// The candidate's.
     pub candidate: String,
+    /// Undefined functions that the two runs called.
+    pub called: BTreeSet<String>,
 }
 
 /// What runs have shown.
@@ -47,6 +72,8 @@ pub struct Report {
     pub ran: usize,
     /// Inputs on which the original faulted, did not end or contradicts itself: they say nothing.
     pub undefined: usize,
+    /// What the first of these did, in words.
+    pub misbehaviour: Option<String>,
     /// Inputs of which it cannot be told whether the sides agree.
     pub doubtful: usize,
     /// The first doubt, in words.
@@ -55,27 +82,94 @@ pub struct Report {
     pub difference: Option<Difference>,
     /// Why the rest was not run, in words.
     pub not_run: Option<String>,
+    /// Time by the clock for all of it.
+    pub time: Duration,
+}
+
+/// Runs that are under way.
+#[derive(Debug)]
+pub struct Pending {
+    report: Receiver<Report>,
+    /// The threads live as long.
+    _objects: Arc<Objects>,
+}
+
+impl Pending {
+    /// What they have shown.
+    pub fn wait(self) -> Report {
+        let cannot = || Report { not_run: Some("cannot run native code: no thread".to_string()), ..Report::default() };
+        self.report.recv().unwrap_or_else(|_| cannot())
+    }
+}
+
+/// What was run so far and agreed.
+#[derive(Default)]
+struct Effort {
+    /// Runs by the number of their path.
+    paths: BTreeMap<u64, usize>,
+    /// Times that they stopped: at calls and at their ends.
+    stops: usize,
+    ran: usize,
+}
+
+/// Runs of one path that are enough.
+const MOST_OF_PATH: usize = 5;
+/// Stops of one side that are enough, after so many runs.
+const MOST_STOPS: usize = 48;
+const FEW_RUNS: usize = 5;
+
+impl Effort {
+    fn add(&mut self, input: &Input, run: &Run) {
+        *self.paths.entry(input.path).or_default() += 1;
+        self.stops += 1 + run.calls.len();
+        self.ran += 1;
+    }
+
+    /// Were enough inputs run that go the same way?
+    fn knows(&self, input: &Input) -> bool {
+        self.paths.get(&input.path).is_some_and(|ran| *ran >= MOST_OF_PATH)
+    }
+
+    fn is_enough(&self) -> bool {
+        self.ran >= FEW_RUNS && self.stops >= MOST_STOPS
+    }
 }
 
 /// Where the moved original's sections lie.
 const SLIDE: u64 = 0x0310_0000;
 
+/// Its stack lies elsewhere, too.
+const STACK_SLIDE: u64 = 0x1350;
+
 impl Objects {
     /// Links two relocatable objects.
     pub fn link(objects: [&[u8]; 2]) -> Result<Objects, CannotLink> {
+        Objects::for_inputs(objects, BTreeSet::new())
+    }
+
+    /// The same, for inputs that mostly have these pages, by number: then sandboxes need not be started anew.
+    pub fn for_inputs(objects: [&[u8]; 2], usual: BTreeSet<u64>) -> Result<Objects, CannotLink> {
         let files = [parse(objects[0])?, parse(objects[1])?];
         let places = Places::new([&files[0], &files[1]], 0)?;
         let elsewhere = Places::new([&files[0], &files[1]], SLIDE)?;
         let linked = [Linked::new(&files[0], &places)?, Linked::new(&files[1], &places)?];
-        Ok(Objects { linked, moved: Linked::new(&files[0], &elsewhere)? })
+        let moved = Linked::new(&files[0], &elsewhere)?;
+        Ok(Objects { linkage: Arc::new(Linkage { linked, moved, usual }), workers: Mutex::default() })
     }
 
     /// A pair of their functions.
     pub fn pair(self: &Arc<Objects>, functions: [&str; 2]) -> Result<Pair, CannotLink> {
-        let [original, candidate] = &self.linked;
+        let Linkage { linked: [original, candidate], moved, .. } = &*self.linkage;
         let entries =
-            [original.function(functions[0])?, candidate.function(functions[1])?, self.moved.function(functions[0])?];
+            [original.function(functions[0])?, candidate.function(functions[1])?, moved.function(functions[0])?];
         Ok(Pair { objects: Arc::clone(self), entries })
+    }
+}
+
+impl Linkage {
+    /// The object of a side; the moved original is last.
+    pub fn side(&self, side: usize) -> &Linked {
+        self.linked.get(side).unwrap_or(&self.moved)
     }
 }
 
@@ -87,62 +181,63 @@ impl Pair {
 
     /// Names of the functions that neither object need define: those that stubs stand for.
     pub fn callees(&self) -> Vec<String> {
-        let linked = &self.objects.linked[0];
+        let linked = self.objects.linkage.side(0);
         linked.stubs.values().chain(linked.externs.values()).cloned().collect()
     }
 
-    /// Address and size of a symbol of either side, if it lies at the same place in both.
-    pub fn object(&self, name: &str) -> Option<(u64, u64)> {
-        let find = |side: usize| self.objects.linked[side].names.all().iter().find(|n| n.name == name);
-        let (a, b) = (find(0)?, find(1)?);
-        (a.start == b.start).then_some((a.start, a.size.min(b.size)))
-    }
-
     /// Runs both sides on these inputs, up to the first difference.
-    pub fn compare(&self, inputs: &[Input], shape: &Shape, limits: Limits) -> Report {
-        let mut report = Report::default();
-        if let Err(error) = self.compare_all(inputs, shape, limits, &mut report) {
-            report.not_run = Some(error.to_string());
-        }
-        report
+    pub fn compare(&self, inputs: Vec<Input>, shape: Shape, limits: Limits) -> Report {
+        self.submit(inputs, shape, limits).wait()
     }
 
-    fn compare_all(
-        &self,
-        inputs: &[Input],
-        shape: &Shape,
-        limits: Limits,
-        report: &mut Report,
-    ) -> Result<(), NativeError> {
-        if inputs.is_empty() {
-            return Ok(());
-        }
-        let mut original = Machine::new((&self.objects.linked[0], self.entries[0]), inputs)?;
-        let mut candidate = Machine::new((&self.objects.linked[1], self.entries[1]), inputs)?;
-        let mut moved: Option<Machine> = None;
-        let sides = Sides { linked: [&self.objects.linked[0], &self.objects.linked[1]] };
-        let with_itself = Sides { linked: [&self.objects.linked[0], &self.objects.moved] };
-        for (i, input) in inputs.iter().enumerate() {
-            let garbage = Garbage::Random(Seed(input.seed).of(0x6a4ba6e));
-            let ours = original.run(input, garbage, shape, limits)?;
-            if !is_defined(&ours) {
-                report.undefined += 1;
+    /// The same, on another thread.
+    pub fn submit(&self, inputs: Vec<Input>, shape: Shape, limits: Limits) -> Pending {
+        let task = Task { entries: self.entries, inputs, shape, limits };
+        let mut workers = self.objects.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = workers.submit(&self.objects.linkage, task);
+        Pending { report, _objects: Arc::clone(&self.objects) }
+    }
+}
+
+impl Task {
+    /// Runs both sides up to the first difference.
+    pub fn compare(&self, linkage: &Linkage, machines: &mut Machines) -> Result<Report, NativeError> {
+        let Task { shape, limits, .. } = self;
+        let sides = Sides { linked: [linkage.side(0), linkage.side(1)] };
+        let with_itself = Sides { linked: [linkage.side(0), linkage.side(2)] };
+        let mut report = Report::default();
+        let mut effort = Effort::default();
+        for (i, input) in self.inputs.iter().enumerate() {
+            if effort.is_enough() {
+                break;
+            }
+            if effort.knows(input) {
                 continue;
             }
-            let theirs = match candidate.run(input, garbage, shape, limits) {
+            let garbage = Garbage::Random(Seed(input.seed).of(0x6a4ba6e));
+            let filling = Filling::new(linkage.side(0), input, garbage);
+            let begin =
+                |side: usize| Begin { entry: self.entries[side], rsp: map::STACK_TOP, garbage, filling: &filling };
+            let ours = machines.side(0)?.run(begin(0), input, shape, *limits)?;
+            if let Some(why) = misbehaviour(&ours) {
+                report.undefined += 1;
+                report.misbehaviour.get_or_insert(why);
+                continue;
+            }
+            let theirs = match machines.side(1)?.run(begin(1), input, shape, *limits) {
                 Ok(run) => run,
                 Err(NativeError::Killed) => {
                     // The original made no system call.
-                    let difference = ["runs to its end", "makes a system call"].map(str::to_string);
-                    report.difference = Some(difference_of(i, "how it ends".to_string(), difference));
-                    return Ok(());
+                    let values = ["runs to its end", "makes a system call"].map(str::to_string);
+                    report.difference = Some(difference_of(i, "how it ends".to_string(), values, &[&ours]));
+                    return Ok(report);
                 }
                 Err(error) => return Err(error),
             };
-            let compared = compare::runs(&sides, [&ours, &theirs], shape);
-            let (what, values) = match compared {
+            let (what, values) = match compare::runs(&sides, [&ours, &theirs], shape) {
                 Compared::Same => {
                     report.ran += 1;
+                    effort.add(input, &ours);
                     continue;
                 }
                 Compared::Doubt(why) => {
@@ -152,33 +247,40 @@ impl Pair {
                 }
                 Compared::Different(what, values) => (what, values),
             };
-            let elsewhere = match &mut moved {
-                Some(machine) => machine,
-                None => moved.insert(Machine::new((&self.objects.moved, self.entries[2]), inputs)?),
-            };
             // Does the original leave open what it does here?
             let mut open = false;
-            for other in [garbage.of(1), Garbage::Constant(0), Garbage::Constant(u64::MAX), Garbage::Constant(1)] {
-                let again = elsewhere.run(input, other, shape, limits)?;
+            for garbage in [garbage.of(1), Garbage::Constant(0), Garbage::Constant(u64::MAX), Garbage::Constant(1)] {
+                let filling = &Filling::new(linkage.side(2), input, garbage);
+                let rsp = map::STACK_TOP - STACK_SLIDE;
+                let begin = Begin { entry: self.entries[2], rsp, garbage, filling };
+                let again = machines.side(2)?.run(begin, input, shape, *limits)?;
                 open |= compare::runs(&with_itself, [&ours, &again], shape) != Compared::Same;
             }
             if open {
                 report.undefined += 1;
+                report.misbehaviour.get_or_insert_with(|| format!("it leaves open: {what}"));
                 continue;
             }
             report.ran += 1;
-            report.difference = Some(difference_of(i, what, values));
-            return Ok(());
+            report.difference = Some(difference_of(i, what, values, &[&ours, &theirs]));
+            return Ok(report);
         }
-        Ok(())
+        Ok(report)
     }
 }
 
-fn difference_of(input: usize, what: String, [original, candidate]: [String; 2]) -> Difference {
-    Difference { input, what, original, candidate }
+fn difference_of(input: usize, what: String, [original, candidate]: [String; 2], runs: &[&Run]) -> Difference {
+    let calls = runs.iter().flat_map(|run| &run.calls);
+    Difference { input, what, original, candidate, called: calls.filter_map(|call| call.callee.clone()).collect() }
 }
 
-/// Did the run of the original do something that it may?
-fn is_defined(run: &Run) -> bool {
-    matches!(run.end, End::Return | End::NoReturn) && (run.end == End::NoReturn || run.spoiled().is_none())
+/// What a run of the original did that it may not, in words.
+fn misbehaviour(run: &Run) -> Option<String> {
+    match &run.end {
+        End::NoReturn => None,
+        End::Return => run.spoiled().map(|_| "it does not keep its caller's registers".to_string()),
+        End::Fault(what) => Some(format!("fault: {what}")),
+        End::OutOfTime => Some("it runs out of time".to_string()),
+        End::Impossible(what) => Some(what.clone()),
+    }
 }

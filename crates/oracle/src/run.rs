@@ -6,17 +6,26 @@ use crate::map;
 use crate::seed::{Garbage, Seed};
 use crate::shape::Shape;
 use crate::stubs::{self, Called};
-use crate::world::{Changes, World, fixed_segments, input_segments};
-use native::{Fault, Limits, NativeError, Processor, Sandbox, Stop};
-use std::collections::BTreeMap;
+use crate::world::{Changes, Filling, PAGE, World, fixed_zeros, ranges, zeros};
+use native::{Fault, Limits, NativeError, Processor, Sandbox, Stop, Zeros};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A side in its sandbox.
 pub(crate) struct Machine<'l> {
     linked: &'l Linked,
-    entry: u64,
+    role: Role,
     sandbox: Sandbox,
-    /// What the sandbox holds from the last run.
+    /// What the sandbox holds from the last run that could write it, by address.
     known: BTreeMap<u64, Vec<u8>>,
+    /// Pages of inputs that it has, by number.
+    pages: BTreeSet<u64>,
+}
+
+/// Whose code a machine runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Original,
+    Candidate,
 }
 
 /// How a run ended.
@@ -63,29 +72,75 @@ pub(crate) struct Run {
     pub entry: Processor,
 }
 
+/// How a run begins, besides its input.
+#[derive(Clone, Copy)]
+pub(crate) struct Begin<'f> {
+    /// The first instruction.
+    pub entry: u64,
+    /// The stack pointer.
+    pub rsp: u64,
+    /// What nobody defines.
+    pub garbage: Garbage,
+    pub filling: &'f Filling,
+}
+
+/// Pages that are closer to each other are looked at together.
+const WINDOW: u64 = 64;
 /// Calls after which a run is given up.
 const MOST_CALLS: usize = 64;
+/// Stack words that a call may have as arguments.
+const STACK_WORDS: usize = 16;
 const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 
 impl<'l> Machine<'l> {
-    /// A sandbox with everything that these inputs need.
-    pub fn new((linked, entry): (&'l Linked, u64), inputs: &[Input]) -> Result<Machine<'l>, NativeError> {
-        let mut segments = fixed_segments(linked);
-        segments.extend(input_segments(inputs)?);
-        Ok(Machine { linked, entry, sandbox: Sandbox::start(&segments)?, known: BTreeMap::new() })
+    /// A sandbox for inputs with these pages.
+    pub fn new(role: Role, linked: &'l Linked, pages: BTreeSet<u64>) -> Result<Machine<'l>, NativeError> {
+        let all: Vec<Zeros> = fixed_zeros(linked).into_iter().chain(zeros(&pages)).collect();
+        let sandbox = Sandbox::of(linked.image()?, &all)?;
+        Ok(Machine { linked, role, sandbox, known: BTreeMap::new(), pages })
     }
 
-    /// Runs the function once.
-    pub fn run(&mut self, input: &Input, garbage: Garbage, shape: &Shape, limits: Limits) -> Result<Run, NativeError> {
-        let mut world = World::new(self.linked, input, garbage)?;
+    /// The pages of inputs that it has.
+    pub fn pages(&self) -> &BTreeSet<u64> {
+        &self.pages
+    }
+
+    /// Has the code written to a page of inputs other than these? No run looks there, and no other run may find it.
+    pub fn has_strayed(&mut self, pages: &BTreeSet<u64>) -> Result<bool, NativeError> {
+        for (start, count) in ranges(&self.pages, WINDOW) {
+            for address in self.sandbox.written(start * PAGE, count as usize)? {
+                if pages.contains(&(address / PAGE)) {
+                    continue;
+                }
+                let mut now = [0; PAGE as usize];
+                let Some(known) = self.known.get(&address) else { return Ok(true) };
+                self.sandbox.read(address, &mut now)?;
+                if *known != now {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Ends the sandbox; others may use its image.
+    pub fn end(self) {
+        self.linked.keep(self.sandbox.end());
+    }
+
+    /// Runs a function once.
+    pub fn run(&mut self, begin: Begin, input: &Input, shape: &Shape, limits: Limits) -> Result<Run, NativeError> {
+        let garbage = begin.garbage;
+        let mut world = World::new(self.linked, input, begin.filling, begin.rsp)?;
         world.load(&mut self.sandbox, &self.known)?;
-        let entry = entry((self.linked, self.entry), input, garbage);
+        let entry = self.registers(begin, input);
         self.sandbox.set_processor(&entry)?;
         let mut calls = Vec::new();
         let mut heap = map::HEAP;
+        let mut processor;
         let end = loop {
             let stop = self.sandbox.run(limits)?;
-            let processor = self.sandbox.processor()?;
+            processor = self.sandbox.processor()?;
             let target = match stop {
                 Stop::OutOfTime => break End::OutOfTime,
                 Stop::Trap if processor.rip == map::STUBS + 1 => break End::Return,
@@ -103,21 +158,56 @@ impl<'l> Machine<'l> {
                 break end;
             }
         };
-        let processor = self.sandbox.processor()?;
         world.refresh(&mut self.sandbox)?;
         let changes = world.changes();
-        self.known = world.areas.iter_mut().map(|area| (area.address, std::mem::take(&mut area.now))).collect();
+        self.known.extend(world.areas.iter_mut().map(|area| (area.address, std::mem::take(&mut area.now))));
         Ok(Run { end, processor, calls, changes, world, entry })
+    }
+
+    /// The registers at entry.
+    fn registers(&self, begin: Begin, input: &Input) -> Processor {
+        let garbage = begin.garbage;
+        let general = match (self.role, input.convention) {
+            (Role::Candidate, Some(general)) => general,
+            _ => input.general,
+        };
+        let mut processor = Processor { rip: begin.entry, fs_base: map::THREAD_POINTER, ..Processor::default() };
+        for (i, register) in processor.general.iter_mut().enumerate() {
+            *register = garbage.number(0xe0 + i as u64);
+        }
+        for (register, value) in [7, 6, 2, 1, 8, 9].into_iter().zip(general) {
+            processor.general[register] = input.translate(self.linked, value);
+        }
+        processor.general[0] = input.rax;
+        processor.general[4] = begin.rsp;
+        for (i, vector) in processor.vectors.iter_mut().enumerate() {
+            *vector = match input.vectors.get(i) {
+                Some(bytes) => std::array::from_fn(|k| crate::world::word(&bytes[8 * k..8 * k + 8])),
+                None => std::array::from_fn(|k| garbage.number(0x3e0 + 4 * i as u64 + k as u64)),
+            };
+        }
+        processor
     }
 
     /// Is a fault the attempt to execute something that is no code, with a return address that is? Then it is a call through a pointer.
     fn is_call(&mut self, processor: &Processor, fault: Fault) -> bool {
-        let mut back = [0; 8];
-        let stands = fault.address == processor.rip && self.sandbox.read(processor.general[4], &mut back).is_ok();
-        let back = u64::from_le_bytes(back);
+        if fault.address != processor.rip {
+            return false;
+        }
+        let Some((back, _)) = self.stack(processor.general[4]) else { return false };
         let code = |s: &&crate::link::Loaded| s.access == native::Access::Execute;
         let ours = |s: &crate::link::Loaded| back.wrapping_sub(s.address) < s.bytes.len() as u64;
-        stands && (back == map::STUBS || self.linked.sections.iter().filter(code).any(ours))
+        back == map::STUBS || self.linked.sections.iter().filter(code).any(ours)
+    }
+
+    /// The return address that lies at the top of the stack, and the words behind it; those that are not there are zero.
+    fn stack(&mut self, rsp: u64) -> Option<(u64, Vec<u64>)> {
+        let mut bytes = [0; 8 * (1 + STACK_WORDS)];
+        // Near the end of the stack there are fewer.
+        let there = (1..=1 + STACK_WORDS).rev().find(|n| self.sandbox.read(rsp, &mut bytes[..8 * n]).is_ok())?;
+        bytes[8 * there..].fill(0);
+        let mut words = bytes.chunks_exact(8).map(crate::world::word);
+        Some((words.next()?, words.collect()))
     }
 
     /// Carries out a call; the end of the run if it is one.
@@ -134,20 +224,13 @@ impl<'l> Machine<'l> {
         let prototype = callee.as_ref().and_then(|name| shape.callees.get(name));
         let name = callee.as_deref().unwrap_or("");
         let rsp = processor.general[4];
-        let mut back = [0; 8];
-        if self.sandbox.read(rsp, &mut back).is_err() {
+        let Some((back, stack)) = self.stack(rsp) else {
             return Ok(Some(End::Fault(format!("a call without a return address at {rsp:#x}"))));
-        }
+        };
         let called = stubs::call(&mut self.sandbox, name, prototype, &processor, heap)?;
         let event = matches!(called, Called::Event(_) | Called::Ends);
         if event {
             world.refresh(&mut self.sandbox)?;
-            let stack = (1..=16u64).map(|i| {
-                let mut word = [0; 8];
-                let there = self.sandbox.read(rsp.wrapping_add(8 * i), &mut word).is_ok();
-                if there { u64::from_le_bytes(word) } else { 0 }
-            });
-            let stack = stack.collect();
             calls.push(Call { callee: callee.clone(), target, processor, stack, changes: world.changes() });
         }
         let times = calls.iter().filter(|c| c.callee == callee).count().max(1);
@@ -162,7 +245,7 @@ impl<'l> Machine<'l> {
         let number = calls.len() as u64;
         let seed = Seed(input.seed).of(number).named(name);
         stubs::after(&mut processor, prototype, result, seed, garbage.of(number));
-        (processor.rip, processor.general[4]) = (u64::from_le_bytes(back), rsp.wrapping_add(8));
+        (processor.rip, processor.general[4]) = (back, rsp.wrapping_add(8));
         self.sandbox.set_processor(&processor)?;
         Ok(None)
     }
@@ -175,24 +258,4 @@ impl Run {
         let stack = self.processor.general[4] != self.entry.general[4].wrapping_add(8);
         CALLEE_SAVED.into_iter().find(|i| !kept(i)).or(stack.then_some(4))
     }
-}
-
-/// The registers at entry.
-fn entry((linked, first): (&Linked, u64), input: &Input, garbage: Garbage) -> Processor {
-    let mut processor = Processor { rip: first, fs_base: map::THREAD_POINTER, ..Processor::default() };
-    for (i, register) in processor.general.iter_mut().enumerate() {
-        *register = garbage.number(0xe0 + i as u64);
-    }
-    for (register, value) in [7, 6, 2, 1, 8, 9].into_iter().zip(input.general) {
-        processor.general[register] = input.translate(linked, value);
-    }
-    processor.general[0] = input.rax;
-    processor.general[4] = map::STACK_TOP;
-    for (i, vector) in processor.vectors.iter_mut().enumerate() {
-        *vector = match input.vectors.get(i) {
-            Some(bytes) => std::array::from_fn(|k| crate::world::word(&bytes[8 * k..8 * k + 8])),
-            None => std::array::from_fn(|k| garbage.number(0x3e0 + 4 * i as u64 + k as u64)),
-        };
-    }
-    processor
 }

@@ -1,8 +1,9 @@
 //! Pairs of functions compiled for the test.
 
-use crate::{Input, Limits, Pair, Report, Shape};
+use crate::{Input, Limits, Objects, Pair, Report, Shape};
 use lift_elf::Image;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 const LIMITS: Limits = Limits { processor: Duration::from_millis(50), clock: Duration::from_secs(20) };
@@ -39,11 +40,15 @@ fn inputs() -> Vec<Input> {
 
 /// Compares `f` of two sources, both unoptimised and optimised.
 fn compare(original: &str, candidate: &str) -> Report {
+    compare_on(&inputs(), original, candidate)
+}
+
+fn compare_on(inputs: &[Input], original: &str, candidate: &str) -> Report {
     let objects = [compile(original, &["-O0"]), compile(candidate, &["-O2"])];
     let pair = Pair::link([&objects[0], &objects[1]], ["f", "f"]).unwrap();
     let images = [0, 1].map(|i| Image::parse(objects[i].clone(), "a.o").unwrap());
     let shape = Shape::of([&images[0], &images[1]], "f", &pair.callees());
-    pair.compare(&inputs(), &shape, LIMITS)
+    pair.compare(inputs.to_vec(), shape, LIMITS)
 }
 
 /// The same source twice agrees; the other one does not, and says so.
@@ -141,6 +146,104 @@ fn the_candidate_must_not_fault_or_run_forever() {
         "int f(int *p, int n) { asm volatile(\"syscall\" ::: \"rax\", \"rcx\", \"r11\"); return n ? 3 : 4; }",
         "how it ends",
     );
+}
+
+#[test]
+fn a_few_runs_of_one_path_are_enough() {
+    let source = "int f(int a, int b) { return a + b; }";
+    let mut inputs = inputs();
+    assert_eq!(compare_on(&inputs, source, source).ran, inputs.len());
+    inputs.iter_mut().for_each(|input| input.path = 7);
+    assert_eq!(compare_on(&inputs, source, source).ran, 5);
+    // One that goes another way is run, however late it comes.
+    let other = "int f(int a, int b) { return a == 77 ? 0 : a + b; }";
+    let last = inputs.last_mut().unwrap();
+    (last.path, last.general[0]) = (8, 77);
+    assert_eq!(compare_on(&inputs, source, source).ran, 6);
+    assert!(compare_on(&inputs, source, other).difference.is_some());
+    // What is not defined does not count.
+    let divides = "int f(int *p, int b) { return *p / 3; }";
+    inputs.iter_mut().for_each(|input| input.general[0] %= BUFFER);
+    inputs.iter_mut().skip(8).for_each(|input| input.general[0] = BUFFER);
+    let report = compare_on(&inputs, divides, divides);
+    assert_eq!((report.undefined, report.ran), (8, 6), "{report:?}");
+}
+
+#[test]
+fn runs_with_many_calls_are_fewer() {
+    let source = "int g(int); int f(int a) { for (int i = 0; i < 23; i++) a = g(a); return a; }";
+    assert_eq!(compare(source, source).ran, 5);
+    let source = "int g(int); int f(int a) { return g(g(a)); }";
+    assert_eq!(compare(source, source).ran, 16);
+}
+
+#[test]
+fn a_used_sandbox_is_as_good_as_a_new_one() {
+    let page = BUFFER / 4096;
+    let source = |add: u32, poke: &str| {
+        format!(
+            "int n; static int m; int f(int *p, int a) {{ n += a; m++; return n + m; }}
+             int g(int *p, int a) {{ {poke} return n + m + {add}; }}
+             void h(char *p) {{ p[3] += 5; }}"
+        )
+    };
+    let objects = |candidate: &str| {
+        let objects = [compile(&source(0, ""), &["-O0"]), compile(candidate, &["-O2"])];
+        let images = [0, 1].map(|i| Image::parse(objects[i].clone(), "a.o").unwrap());
+        let usual = [page, page + 1, page + 2].into();
+        (Arc::new(Objects::for_inputs([&objects[0], &objects[1]], usual).unwrap()), images)
+    };
+    let compare = |(objects, images): &(Arc<Objects>, [Image; 2]), name: &str| {
+        let pair = objects.pair([name, name]).unwrap();
+        let shape = Shape::of([&images[0], &images[1]], name, &pair.callees());
+        let mut inputs = inputs();
+        inputs.iter_mut().for_each(|input| input.general[0] = BUFFER);
+        pair.compare(inputs, shape, LIMITS)
+    };
+    // What one function leaves behind no other finds.
+    let same = objects(&source(0, ""));
+    for name in ["f", "g", "h", "g", "f"] {
+        let report = compare(&same, name);
+        assert_eq!((report.ran, &report.difference), (20, &None), "{name}: {report:?}");
+    }
+    let other = objects(&source(1, ""));
+    for (name, differs) in [("f", false), ("g", true), ("f", false), ("g", true)] {
+        let report = compare(&other, name);
+        assert_eq!(report.difference.is_some(), differs, "{name}: {report:?}");
+    }
+    // A store to a page that is there for other inputs is one to nowhere.
+    let poke = format!("*(volatile char *){:#x} = 1;", 4096 * (page + 1));
+    let report = compare(&objects(&source(0, &poke)), "g");
+    assert_eq!(report.difference.map(|d| d.what), Some("how it ends".to_string()));
+}
+
+#[test]
+fn tasks_are_done_beside_each_other() {
+    let source = "int g(int); int f(int a, int b) { return g(a) + b; }";
+    let objects = [compile(source, &["-O0"]), compile(source, &["-O2"])];
+    let pair = Pair::link([&objects[0], &objects[1]], ["f", "f"]).unwrap();
+    let images = [0, 1].map(|i| Image::parse(objects[i].clone(), "a.o").unwrap());
+    let shape = Shape::of([&images[0], &images[1]], "f", &pair.callees());
+    let pending: Vec<_> = (0..12).map(|_| pair.submit(inputs(), shape.clone(), LIMITS)).collect();
+    for pending in pending {
+        assert_eq!(pending.wait().ran, 20);
+    }
+}
+
+#[test]
+fn what_depends_on_where_the_stack_lies_is_no_difference() {
+    let source = "unsigned long f(int a) { char b[64]; char *volatile p = b; return ((unsigned long)p >> 4) * 5; }";
+    let other = source.replace("char b[64];", "volatile char c[700]; c[a & 7] = 1; char b[64];");
+    let report = compare(source, &other);
+    assert_eq!((report.difference, report.ran, report.undefined), (None, 0, 20));
+    assert!(report.misbehaviour.unwrap().contains("leaves open"));
+}
+
+#[test]
+fn a_difference_tells_whom_the_runs_called() {
+    let source = "int g(int); int k(int); int f(int a) { return a == 5 ? k(a) : g(a); }";
+    let report = compare(source, &source.replace("g(a)", "g(a) + 1"));
+    assert_eq!(report.difference.unwrap().called, ["g".to_string()].into());
 }
 
 #[test]

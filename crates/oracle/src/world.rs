@@ -4,14 +4,14 @@ use crate::input::Input;
 use crate::link::{Linked, padded};
 use crate::map;
 use crate::seed::{Garbage, Seed, plausible};
-use native::{Access, NativeError, Sandbox, Segment};
+use native::{Access, NativeError, Sandbox, Segment, Zeros};
 use std::collections::{BTreeMap, BTreeSet};
 
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 /// Bytes of the stack below the return address that are filled with garbage.
 const FRAME: u64 = 0x800;
-/// Most pages of all inputs.
-const MOST_PAGES: usize = 4096;
+/// Most pages of an input.
+const MOST_PAGES: usize = 256;
 
 /// A piece of writable memory.
 #[derive(Clone, Debug)]
@@ -34,83 +34,106 @@ pub(crate) struct World {
     pub areas: Vec<Area>,
 }
 
-/// The pages of these inputs, as segments.
-pub(crate) fn input_segments(inputs: &[Input]) -> Result<Vec<Segment>, NativeError> {
-    let mut pages = BTreeSet::new();
-    for input in inputs {
-        pages.extend(pages_of(input)?);
-    }
-    if pages.len() > MOST_PAGES {
-        return Err(NativeError::TooLarge);
-    }
-    let ranges = ranges(&pages);
-    let segment = |(start, count): (u64, u64)| {
-        let bytes = vec![0; (count * PAGE) as usize];
-        Segment { address: start * PAGE, bytes, access: Access::Write }
-    };
-    Ok(ranges.into_iter().map(segment).collect())
-}
+/// Where inputs may have memory: above what both sides map, below what the system kernel takes.
+const INPUTS: std::ops::Range<u64> = 0x1_0000_0000..0x7800_0000_0000;
 
-fn pages_of(input: &Input) -> Result<BTreeSet<u64>, NativeError> {
+/// The pages of an input, by number; `None` if they are too many, or lie where no sandbox can have them.
+pub(crate) fn pages_of(input: &Input) -> Option<BTreeSet<u64>> {
     let mut pages = BTreeSet::new();
     for (address, bytes) in input.memory.iter().filter(|(_, bytes)| !bytes.is_empty()) {
-        let last = address.checked_add(bytes.len() as u64 - 1).ok_or(NativeError::TooLarge)?;
-        if last / PAGE - address / PAGE > MOST_PAGES as u64 {
-            return Err(NativeError::TooLarge);
+        let last = address.checked_add(bytes.len() as u64 - 1)?;
+        if !INPUTS.contains(address) || !INPUTS.contains(&last) || last / PAGE - address / PAGE > MOST_PAGES as u64 {
+            return None;
         }
         pages.extend(address / PAGE..=last / PAGE);
     }
-    Ok(pages)
+    (pages.len() <= MOST_PAGES).then_some(pages)
 }
 
-/// Neighbouring pages together: first page and number.
-fn ranges(pages: &BTreeSet<u64>) -> Vec<(u64, u64)> {
+/// Pages for a sandbox.
+pub(crate) fn zeros(pages: &BTreeSet<u64>) -> Vec<Zeros> {
+    ranges(pages, 1).into_iter().map(|(start, count)| Zeros { address: start * PAGE, length: count * PAGE }).collect()
+}
+
+/// Pages that are no more than so far from each other together: first page and number.
+pub(crate) fn ranges(pages: &BTreeSet<u64>, distance: u64) -> Vec<(u64, u64)> {
     let mut out: Vec<(u64, u64)> = Vec::new();
     for page in pages {
         match out.last_mut() {
-            Some((start, count)) if *start + *count == *page => *count += 1,
+            Some((start, count)) if page - (*start + *count - 1) <= distance => *count = page - *start + 1,
             _ => out.push((*page, 1)),
         }
     }
     out
 }
 
+/// What memory holds at the start that depends on seeds only: the same on both sides.
+pub(crate) struct Filling {
+    externs: Vec<Vec<u8>>,
+    heap: Vec<u8>,
+    pool: Vec<u8>,
+    stack: Vec<u8>,
+}
+
+impl Filling {
+    /// `garbage` is what nobody defines.
+    pub fn new(linked: &Linked, input: &Input, garbage: Garbage) -> Filling {
+        let seed = Seed(input.seed);
+        let one = |name: &String| {
+            let seed = seed.named(name);
+            words(map::EXTERN_SIZE, |i| plausible(seed.number(i)))
+        };
+        let heap = if linked.allocates { map::HEAP_SIZE } else { 0 };
+        Filling {
+            externs: linked.externs.values().map(one).collect(),
+            heap: words(heap, |i| garbage.number(i ^ 0x4ea9)),
+            pool: words(map::POOL_SIZE, |i| plausible(seed.number(i ^ 0x9001))),
+            stack: words(FRAME + FRAME / 2, |i| garbage.number(i ^ 0x57ac)),
+        }
+    }
+}
+
 /// Segments of a side that do not depend on inputs, except for their content.
 pub(crate) fn fixed_segments(linked: &Linked) -> Vec<Segment> {
     let stubs = 16 * (linked.stubs.len() as u64 + 1);
-    let zeros = |address: u64, size: u64| Segment { address, bytes: vec![0; size as usize], access: Access::Write };
     let mut out: Vec<Segment> = linked.segments().collect();
     out.push(Segment { address: map::STUBS, bytes: vec![0xcc; stubs as usize], access: Access::Execute });
-    out.push(zeros(map::THREAD, map::THREAD_SIZE));
-    out.push(zeros(map::HEAP, map::HEAP_SIZE));
-    out.push(zeros(map::POOL, map::POOL_SIZE));
-    out.push(zeros(map::STACK, map::STACK_SIZE));
-    out.extend(linked.externs.keys().map(|at| zeros(*at, map::EXTERN_SIZE)));
     out
 }
 
+/// What a side has beside them, and beside the pages of inputs: written before each run.
+pub(crate) fn fixed_zeros(linked: &Linked) -> Vec<Zeros> {
+    let heap = if linked.allocates { map::HEAP_SIZE } else { 0 };
+    let fixed = [
+        (map::THREAD, map::THREAD_SIZE),
+        (map::HEAP, heap),
+        (map::POOL, map::POOL_SIZE),
+        (map::STACK, map::STACK_SIZE),
+    ];
+    let externs = linked.externs.keys().map(|at| (*at, map::EXTERN_SIZE));
+    fixed.into_iter().chain(externs).map(|(address, length)| Zeros { address, length }).collect()
+}
+
 impl World {
-    /// The memory at the start of a run. `garbage` is what nobody defines.
-    pub fn new(linked: &Linked, input: &Input, garbage: Garbage) -> Result<World, NativeError> {
-        let seed = Seed(input.seed);
+    /// The memory at the start of a run with this stack pointer.
+    pub fn new(linked: &Linked, input: &Input, filling: &Filling, rsp: u64) -> Result<World, NativeError> {
         let mut world = World::default();
         for section in linked.sections.iter().filter(|s| s.access == Access::Write && !s.thread && !s.bytes.is_empty())
         {
             world.add(section.address / PAGE * PAGE, padded(section), true);
         }
-        for (address, name) in &linked.externs {
-            let seed = seed.named(name);
-            world.add(*address, words(map::EXTERN_SIZE, |i| plausible(seed.number(i))), true);
+        for (address, content) in linked.externs.keys().zip(&filling.externs) {
+            world.add(*address, content.clone(), true);
         }
         world.add(map::THREAD, thread(linked), false);
         if linked.allocates {
-            world.add(map::HEAP, words(map::HEAP_SIZE, |i| garbage.number(i ^ 0x4ea9)), true);
+            world.add(map::HEAP, filling.heap.clone(), true);
         }
-        world.add(map::POOL, words(map::POOL_SIZE, |i| plausible(seed.number(i ^ 0x9001))), true);
-        let (bottom, top) = (map::STACK_TOP - 8 - FRAME, map::STACK_TOP - 8 + FRAME / 2);
-        world.add(bottom, words(top - bottom, |i| garbage.number(i ^ 0x57ac)), false);
-        for (start, count) in ranges(&pages_of(input)?) {
-            world.add(start * PAGE, vec![0; (count * PAGE) as usize], true);
+        world.add(map::POOL, filling.pool.clone(), true);
+        world.add(rsp - 8 - FRAME, filling.stack.clone(), false);
+        // One by one: other inputs have other neighbours.
+        for page in pages_of(input).ok_or(NativeError::TooLarge)? {
+            world.add(page * PAGE, vec![0; PAGE as usize], true);
         }
         for (address, bytes) in &input.memory {
             world.put(*address, &input.translate_bytes(linked, *address, bytes))?;
@@ -125,7 +148,7 @@ impl World {
         }
         for (i, word) in std::iter::once(&map::STUBS).chain(&input.stack).enumerate() {
             let word = input.translate(linked, *word);
-            world.put(map::STACK_TOP + 8 * i as u64, &word.to_le_bytes())?;
+            world.put(rsp + 8 * i as u64, &word.to_le_bytes())?;
         }
         Ok(world)
     }
@@ -135,34 +158,32 @@ impl World {
     }
 
     /// Sets bytes of the start.
-    fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), NativeError> {
-        for area in &mut self.areas {
-            let Some(at) = address.checked_sub(area.address).and_then(|at| usize::try_from(at).ok()) else { continue };
-            if let Some(place) = at.checked_add(bytes.len()).and_then(|end| area.start.get_mut(at..end)) {
-                place.copy_from_slice(bytes);
-                return Ok(());
-            }
+    fn put(&mut self, mut address: u64, mut bytes: &[u8]) -> Result<(), NativeError> {
+        while !bytes.is_empty() {
+            let inside = |area: &&mut Area| address.wrapping_sub(area.address) < area.start.len() as u64;
+            let area = self.areas.iter_mut().find(inside).ok_or(NativeError::TooLarge)?;
+            let place = &mut area.start[(address - area.address) as usize..];
+            let (here, rest) = bytes.split_at(bytes.len().min(place.len()));
+            place[..here.len()].copy_from_slice(here);
+            (address, bytes) = (address.wrapping_add(here.len() as u64), rest);
         }
-        Err(NativeError::TooLarge)
+        Ok(())
     }
 
     /// Puts the start into a sandbox. `known` is what the sandbox holds there from earlier runs.
     pub fn load(&self, sandbox: &mut Sandbox, known: &BTreeMap<u64, Vec<u8>>) -> Result<(), NativeError> {
-        for area in &self.areas {
-            if known.get(&area.address).is_none_or(|now| *now != area.start) {
-                sandbox.write(area.address, &area.start)?;
-            }
-        }
-        Ok(())
+        let changed = |area: &&Area| known.get(&area.address).is_none_or(|now| *now != area.start);
+        let pieces: Vec<(u64, &[u8])> =
+            self.areas.iter().filter(changed).map(|area| (area.address, area.start.as_slice())).collect();
+        sandbox.write_all(&pieces)
     }
 
     /// Reads what the sandbox holds now.
     pub fn refresh(&mut self, sandbox: &mut Sandbox) -> Result<(), NativeError> {
-        for area in &mut self.areas {
-            area.now.resize(area.start.len(), 0);
-            sandbox.read(area.address, &mut area.now)?;
-        }
-        Ok(())
+        self.areas.iter_mut().for_each(|area| area.now.resize(area.start.len(), 0));
+        let mut pieces: Vec<(u64, &mut [u8])> =
+            self.areas.iter_mut().map(|area| (area.address, area.now.as_mut_slice())).collect();
+        sandbox.read_all(&mut pieces)
     }
 
     /// What has changed, outside the stack.

@@ -79,7 +79,11 @@ pub(super) fn computed_result(arena: &mut Arena, function: &Function) -> Option<
     let heads = FxHashSet::default();
     let run = context.execute(Side::Original, Function::ENTRY, state, &heads, &Known::default(), Joins::Merge).ok()?;
     // Nothing may hang on it that a verdict would have to name.
-    if context.assumptions.iter().any(|a| !matches!(a, Assumption::FramePrivate | Assumption::Sequential)) {
+    if context
+        .assumptions
+        .iter()
+        .any(|a| !matches!(a, Assumption::FramePrivate | Assumption::Sequential | Assumption::NoVolatileCasts(_)))
+    {
         return None;
     }
     let mut found = None;

@@ -1,41 +1,25 @@
-//! The table of `lockstep regalloc`: one row an allocator.
+//! What `lockstep regalloc` found: the report of `lockstep check` for each allocator, and a table of them all.
 
-use crate::Colour;
-use crate::allocation;
 use crate::palette::printable;
-use search::regalloc::AllocationError;
+use crate::{CheckReport, Colour, Detail, FunctionReport, allocation};
+use search::Verdict;
 use serde_json::json;
 use std::time::Duration;
 
 /// What was found about one allocator.
-#[derive(Clone, Debug, Default)]
-pub struct AllocatorRow {
+#[derive(Debug)]
+pub struct AllocatorReport {
     /// Its name.
     pub allocator: String,
-    /// Functions proved.
-    pub equivalent: usize,
-    /// Functions with a mistake.
-    pub different: usize,
-    /// Neither.
-    pub unknown: usize,
-    /// Processor time for all functions.
-    pub time: Duration,
-    /// Processor time for the slowest.
-    pub slowest: Duration,
-    /// The mistakes.
-    pub mistakes: Vec<AllocationError>,
-    /// Functions without an answer, and why.
-    pub reasons: Vec<(String, String)>,
+    /// The comparison of what it was given with what it made.
+    pub report: CheckReport,
 }
 
-impl AllocatorRow {
-    /// An empty row.
-    pub fn new(allocator: &str) -> AllocatorRow {
-        AllocatorRow { allocator: allocator.to_string(), ..AllocatorRow::default() }
-    }
-
-    fn functions(&self) -> usize {
-        self.equivalent + self.different + self.unknown
+impl AllocatorReport {
+    /// Processor time, where it was measured, for all functions and for the slowest.
+    fn times(&self) -> (Duration, Duration) {
+        let times = self.report.functions.iter().map(|f: &FunctionReport| f.cpu.unwrap_or(f.time));
+        times.fold((Duration::ZERO, Duration::ZERO), |(all, slowest), time| (all + time, slowest.max(time)))
     }
 }
 
@@ -44,85 +28,104 @@ fn millis(time: Duration) -> f64 {
 }
 
 /// The table for people, then the mistakes and the open cases.
-pub fn render_allocators_text(rows: &[AllocatorRow]) -> String {
+pub fn render_allocators_text(reports: &[AllocatorReport]) -> String {
     let mut out = format!(
         "  {:9} {:>9} {:>11} {:>10} {:>8} {:>12} {:>10}\n",
         "allocator", "functions", "equivalent", "different", "unknown", "mean CPU ms", "slowest"
     );
-    for row in rows {
-        let mean = millis(row.time) / row.functions().max(1) as f64;
+    for one in reports {
+        let (summary, (all, slowest)) = (one.report.summary(), one.times());
+        let functions = one.report.functions.len();
+        let mean = millis(all) / functions.max(1) as f64;
         out.push_str(&format!(
-            "  {:9} {:>9} {:>11} {:>10} {:>8} {mean:>12.3} {:>10.3}\n",
-            printable(&row.allocator),
-            row.functions(),
-            row.equivalent,
-            row.different,
-            row.unknown,
-            millis(row.slowest)
+            "  {:9} {functions:>9} {:>11} {:>10} {:>8} {mean:>12.3} {:>10.3}\n",
+            printable(&one.allocator),
+            summary.equivalent,
+            summary.different,
+            summary.unknown,
+            millis(slowest)
         ));
     }
-    for row in rows {
-        for error in &row.mistakes {
-            out.push('\n');
-            out.push_str(&allocation::render(&format!("{}, {}", row.allocator, error.function), error, Colour::Plain));
-        }
-        for (function, reason) in &row.reasons {
-            out.push_str(&format!("\n  {}, {}: unknown: {}\n", row.allocator, printable(function), printable(reason)));
+    for AllocatorReport { allocator, report } in reports {
+        for function in &report.functions {
+            match &function.outcome.verdict {
+                Verdict::Different(witness) => {
+                    let title = format!("{allocator}, {}", function.name);
+                    let shown = witness.allocation.as_ref().map(|e| allocation::render(&title, e, Colour::Plain));
+                    out.push_str(&format!("\n{}", shown.unwrap_or_default()));
+                }
+                Verdict::Unknown(reason) => {
+                    let (name, reason) = (printable(&function.name), printable(&reason.to_string()).to_string());
+                    out.push_str(&format!("\n  {allocator}, {name}: unknown: {reason}\n"));
+                }
+                Verdict::Equivalent(_) => {}
+            }
         }
     }
     out
 }
 
-/// The table for programs.
-pub fn render_allocators_json(file: &str, rows: &[AllocatorRow]) -> String {
-    let rows: Vec<serde_json::Value> = rows
-        .iter()
-        .map(|row| {
-            let mistakes: Vec<serde_json::Value> = row.mistakes.iter().map(|e| json!(allocation::json(e))).collect();
-            let reasons: Vec<serde_json::Value> =
-                row.reasons.iter().map(|(name, reason)| json!({"name": name, "reason": reason})).collect();
-            json!({
-                "allocator": row.allocator,
-                "functions": row.functions(),
-                "equivalent": row.equivalent,
-                "different": row.different,
-                "unknown": row.unknown,
-                "time_ms": millis(row.time),
-                "slowest_ms": millis(row.slowest),
-                "mistakes": mistakes,
-                "reasons": reasons,
-            })
-        })
-        .collect();
-    format!("{}\n", json!({"version": 1, "file": file, "allocators": rows}))
+/// The same for programs: of each allocator the object that `lockstep check` prints.
+pub fn render_allocators_json(file: &str, reports: &[AllocatorReport]) -> String {
+    let one = |one: &AllocatorReport| {
+        let report = one.report.render_json(Detail::Statistics);
+        format!("{{\"allocator\":{},\"report\":{}}}", json!(one.allocator), report.trim_end())
+    };
+    let all: Vec<String> = reports.iter().map(one).collect();
+    format!("{{\"version\":1,\"file\":{},\"allocators\":[{}]}}\n", json!(file), all.join(","))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
+    use search::{Outcome, Reason, ReasonKind, Statistics};
+
+    fn example() -> AllocatorReport {
+        let verdict = Verdict::Unknown(Reason::new(ReasonKind::Timeout, "gave up"));
+        let outcome = Outcome {
+            verdict,
+            strategy: Some("regalloc"),
+            statistics: Statistics::default(),
+            certificate: None,
+            native: Default::default(),
+        };
+        let function = FunctionReport {
+            name: "f".to_string(),
+            candidate_name: None,
+            outcome,
+            time: Duration::from_millis(9),
+            cpu: Some(Duration::from_micros(1500)),
+            certificate: None,
+        };
+        let report = CheckReport {
+            original: "before.mir".to_string(),
+            candidate: "after.mir".to_string(),
+            functions: vec![function],
+            time: Duration::from_millis(10),
+            reading: None,
+        };
+        AllocatorReport { allocator: "greedy".to_string(), report }
+    }
 
     #[test]
     fn a_table() {
-        let row = AllocatorRow {
-            equivalent: 3,
-            unknown: 1,
-            time: Duration::from_millis(2),
-            slowest: Duration::from_micros(1500),
-            reasons: vec![("f".to_string(), "timeout: gave up".to_string())],
-            ..AllocatorRow::new("greedy")
-        };
         let lines = [
             "  allocator functions  equivalent  different  unknown  mean CPU ms    slowest",
-            "  greedy            4           3          0        1        0.500      1.500",
+            "  greedy            1           0          0        1        1.500      1.500",
             "",
             "  greedy, f: unknown: timeout: gave up",
             "",
         ];
-        assert_eq!(render_allocators_text(std::slice::from_ref(&row)), lines.join("\n"));
-        expect![[r#"
-            {"allocators":[{"allocator":"greedy","different":0,"equivalent":3,"functions":4,"mistakes":[],"reasons":[{"name":"f","reason":"timeout: gave up"}],"slowest_ms":1.5,"time_ms":2.0,"unknown":1}],"file":"x.c","version":1}
-        "#]]
-        .assert_eq(&render_allocators_json("x.c", &[row]));
+        assert_eq!(render_allocators_text(&[example()]), lines.join("\n"));
+    }
+
+    #[test]
+    fn programs_get_the_report_of_check() {
+        let text = render_allocators_json("x.c", &[example()]);
+        let inner = example().report.render_json(Detail::Statistics);
+        assert_eq!(text.matches(inner.trim_end()).count(), 1);
+        let value: serde_json::Value = serde_json::from_str(&text).expect("an object");
+        assert_eq!(value["allocators"][0]["allocator"], "greedy");
+        assert_eq!(value["allocators"][0]["report"]["functions"][0]["verdict"], "unknown");
     }
 }

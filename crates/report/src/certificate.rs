@@ -395,7 +395,7 @@ mod tests {
         Function {
             name: "sum".to_string(),
             points: edges.iter().enumerate().map(point).collect(),
-            locals: vec![Local { name: "i".to_string(), offset: -12, size: 4 }],
+            locals: vec![Local { name: "i".to_string(), offset: -12, size: 4, align: 4 }],
             lines: LineTable { rows: vec![(0, line(2)), (16, line(4))] },
             hash: hash.to_string(),
             ..Function::default()

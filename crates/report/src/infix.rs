@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn slots_get_the_names_of_the_source() {
-        let local = |name: &str, offset, size| Local { name: name.to_string(), offset, size };
+        let local = |name: &str, offset, size| Local { name: name.to_string(), offset, size, align: 1 };
         let locals = vec![local("i", -12, 4), local("p", -40, 16), local("k", -16, 4), local("k", -44, 4)];
         let ours = Function { locals, ..Function::default() };
         let theirs = Function::default();

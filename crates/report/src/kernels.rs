@@ -39,6 +39,8 @@ pub struct KernelFunction {
     pub certificate: Option<String>,
     /// Verdicts at all sizes of a sweep; empty without one.
     pub sweep: Vec<SweepRow>,
+    /// Other sizes at which no difference was found, by our own reading alone.
+    pub also: Vec<(String, i64)>,
 }
 
 /// The verdict at one size.

@@ -20,7 +20,7 @@ mod summaries;
 mod text;
 mod witness;
 
-pub use allocators::{AllocatorRow, render_allocators_json, render_allocators_text};
+pub use allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
 pub use certificate::CertificateView;
 pub use check_report::{CheckReport, FunctionReport, Summary};
 pub use palette::Colour;

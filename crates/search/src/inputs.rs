@@ -40,7 +40,7 @@ pub(crate) struct Input {
 pub(crate) const LOOP_ROUNDS: u64 = 1 << 40;
 
 /// Where `restrict` pointers point: nothing else does.
-const RESTRICTED: u64 = 0x2800_0000_0000;
+pub(crate) const RESTRICTED: u64 = 0x2800_0000_0000;
 
 /// A small stream of random numbers.
 pub(crate) struct Stream {
@@ -76,6 +76,8 @@ pub(crate) struct Argument {
     pub bytes: u16,
     pub pointer: bool,
     pub restrict: bool,
+    /// Is it where the result goes?
+    pub result: bool,
     pub boolean: bool,
     pub narrow: Option<Narrow>,
     /// Is it known only from the convention, because there is no debug information?
@@ -92,6 +94,7 @@ impl Argument {
             bytes,
             pointer: false,
             restrict: false,
+            result: false,
             boolean: false,
             narrow: None,
             guessed: false,
@@ -148,6 +151,7 @@ pub(crate) fn arguments(arena: &Arena, function: &Function) -> Vec<Argument> {
             bytes: if value.boolean { value.bytes.max(4) } else { value.bytes },
             pointer: hidden(value.place) || parameter.is_some_and(|p| p.pointer),
             restrict: hidden(value.place) || parameter.is_some_and(|p| p.restrict),
+            result: hidden(value.place),
             boolean: value.boolean,
             narrow: value.narrow,
             guessed: false,

@@ -15,7 +15,7 @@ mod strategy;
 pub mod updates;
 mod verdict;
 
-pub use refute::Sample;
+pub use refute::{Sample, usual_pages};
 pub use session::{Native, Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use strategy::Strategy;

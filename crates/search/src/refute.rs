@@ -18,4 +18,4 @@ mod witness;
 
 pub(crate) use replay::Refutation;
 pub(crate) use runner::Runner;
-pub use samples::Sample;
+pub use samples::{Sample, usual_pages};

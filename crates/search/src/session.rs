@@ -69,8 +69,7 @@ const SECOND_ROUNDS: u64 = 4000;
 /// Points entered in these runs.
 const FIRST_STEPS: usize = 20_000;
 const SECOND_STEPS: usize = 20_000_000;
-/// Samples of a proof for runs on the CPU, and the inputs from which they are made where nothing but the same code was seen.
-const SAMPLES: usize = 16;
+/// Inputs from which samples are made for runs on the CPU, where nothing but the same code was seen.
 const IDENTICAL_ROUNDS: u64 = 6;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
@@ -110,7 +109,7 @@ impl Session {
         let start = Instant::now();
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
-        if kernel::are_identical(original, candidate)
+        if kernel::are_identical(arena, original, candidate)
             && let Some(outcome) = self.identical(arena, pair, deadline)
         {
             return outcome;
@@ -238,7 +237,7 @@ impl Session {
         let (original, candidate) = (pair.original(), pair.candidate());
         if self.options.native == Native::Allowed && !original.points.is_empty() && !candidate.points.is_empty() {
             let mut runner = Runner::new(arena, original, candidate);
-            native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, SAMPLES, deadline);
+            native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, deadline);
         }
         Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate), native })
     }
@@ -261,7 +260,7 @@ impl Session {
         };
         let mut native = NativeRuns::default();
         if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
-            native.samples = runner.samples(arena, self.options.seed, FIRST_ROUNDS, SAMPLES, deadline);
+            native.samples = runner.samples(arena, self.options.seed, FIRST_ROUNDS, deadline);
         }
         Outcome { verdict, strategy: Some(strategy), statistics, certificate, native }
     }

@@ -112,6 +112,28 @@ fn good_candidates_are_proved_and_bad_ones_are_not() {
 }
 
 #[test]
+fn what_the_header_says_of_live_registers_stays() {
+    let body = "  bb.0:\n    liveins: $r13\n    $rax = COPY $r13\n    RET64 implicit $rax\n";
+    let entered = "liveins:\n  - { reg: '$r13' }\n";
+    let before = document_of(IR, entered, "", body);
+    assert_eq!(words(&answer(&before, &before).0).0, "equivalent");
+    let bad = [document(" ", body), before.replace("tracksRegLiveness: true", "tracksRegLiveness: false")];
+    for after in bad {
+        assert_eq!(words(&answer(&before, &after).0).0, "unknown", "{after}");
+    }
+}
+
+#[test]
+fn nothing_is_said_of_what_runtimes_read() {
+    let stackmap = "    STACKMAP 3, 0, $rdi, implicit-def dead early-clobber $r11\n";
+    for instruction in [stackmap, "    $rax = RDFLAGS64 implicit-def dead $esp, implicit $rsp\n"] {
+        let text = document("", &format!("  bb.0:\n    liveins: $rdi\n{instruction}    RET64\n"));
+        let (word, detail) = words(&answer(&text, &text).0);
+        assert!(word == "unknown" && detail.contains("reads"), "{word} {detail}");
+    }
+}
+
+#[test]
 fn mistakes_name_the_place() {
     let case = cases().into_iter().find(|c| c.name == "asm_goto_result").expect("the case");
     let (Answer::Refuted(error), ..) = answer(&case.before, &case.bad[0].1) else { panic!("not refuted") };

@@ -93,6 +93,12 @@ const FLOAT_PROOFS: &[(&str, &str)] = &[
     ("float-compare-converted", "(= (fp.isNaN ((_ to_fp 5 11) RNE x)) (fp.isNaN x))"),
     ("float-convert", "(= ((_ to_fp 4 5) RNE ((_ to_fp 5 11) RNE x)) x)"),
     ("float-convert", "(= ((_ to_fp 4 5) RNE ((_ to_fp 5 11) RNE i)) ((_ to_fp 4 5) RNE i))"),
+    // A wide format of 2p + 2 digits; with fewer z3 finds quotients that are rounded twice.
+    ("float-narrow", "(= ((_ to_fp 3 3) RNE (fp.add RNE wide-u wide-v)) (fp.add RNE u v))"),
+    ("float-narrow", "(= ((_ to_fp 3 3) RNE (fp.sub RNE wide-u wide-v)) (fp.sub RNE u v))"),
+    ("float-narrow", "(= ((_ to_fp 3 3) RNE (fp.mul RNE wide-u wide-v)) (fp.mul RNE u v))"),
+    ("float-narrow", "(= ((_ to_fp 3 3) RNE (fp.div RNE wide-u wide-v)) (fp.div RNE u v))"),
+    ("float-narrow", "(= ((_ to_fp 3 3) RNE (fp.sqrt RNE wide-u)) (fp.sqrt RNE u))"),
     ("float-from-extended", "(= ((_ to_fp 5 11) RNE ((_ sign_extend 8) i)) ((_ to_fp 5 11) RNE i))"),
     // The outcomes of a comparison exclude each other and are all there are.
     ("and-pair", "(not (and (fp.lt x y) (or (fp.eq x y) (fp.lt y x) (fp.isNaN x) (fp.isNaN y))))"),
@@ -106,13 +112,16 @@ fn every_float_rule_is_proved() {
         "(define-sort fp () (_ FloatingPoint 4 5)) (declare-const x fp) (declare-const y fp)
          (declare-const i (_ BitVec 8)) (declare-const c (_ BitVec 9))
          (define-fun exponent () (_ BitVec 4) ((_ extract 7 4) c))
+         (declare-const u (_ FloatingPoint 3 3)) (declare-const v (_ FloatingPoint 3 3))
+         (define-fun wide-u () (_ FloatingPoint 5 8) ((_ to_fp 5 8) RNE u))
+         (define-fun wide-v () (_ FloatingPoint 5 8) ((_ to_fp 5 8) RNE v))
          (define-fun one () fp ((_ to_fp 4 5) RNE 1.0)) (define-fun two () fp ((_ to_fp 4 5) RNE 2.0))\n",
     );
     for (_, claim) in FLOAT_PROOFS {
         text.push_str(&format!("(push) (assert (not {claim})) (check-sat) (pop)\n"));
     }
     let mut z3 = Command::new("z3")
-        .args(["-in", "-T:50"])
+        .args(["-in", "-T:200"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -480,6 +480,8 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
 
     fn note_division(&mut self, ty: Scalar, dividend: D::Value, divisor: D::Value) {
         match self.domain.known(divisor).map(|known| known.as_integer()) {
+            // Zero traps whatever is divided.
+            Some(Some(0)) => {}
             Some(Some(-1)) if ty.is_signed() && self.domain.known(dividend).is_none() => {}
             Some(_) => return,
             None => {}

@@ -6,8 +6,8 @@
 //! then by induction over the blocks both programs do the same.
 
 use machine::{
-    Arg, Block, Condition, Effect, Function, Id, Lane, Leaving, Location, Mask, Place, Run, Side, State, Step, Values,
-    execute,
+    Arg, Block, Condition, Effect, Function, Id, Lane, Leaving, Location, Mask, MemoryKind, Place, Run, Side, State,
+    Step, Values, execute,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -25,6 +25,9 @@ pub fn argue(good: &Function, mutant: &Function) -> Option<String> {
     for block in changed {
         // A block that cannot be reached does no harm.
         let Some(entry) = &entries[block as usize] else { continue };
+        if numbering.exchanges_apart(mutant, block, entry) {
+            return Some("two accesses that do not overlap changed places".to_string());
+        }
         let (ours, theirs) = (numbering.run(good, block, entry), numbering.run(mutant, block, entry));
         dead.extend(numbering.left_behind(&ours, &theirs, &live)?);
     }
@@ -187,6 +190,94 @@ impl Numbering<'_> {
     fn held(&mut self, state: &State) -> Vec<Id> {
         let read = |lane: &Lane| state.read(&mut self.values, self.function, Side::Candidate, *lane);
         self.lanes.iter().map(read).collect()
+    }
+
+    /// Are the two versions of a block one with two neighbouring accesses to memory exchanged, which do not overlap and
+    /// of which neither needs the other's result?
+    fn exchanges_apart(&mut self, mutant: &Function, block: u32, entry: &[Id]) -> bool {
+        let good = self.function;
+        let texts = |function: &Function| -> Vec<String> {
+            let range = function.blocks[block as usize].instructions.range();
+            range.map(|i| function.instruction_text(i as u32).to_string()).collect()
+        };
+        let (before, after) = (texts(good), texts(mutant));
+        let Some(at) = before.iter().zip(&after).position(|(a, b)| a != b) else { return false };
+        let mut exchanged = before.clone();
+        if before.len() != after.len() || at + 1 >= before.len() {
+            return false;
+        }
+        exchanged.swap(at, at + 1);
+        if exchanged != after {
+            return false;
+        }
+        // Apart from memory both do the same.
+        let still = |function: &Function| {
+            let mut still = function.clone();
+            for step in &mut still.steps {
+                if let Step::Load { kind: kind @ (MemoryKind::Plain | MemoryKind::Invariant), .. } = step {
+                    *kind = MemoryKind::Immutable;
+                }
+            }
+            still
+        };
+        let (ours, theirs) = (self.run(&still(good), block, entry), self.run(&still(mutant), block, entry));
+        let left = |run: &Run| run.leaving.iter().map(|exit| exit.state).collect::<Vec<usize>>();
+        let states: Vec<(usize, usize)> = left(&ours).into_iter().zip(left(&theirs)).collect();
+        if ours.leaving.len() != theirs.leaving.len()
+            || states.iter().any(|(a, b)| self.held(&ours.states[*a]) != self.held(&theirs.states[*b]))
+        {
+            return false;
+        }
+        let sorted = |run: &Run| {
+            let mut events: Vec<_> = run.events.iter().map(|e| (format!("{:?}", e.kind), e.args.to_vec())).collect();
+            events.sort();
+            events
+        };
+        if sorted(&ours) != sorted(&theirs) {
+            return false;
+        }
+        let run = self.run(good, block, entry);
+        let first = good.blocks[block as usize].instructions.range().start + at;
+        let (Some(one), Some(other)) = (self.accesses(&run, first as u32), self.accesses(&run, first as u32 + 1))
+        else {
+            return false;
+        };
+        !one.is_empty() && !other.is_empty() && one.iter().all(|a| other.iter().all(|b| self.is_apart(*a, *b)))
+    }
+
+    /// Addresses and bytes that an instruction touches; `None` if it does something else that the world sees.
+    fn accesses(&self, run: &Run, instruction: u32) -> Option<Vec<(Id, u16)>> {
+        let mut found = Vec::new();
+        for event in run.events.iter().filter(|event| event.instruction == instruction) {
+            let machine::EventKind::Store(bits) = event.kind else { return None };
+            found.push((event.args[1], bits / 8));
+        }
+        for fault in run.faultable.iter().filter(|fault| fault.instruction == instruction) {
+            match self.values.kind(fault.value) {
+                machine::Kind::Load(_) => {
+                    found.push((self.values.arg(fault.value, 0), self.values.bits(fault.value) / 8));
+                }
+                // What a memory operand says, and alignment.
+                machine::Kind::Apply(..) if !fault.required => {}
+                _ => return None,
+            }
+        }
+        Some(found)
+    }
+
+    /// Other bytes of one object, or different objects of the frame.
+    fn is_apart(&self, (a, m): (Id, u16), (b, n): (Id, u16)) -> bool {
+        let object = |id: Id| match self.values.terms(id).1[..] {
+            [(1, term)] => match self.values.kind(term) {
+                machine::Kind::Symbol(symbol) => Some(symbol),
+                _ => None,
+            },
+            _ => None,
+        };
+        match machine::overlap(&self.values, a, m, b, n) {
+            Some(overlap) => !overlap,
+            None => object(a).zip(object(b)).is_some_and(|(x, y)| x != y),
+        }
     }
 
     /// Lanes that hold something else after the second run, none of them live; `None` if the runs differ otherwise.

@@ -36,7 +36,8 @@ usage: cargo xtask COMMAND
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
-  bench regalloc                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
+  bench regalloc [mutants] [--lockstep FILE]
+                                   register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -52,7 +53,10 @@ fn main() -> ExitCode {
             Some(request) => attack::run(request),
             None => Err(USAGE.to_string()),
         },
-        ["bench", "regalloc"] => regalloc::run(),
+        ["bench", "regalloc", rest @ ..] => match regalloc::Request::parse(rest) {
+            Some(request) => regalloc::run(request),
+            None => Err(USAGE.to_string()),
+        },
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
             Some(request) => bench::run(request),
             None => Err(USAGE.to_string()),

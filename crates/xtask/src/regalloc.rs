@@ -56,8 +56,31 @@ struct Large {
     cpu: f64,
 }
 
+/// What to measure, and with which binary.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    mutants_only: bool,
+    /// `None` builds the release binary.
+    lockstep: Option<PathBuf>,
+}
+
+impl Request {
+    /// From the words after `bench regalloc`; `None` if they make no sense.
+    pub fn parse(words: &[&str]) -> Option<Request> {
+        let (mutants_only, rest) = match words {
+            ["mutants", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        match rest {
+            [] => Some(Request { mutants_only, lockstep: None }),
+            ["--lockstep", path] => Some(Request { mutants_only, lockstep: Some(PathBuf::from(path)) }),
+            _ => None,
+        }
+    }
+}
+
 /// Runs everything and prints the tables.
-pub fn run() -> Result<(), String> {
+pub fn run(request: Request) -> Result<(), String> {
     let directory = std::env::var_os("LOCKSTEP_MIR").map_or_else(|| root().join("target/mir"), PathBuf::from);
     if !directory.join("mir").is_dir() {
         return Err(format!(
@@ -66,7 +89,11 @@ pub fn run() -> Result<(), String> {
             directory.display()
         ));
     }
-    let lockstep = build::lockstep()?;
+    let lockstep = request.lockstep.map_or_else(build::lockstep, Ok)?;
+    if request.mutants_only {
+        println!("{}", mutants(&lockstep, &directory)?);
+        return Ok(());
+    }
     let files = after_files(&directory.join("mir"))?;
     // Two at a time: what is measured is processor time.
     let (lost, mutants) = std::thread::scope(|scope| {
@@ -275,9 +302,10 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<String, String> {
     let Ok(text) = std::fs::read_to_string(directory.join("MUTANTS.csv")) else {
         return Ok("no mutants: make some with mir.py mutate".to_string());
     };
-    let mut table: BTreeMap<String, [usize; 6]> = BTreeMap::new();
-    let mut proved = Vec::new();
+    let mut table: BTreeMap<String, [usize; 7]> = BTreeMap::new();
+    let (mut proved, mut open) = (Vec::new(), Vec::new());
     let mut unshown = 0;
+    let mut code = Code::default();
     for line in text.lines().skip(1) {
         let fields = csv_fields(line);
         let [path, function, number, kind, verifier, original, mutated] = fields.as_slice() else { continue };
@@ -288,7 +316,9 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<String, String> {
         let block = block_of_line(&after, number.parse().unwrap_or(0));
         let path_holds = found["witness"]["allocation"]["path"]
             .as_array()
-            .is_some_and(|path| path.iter().any(|b| b.as_u64() == block.map(u64::from)));
+            .is_some_and(|path| block.is_none_or(|block| path.iter().any(|b| b.as_u64() == Some(u64::from(block)))));
+        // A mutant that was refuted is not harmless; of the others it is asked.
+        let why = if found["verdict"] == "different" { None } else { why_harmless(&after, function, &mut code) };
         for key in [kind.as_str(), "total"] {
             let row = table.entry(key.to_string()).or_default();
             row[0] += 1;
@@ -299,26 +329,62 @@ fn mutants(lockstep: &Path, directory: &Path) -> Result<String, String> {
             }
             row[4] += usize::from(path_holds);
             row[5] += usize::from(verifier != "accepts");
+            row[6] += usize::from(why.is_some());
         }
-        if found["verdict"] == "equivalent" {
-            let why = why_harmless(&after, function);
-            unshown += usize::from(why.is_none());
-            let why = why.unwrap_or_else(|| "NOT SHOWN HARMLESS".to_string());
-            proved.push(format!("  {path}:{number} {function}: `{original}` became `{mutated}`: {why}"));
+        let line = format!("  {path}:{number} {function}: `{original}` became `{mutated}`");
+        match (found["verdict"].as_str(), why) {
+            (Some("equivalent"), why) => {
+                unshown += usize::from(why.is_none());
+                proved.push(format!("{line}: {}", why.unwrap_or_else(|| "NOT SHOWN HARMLESS".to_string())));
+            }
+            (Some("different"), _) | (_, Some(_)) => {}
+            (_, None) => open.push(format!("{line}: {}", found["reason"]["detail"].as_str().unwrap_or_default())),
         }
     }
-    let mut out = "mutants         count different unknown  proved  right place  llc's verifier\n".to_string();
-    for (kind, [count, different, unknown, equivalent, place, rejected]) in &table {
-        out += &format!("{kind:14} {count:6} {different:9} {unknown:7} {equivalent:7} {place:12} {rejected:15}\n");
+    let mut out =
+        "mutants            count different unknown  proved  harmless  right place  of harmful  llc's verifier\n"
+            .to_string();
+    for (kind, [count, different, unknown, equivalent, place, rejected, harmless]) in &table {
+        let share = 100.0 * *place as f64 / (count - harmless).max(1) as f64;
+        out += &format!(
+            "{kind:18} {count:5} {different:9} {unknown:7} {equivalent:7} {harmless:9} {place:12} {share:10.1}% {rejected:15}\n"
+        );
     }
     out +=
         &format!("\n{} proved, {unshown} of them not shown harmless otherwise:\n{}", proved.len(), proved.join("\n"));
+    out += &format!("\n\n{} unknown and not shown harmless:\n{}", open.len(), open.join("\n"));
     Ok(out)
 }
 
+/// What llc makes of files from after allocation.
+#[derive(Default)]
+struct Code {
+    known: HashMap<PathBuf, Option<Vec<u8>>>,
+}
+
+impl Code {
+    fn of(&mut self, file: &Path) -> Option<Vec<u8>> {
+        if let Some(known) = self.known.get(file) {
+            return known.clone();
+        }
+        let unoptimised = file.to_str().is_some_and(|name| name.contains(".O0."));
+        let (level, pass) = if unoptimised { ("-O0", "regallocfast") } else { ("-O2", "virtregrewriter") };
+        let mut command = Command::new("llc-19");
+        command.args([level, &format!("-start-after={pass}"), "-filetype=obj", "-o", "-"]).arg(file);
+        let output = command.output().ok();
+        let made = output.filter(|output| output.status.success()).map(|output| output.stdout);
+        self.known.insert(file.to_path_buf(), made.clone());
+        made
+    }
+}
+
 /// Why a mutant does what the file it was made from does.
-fn why_harmless(mutant: &Path, function: &str) -> Option<String> {
+fn why_harmless(mutant: &Path, function: &str, code: &mut Code) -> Option<String> {
     let (stem, _) = mutant.to_str()?.rsplit_once(".mut")?;
+    let (right, changed) = (code.of(Path::new(&format!("{stem}.mir"))), code.of(mutant));
+    if right.is_some() && right == changed {
+        return Some("it becomes the same object code".to_string());
+    }
     let mut names = machine::Names::new();
     let mut read = |path: &Path| {
         let text = std::fs::read_to_string(path).ok()?;
@@ -351,7 +417,8 @@ fn csv_fields(line: &str) -> Vec<String> {
 fn block_of_line(file: &Path, line: usize) -> Option<u32> {
     let text = std::fs::read_to_string(file).ok()?;
     let lines: Vec<&str> = text.lines().take(line).collect();
-    let header = lines.into_iter().rev().find(|l| l.starts_with("  bb."))?;
+    // A line of the header belongs to no block.
+    let header = lines.into_iter().rev().take_while(|l| *l != "---").find(|l| l.starts_with("  bb."))?;
     let digits: String = header[5..].chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
@@ -359,6 +426,14 @@ fn block_of_line(file: &Path, line: usize) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_names_a_part_and_a_binary() {
+        let request = Request { mutants_only: true, lockstep: Some(PathBuf::from("x/lockstep")) };
+        assert_eq!(Request::parse(&["mutants", "--lockstep", "x/lockstep"]), Some(request));
+        assert_eq!(Request::parse(&[]), Some(Request { mutants_only: false, lockstep: None }));
+        assert_eq!(Request::parse(&["pairs"]), None);
+    }
 
     #[test]
     fn fields_may_be_quoted() {

@@ -243,8 +243,12 @@ fn rows(b: &mut Builder) {
             spot("*believed content", format!("{t}[1][2]"), &[n.to_string(), "v".into()])
         ),
         1 => format!(
-            "{c} (*p)[4] = {t} + 1;\n  p[i - 1][3 - j] = v;\n  {t}[1][0] ^= {n};\n  return {};",
-            spot("*address", format!("{t}[i][j]"), &["p[i - 1][3 - j]".to_string(), "v".into(), format!("{t}[1][j]")])
+            "{c} (*p)[4] = {t} + 1;\n  p[(long)i - 1][3 - j] = v;\n  {t}[1][0] ^= {n};\n  return {};",
+            spot(
+                "*address",
+                format!("{t}[i][j]"),
+                &["p[(long)i - 1][3 - j]".to_string(), "v".into(), format!("{t}[1][j]")]
+            )
         ),
         _ => format!(
             "{c} *p = &{t}[2][0];\n  p[(long)j - 4] = {n};\n  return {} + {t}[i][0];",

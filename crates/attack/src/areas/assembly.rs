@@ -57,6 +57,12 @@ pub fn generate(b: &mut Builder) {
         }
     }
     lines.extend(open.into_iter().map(|(_, label)| format!("{label}:")));
+    // What is left in a register that nobody reads does not show.
+    for register in ["rcx", "rdx", "rsi", "r9", "r10", "r11"] {
+        if b.random.one_in(2) {
+            lines.push(format!("rolq $7, %rax; addq %{register}, %rax"));
+        }
+    }
     lines.push(format!("addq %{}, %rax", spot("*register", "r8", &["r9", "rcx", "r10"])));
     lines.push("ret".into());
     let body: String = lines.iter().map(|l| format!("  \"{l}\\n\"\n")).collect();
@@ -143,7 +149,12 @@ fn instruction(random: &mut Random) -> String {
         }
         _ => {
             let (a, c) = (REGISTERS[random.below(8)][0], REGISTERS[random.below(8)][0]);
-            same(format!("leaq (%{a},%{c},2), %r9"), format!("movq %{c}, %r9; leaq (%{a},%r9,2), %r9"))
+            // The first instruction of the synonym must leave alone what the second one reads.
+            let synonym = match a == "r9" && c != "r9" {
+                true => format!("leaq (%r9,%{c}), %r9; leaq (%r9,%{c}), %r9"),
+                false => format!("movq %{c}, %r9; leaq (%{a},%r9,2), %r9"),
+            };
+            same(format!("leaq (%{a},%{c},2), %r9"), synonym)
         }
     }
 }

@@ -104,7 +104,12 @@ fn argument(
     body: &mut Vec<String>,
 ) -> String {
     if of.is_integer() && b.random.one_in(2) {
-        return match b.random.below(6) {
+        return match b.random.below(7) {
+            6 => spot(
+                "*extension",
+                format!("({})(unsigned)x", of.c()),
+                &[format!("({})x", of.c()), format!("({})y", of.c())],
+            ),
             // A variable of its own: the order in which arguments are evaluated is not known.
             0 => {
                 let own = format!("u{number}");
@@ -207,13 +212,21 @@ fn callee(
         Reached::CastMember => {
             b.callee(ext, types, result);
             let holder = b.name("Holder");
-            b.shared(&format!("struct {holder} {{ int k; void (*fn)(void); }};"));
+            // Declared otherwise: as nothing, or with narrower types at the same places.
+            let narrow = |of: &Type| match of {
+                Type::Scalar(s) if of.is_integer() && s.size == 8 => "int".to_string(),
+                Type::Scalar(s) if s.c == "double" => "float".into(),
+                _ => of.c(),
+            };
+            let other = match b.random.below(2) {
+                0 => "void".to_string(),
+                _ => types.iter().map(narrow).collect::<Vec<_>>().join(", "),
+            };
+            b.shared(&format!("struct {holder} {{ int k; void (*fn)({other}); }};"));
             parameters.push(Parameter {
                 name: "h".into(),
                 declaration: format!("struct {holder} *h"),
-                prepare: format!(
-                    "struct {holder} holder = {{ 1, (void (*)(void)){ext} }}; struct {holder} *h = &holder;"
-                ),
+                prepare: format!("struct {holder} holder = {{ 1, (void *){ext} }}; struct {holder} *h = &holder;"),
                 look: String::new(),
             });
             format!("(({result_type} (*)({list}))h->fn)")

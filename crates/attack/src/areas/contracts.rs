@@ -4,12 +4,13 @@
 //! local still holds what it held before the call, the argument has the value of the other call site.
 
 use crate::builder::{Builder, Parameter, parameter_list};
-use crate::spot::{droppable, extra, spot};
+use crate::spot::{droppable, extra, same, spot};
 use crate::types::{INTEGERS, Type};
 
 /// One case.
 pub fn generate(b: &mut Builder) {
-    match b.random.below(14) {
+    match b.random.below(15) {
+        14 => early_call(b),
         0..=2 => indexed(b),
         3 | 4 => call_sites(b),
         5 | 6 => effects(b),
@@ -294,11 +295,50 @@ fn never_returns(b: &mut Builder) {
     b.call(&f, &parameters, Some(&int()));
 }
 
+/// A local function that the candidate's compiler knows not to be called with some arguments; a call that is made too early.
+fn early_call(b: &mut Builder) {
+    b.shape("early call");
+    let (f, g) = (b.name("f"), b.name("g"));
+    let of = Type::Scalar(INTEGERS[b.random.below(4)]);
+    let c = of.c();
+    let most = b.random.below(40) as i64 + 2;
+    let value = b.expression(&["x"], 1);
+    let body = match b.random.below(3) {
+        0 => format!("if (x > {most}) __builtin_trap(); return {value};"),
+        1 => format!("return {value} + (7 / (x <= {most}) - 7);"),
+        _ => format!("if (x > {most}) *(volatile int *)8 = 1; return {value};"),
+    };
+    b.function(&g, format!("static {c} {g}({c} x) {{\n  {}\n}}", same(format!("return {};", plain(&value)), body)));
+    let x = b.driven("x", &of, &[0, 1, most, most + 1]);
+    let parameters = vec![x];
+    let call = spot(
+        "*early call",
+        format!("if (x >= 0 && x <= {most}) r = {g}(x);"),
+        &[
+            format!("{{ {c} t = {g}(x); if (x >= 0 && x <= {most}) r = t; }}"),
+            format!("if (x >= 0 && x <= {}) r = {g}(x);", most + 1),
+            format!("if (x >= 0 && x <= {most}) r = {g}(x) + 1;"),
+        ],
+    );
+    b.function(&f, format!("{c} {f}({c} x) {{\n  {c} r = 0;\n  {call}\n  return r;\n}}"));
+    b.call(&f, &parameters, Some(&of));
+}
+
+/// The right text.
+fn plain(text: &str) -> String {
+    crate::spot::render(text, crate::spot::Side::Original, None)
+}
+
 /// `setjmp`: code that runs again with other values.
 fn returns_twice(b: &mut Builder) {
     b.shape("returns twice");
     let (f, g, h, buffer) = (b.name("f"), b.name("g"), b.name("h"), b.name("buffer"));
-    b.top("extern int _setjmp(long *) __attribute__((returns_twice));\nextern void longjmp(long *, int) __attribute__((noreturn));");
+    // A function of another file may return twice, too.
+    let save = if b.random.one_in(2) { "_setjmp".to_string() } else { b.name("save") };
+    if save != "_setjmp" {
+        b.harness(format!("__asm__(\".text\\n.globl {save}\\n{save}: jmp _setjmp\\n\");"));
+    }
+    b.top(format!("extern int {save}(long *) __attribute__((returns_twice));\nextern void longjmp(long *, int) __attribute__((noreturn));"));
     b.top(format!("static long {buffer}[32];"));
     let (first, second) = (b.random.below(9) as i64 + 1, b.random.below(9) as i64 + 20);
     let x = b.by_value("x", &int());
@@ -317,7 +357,7 @@ fn returns_twice(b: &mut Builder) {
     let inside = ["x", "h(v)", "v"][b.random.below(3)].replace("h(", &format!("{h}("));
     b.function(
         &g,
-        format!("static int {g}(int x) {{\n  volatile int v = {first};\n  if (_setjmp({buffer}) == 0) {{\n    v = {second};\n    longjmp({buffer}, {});\n  }}\n  return {inside} + v;\n}}", 1),
+        format!("static int {g}(int x) {{\n  volatile int v = {first};\n  if ({save}({buffer}) == 0) {{\n    v = {second};\n    longjmp({buffer}, {});\n  }}\n  return {inside} + v;\n}}", 1),
     );
     let call = believed(
         &format!("{g}(x)"),

@@ -7,6 +7,7 @@ use crate::types::{FLOATS, INTEGERS, Type};
 /// One case.
 pub fn generate(b: &mut Builder) {
     match b.random.below(6) {
+        3 if b.random.one_in(3) => early_division(b),
         0 | 1 if !b.setting.builtin => namesake(b),
         2 if !b.setting.builtin => own_definition(b),
         3 => output(b),
@@ -230,6 +231,37 @@ fn output(b: &mut Builder) {
         ),
     );
     b.call(&f, &parameters, Some(&int()));
+}
+
+/// Divisions by functions of the library, which fault where the divisor is zero, so that they cannot be made before it is tested.
+fn early_division(b: &mut Builder) {
+    b.shape("early division");
+    let f = b.name("f");
+    let c = ["int", "long"][b.random.below(2)];
+    let name = if c == "int" { "div" } else { "ldiv" };
+    let whole = if genuinely(b, &[name]) {
+        b.top(format!(
+            "#ifndef {name}_declared\n#define {name}_declared\nstruct {name}_result {{ {c} quot, rem; }};\nstruct {name}_result {name}({c}, {c});\n#endif"
+        ));
+        format!("({name}(x, y).quot)")
+    } else {
+        "((__int128)x * 3 / y)".into()
+    };
+    let of = Type::Scalar(if c == "int" { INTEGERS[0] } else { INTEGERS[2] });
+    let (x, y) = (b.by_value("x", &of), b.driven("y", &of, &[0, 1, 7]));
+    let parameters = vec![x, y];
+    let guard = ["y > 0", "y && y != -1"][b.random.below(2)];
+    let part = spot("*argument", "y", &["(y | 8)", "y + 1"]);
+    let body = spot(
+        "*early call",
+        format!("if ({guard}) r = {whole};"),
+        &[format!("{{ {c} t = {whole}; if ({guard}) r = t; }}"), format!("if (y) r = {whole} + 1;")],
+    );
+    b.function(
+        &f,
+        format!("long {f}({}) {{\n  long r = 5;\n  {body}\n  return r + {part};\n}}", parameter_list(&parameters)),
+    );
+    b.call(&f, &parameters, Some(&Type::Scalar(INTEGERS[2])));
 }
 
 /// Calls of functions that are the library's.

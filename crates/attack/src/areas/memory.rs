@@ -6,7 +6,8 @@ use crate::types::{INTEGERS, Scalar, Type};
 
 /// One case.
 pub fn generate(b: &mut Builder) {
-    match b.random.below(10) {
+    match b.random.below(20) / 2 {
+        9 if b.random.one_in(4) => volatile_cast(b),
         // Without debug information nothing says what is volatile.
         9 if b.setting.described => volatile(b),
         0..=2 => accesses(b),
@@ -243,6 +244,36 @@ fn records(b: &mut Builder) {
         ),
     );
     b.call(&f, &parameters, Some(&of));
+}
+
+/// Volatile accesses that only a cast makes.
+fn volatile_cast(b: &mut Builder) {
+    b.shape("volatile cast");
+    let (f, g) = (b.name("f"), b.name("g"));
+    let of = b.integer();
+    let c = of.c();
+    b.harness(format!("DEVICE {c} {g}[2];"));
+    let x = b.by_value("x", &of);
+    let mut pointer = x.clone();
+    pointer.declaration = format!("{c} *p, {c} x");
+    pointer.name = "p, x".into();
+    pointer.prepare = format!("{} {c} *p = {g}; __builtin_memset({g}, 1, sizeof {g}); device_on();", x.prepare);
+    pointer.look = "device_off();".into();
+    let parameters = vec![pointer];
+    let place = format!("*(volatile {c} *)p");
+    let body = match b.random.below(3) {
+        0 => format!(
+            "return {};",
+            spot("*volatile access", format!("{place} - {place}"), &["0".into(), format!("({place}, 0)")])
+        ),
+        1 => format!("{place} = x;\n  {}\n  return x;", spot("*volatile access", format!("{place} = x;"), &[""])),
+        _ => format!(
+            "{c} t = {place};\n  {c} u = {};\n  return t * 2 + u;",
+            spot("*volatile access", &place, &["t".to_string(), "p[1]".into()])
+        ),
+    };
+    b.function(&f, format!("long {f}({}) {{\n  {body}\n}}", parameter_list(&parameters)));
+    b.call(&f, &parameters, Some(&long()));
 }
 
 /// Volatile objects: each access counts, and finds something else.

@@ -1,6 +1,6 @@
 //! Objects and functions of a file: linkage, sections, aliases, initial values, and who else reaches them.
 
-use crate::builder::{Builder, parameter_list};
+use crate::builder::{Builder, Files, parameter_list};
 use crate::spot::{droppable, spot};
 use crate::types::{INTEGERS, Type};
 
@@ -24,9 +24,11 @@ fn int() -> Type {
 fn object(b: &mut Builder, of: &str, start: &str) -> (String, String) {
     let cnt = b.name("cnt");
     let (get, out, set, alias) = (b.name("get"), b.name("out"), b.name("set"), b.name("alias"));
-    // Optimisers do not believe that assembly or the linker's symbols lead to a static.
-    let way = match b.random.below(13) {
-        1 | 2 | 7 | 8 if !b.setting.plain => 4,
+    // Optimisers do not believe that assembly or the linker's symbols lead to a static, and gcc does not believe it of an alias.
+    let way = match b.random.below(17) {
+        1 | 2 | 3 | 7 | 8 | 15 | 16 if !b.setting.plain => 4,
+        // Neither is allowed in code that may lie anywhere.
+        8 | 15 if b.setting.files == Files::Libraries => 4,
         way => way,
     };
     let address = match way {
@@ -101,6 +103,30 @@ fn object(b: &mut Builder, of: &str, start: &str) -> (String, String) {
             b.function(&get, format!("__attribute__((constructor)) void {get}(void) {{\n  {out}(&{cnt});\n}}"));
             b.harness(format!("static {of} *{out}_kept; void {out}({of} *p) {{ {out}_kept = p; }}"));
             format!("{out}_kept")
+        }
+        13 => {
+            let packed = format!("const struct __attribute__((packed)) {{ char c; {of} *p; }} {out}");
+            b.top(format!("static {of} {cnt} = {start};\n{packed} = {{ 1, &{cnt} }};"));
+            b.harness(format!("extern {packed};"));
+            format!("{out}.p")
+        }
+        14 => {
+            b.top(format!("static {of} {cnt} __attribute__((section(\".data.rel.ro.local\"))) = {start};"));
+            b.function(&get, format!("{of} *{get}(void) {{\n  return &{cnt};\n}}"));
+            b.harness(format!("{of} *{get}(void);"));
+            format!("{get}()")
+        }
+        15 | 16 => {
+            // The address in half a word, or how far it is.
+            let (word, address) = match way {
+                15 => (cnt.clone(), format!("({of} *)(u64)(unsigned){out}")),
+                _ => (format!("{cnt} - {out}"), format!("({of} *)((char *)&{out} + {out})")),
+            };
+            b.top(format!(
+                "static {of} {cnt} __attribute__((used)) = {start};\n__asm__(\".data\\n.balign 4\\n.globl {out}\\n{out}: .long {word}\\n.text\");"
+            ));
+            b.harness(format!("extern int {out};"));
+            address
         }
         _ => {
             b.top(format!("static {of} {cnt} = {start};"));

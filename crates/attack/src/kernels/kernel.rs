@@ -203,9 +203,23 @@ impl Maker<'_> {
                 self.iterator = true;
                 let bound = self.random.word(&["8", "7", "4", "sizeof(short) * 3", "(int)E2 + 5"]);
                 let ty = self.random.word(&["int", "unsigned", "long", "short", "unsigned char"]);
+                // Sometimes a number goes along whose value is known in each iteration.
+                let along = self.random.below(2) == 0;
+                if along {
+                    self.names.push("along".to_string());
+                }
                 let (first, second) = (self.statement(), self.assignment());
                 self.iterator = false;
-                format!("for ({ty} i = 0; i < {bound}; i++) {{ {first} {second} }}")
+                if !along {
+                    return format!("for ({ty} i = 0; i < {bound}; i++) {{ {first} {second} }}");
+                }
+                self.names.pop();
+                let kind = INTEGERS[self.random.below(INTEGERS.len())];
+                let start = self.random.word(&["0", "1", "250", "-3", "32766", "2147483645", "4294967293"]);
+                let step = self.random.word(&["along++", "along += 2", "along -= 3", "along *= 3", "along = i"]);
+                format!(
+                    "{{ {kind} along = {start}; for ({ty} i = 0; i < {bound}; i++) {{ {first} {second} {step}; }} p0[7] += along; }}"
+                )
             }
             7 => {
                 let (value, label) =

@@ -58,7 +58,7 @@ pub fn mutate(kernel: &Kernel, random: &mut Random) -> (Kernel, String) {
         }
         1 if changed.body.len() > 2 => {
             for line in &mut changed.body {
-                *line = line.replace("for (int i = 0;", "for (long i = 0;").replace("(p0[0])", "p0[0]");
+                *line = line.replace("for (int i = 0;", "for (long i = 0;").replace("((p0[0])", "(p0[0]");
             }
             if random.below(2) == 0 {
                 return (changed, "other types of iterators".to_string());
@@ -76,7 +76,12 @@ pub fn mutate(kernel: &Kernel, random: &mut Random) -> (Kernel, String) {
             continue;
         }
         let at = places[random.below(places.len())];
-        lines[number].replace_range(at..at + from.len(), to);
+        let mut line = lines[number].clone();
+        line.replace_range(at..at + from.len(), to);
+        if !names_arrays(&line, kernel.arrays.len()) {
+            continue;
+        }
+        lines[number] = line;
         return (changed, format!("`{from}` became `{to}`"));
     }
     if changed.body.len() > 2 {
@@ -84,4 +89,11 @@ pub fn mutate(kernel: &Kernel, random: &mut Random) -> (Kernel, String) {
         changed.body.swap(1, number);
     }
     (changed, "statements changed places".to_string())
+}
+
+/// Are all arrays that the line names there?
+fn names_arrays(line: &str, arrays: usize) -> bool {
+    let digit = |(at, _): (usize, &str)| line[at + 1..].chars().next().and_then(|c| c.to_digit(10));
+    let start = |at: usize| !line[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    line.match_indices('p').filter(|(at, _)| start(*at)).filter_map(digit).all(|number| (number as usize) < arrays)
 }

@@ -4,8 +4,8 @@
 //! The proof speaks about what the front end made of the files. If one of these comparisons fails, somebody misread
 //! C, and there is no proof. Variables that outlive a call keep their content from input to input, on the CPU as in our evaluation.
 
-use super::driver::{same, written};
-use super::native::{Built, NotRun, Side};
+use super::driver::{Shape, same, written};
+use super::native::{Built, Executables, NotRun, Side};
 use kernel::updates::Pairing;
 use search::updates::{CORNERS, Inputs, KernelOptions};
 use std::collections::HashMap;
@@ -29,8 +29,13 @@ pub enum Agreement {
     NoInput,
 }
 
-/// Time for our own evaluation of inputs after the first.
+/// Longest time for our own evaluation of inputs after the first; all patterns once are enough if the compiler is done.
 const PATIENCE: Duration = Duration::from_millis(60);
+/// An evaluation that takes longer has a thread for each side; so has the first one of objects with so many cells.
+const SLOW: Duration = Duration::from_millis(2);
+const MANY: u64 = 1 << 12;
+/// One evaluation that takes longer is enough.
+const LONG: Duration = Duration::from_secs(1);
 /// Most inputs.
 const MOST_INPUTS: u64 = 240;
 /// Most bytes of all inputs together after the first.
@@ -149,29 +154,39 @@ fn sizes([original, candidate]: [&Program; 2], pairing: &Pairing, options: Kerne
 }
 
 /// Runs both sides and compares.
-pub fn check(sides: &[Side<'_>; 2], options: KernelOptions) -> Agreement {
+pub fn check(sides: &[Side<'_>; 2], options: KernelOptions, known: &Executables) -> Agreement {
     let programs = [sides[0].program, sides[1].program];
     let Ok(pairing) = Pairing::of(programs[0], programs[1]) else { return Agreement::NoInput };
     let Some((cells, extents)) = sizes(programs, &pairing, options) else { return Agreement::NoInput };
-    let (first, second) = std::thread::scope(|scope| {
-        let other = scope.spawn(|| Built::new(&sides[1], &cells[1]));
-        (Built::new(&sides[0], &cells[0]), other.join())
-    });
-    let second = second.unwrap_or_else(|_| Err(NotRun::Cannot("internal".to_string())));
-    let built = match (first, second) {
-        (Ok(first), Ok(second)) => [first, second],
-        (Err(why), _) => return not_run("original", why),
-        (_, Err(why)) => return not_run("candidate", why),
+    let shapes = match [0, 1].map(|side: usize| Shape::of(programs[side], &cells[side])) {
+        [Ok(first), Ok(second)] => [first, second],
+        [Err(what), _] => return not_run("original", NotRun::Cannot(what)),
+        [_, Err(what)] => return not_run("candidate", NotRun::Cannot(what)),
     };
     let extents_of = |side: usize| match side {
         // What the original's pointers point to is as long as any data makes it.
         0 => programs[0].objects.iter().zip(&cells[0]).map(|(o, c)| o.cells.is_none().then_some(*c as u64)).collect(),
         _ => extents.clone(),
     };
-    let mut known: Vec<Constant> = sides.iter().flat_map(|side| side.source.numbers()).collect();
-    known.sort_unstable();
-    known.dedup();
-    let runs = evaluate(sides, &built, [extents_of(0), extents_of(1)], &known, options);
+    let mut mentioned: Vec<Constant> = sides.iter().flat_map(|side| side.source.numbers()).collect();
+    mentioned.sort_unstable();
+    mentioned.dedup();
+    // The compiler needs longer than most evaluations do.
+    let (first, second, runs) = std::thread::scope(|scope| {
+        let [first, second] = [0, 1].map(|side| {
+            let cells = &cells[side];
+            scope.spawn(move || Built::new(&sides[side], cells, known))
+        });
+        let waits = || !first.is_finished() || !second.is_finished();
+        let runs = evaluate(sides, &shapes, [extents_of(0), extents_of(1)], &mentioned, options, &waits);
+        (first.join(), second.join(), runs)
+    });
+    let internal = |_| Err(NotRun::Cannot("internal".to_string()));
+    let built = match (first.unwrap_or_else(internal), second.unwrap_or_else(internal)) {
+        (Ok(first), Ok(second)) => [first, second],
+        (Err(why), _) => return not_run("original", why),
+        (_, Err(why)) => return not_run("candidate", why),
+    };
     let runs = match runs {
         Ok(runs) if runs.inputs[0].is_empty() => return Agreement::NoInput,
         Ok(runs) => runs,
@@ -199,10 +214,11 @@ struct Runs {
 
 fn evaluate(
     sides: &[Side<'_>; 2],
-    built: &[Built; 2],
+    shapes: &[Shape; 2],
     extents: [Vec<Option<u64>>; 2],
-    known: &[Constant],
+    mentioned: &[Constant],
     options: KernelOptions,
+    waits: &dyn Fn() -> bool,
 ) -> Result<Runs, String> {
     let start = Instant::now();
     let [first, second] = extents;
@@ -213,6 +229,7 @@ fn evaluate(
     let dims: HashMap<u64, Vec<u64>> = sides[0].program.objects.iter().filter_map(dims).collect();
     let mut runs = Runs::default();
     let mut bytes = 0;
+    let mut slow = sides.iter().any(|side| side.program.objects.iter().any(|o| o.cells.is_some_and(|c| c > MANY)));
     for attempt in 0..MOST_INPUTS {
         let pattern = PATTERNS[(attempt % PATTERNS.len() as u64) as usize];
         // Sums that are regrouped round differently; small numbers do not round.
@@ -224,11 +241,21 @@ fn evaluate(
             Pattern::Written => 4,
         };
         let inputs = Inputs { seed: options.seed.wrapping_add(attempt / PATTERNS.len() as u64), pattern: number };
-        let input = Input { inputs, dims: &dims, written: (pattern == Pattern::Written && !exact).then_some(known) };
-        let deadline = Instant::now() + options.timeout;
+        let input =
+            Input { inputs, dims: &dims, written: (pattern == Pattern::Written && !exact).then_some(mentioned) };
+        let before = Instant::now();
+        let deadline = before + options.timeout;
+        let [original, candidate] = &mut evaluations;
+        let (ours, theirs) = std::thread::scope(|scope| {
+            // A thread costs more than a short evaluation does.
+            let other = slow.then(|| scope.spawn(|| candidate.call(&input, deadline, options.flat)));
+            let ours = original.call(&input, deadline, options.flat);
+            (ours, other.map(|other| other.join().ok().flatten()))
+        });
         // Inputs on which the original is not defined do not count.
-        if let Some(ours) = evaluations[0].call(&input, deadline, options.flat) {
-            let Some(theirs) = evaluations[1].call(&input, deadline, options.flat) else {
+        if let Some(ours) = ours {
+            let theirs = theirs.unwrap_or_else(|| evaluations[1].call(&input, deadline, options.flat));
+            let Some(theirs) = theirs else {
                 return Err(format!("the candidate is not defined on input {attempt}, where the original is"));
             };
             for (side, end) in [ours, theirs].into_iter().enumerate() {
@@ -237,14 +264,18 @@ fn evaluate(
                     input_key(&object.origin)
                         .map_or(Constant::Int(0), |key| input.value(key, cell, object.cell_type(cell)))
                 };
-                runs.inputs[side].push(built[side].shape().encode(program, &mut value));
+                runs.inputs[side].push(shapes[side].encode(program, &mut value));
                 evaluations[side].keep(&end);
                 runs.ends[side].push(end);
             }
             runs.names.push(format!("seed {} pattern {number}", inputs.seed));
-            bytes += built[0].shape().input_size() + built[0].shape().output_size();
+            bytes += shapes[0].input_size() + shapes[0].output_size();
         }
-        let enough = runs.names.len() >= 2 && start.elapsed() > PATIENCE || start.elapsed() > options.timeout;
+        slow = before.elapsed() > SLOW;
+        let patterns = attempt + 1 >= PATTERNS.len() as u64 && !waits();
+        let late = start.elapsed() > PATIENCE || patterns;
+        let wanted = if before.elapsed() > LONG { 1 } else { 2 };
+        let enough = runs.names.len() >= wanted && late || start.elapsed() > options.timeout;
         if enough || bytes > MOST_BYTES && !runs.names.is_empty() {
             break;
         }

@@ -1,5 +1,8 @@
 //! The C text behind a kernel that makes it a program: reads the cells of one call from its input, calls, writes what the caller sees.
 //!
+//! What differs from size to size comes first in the input: lengths of arrays and values of parameters. So kernels whose sizes are no
+//! macros are compiled once.
+//!
 //! The program limits itself: time, memory, no files; and where it does not need the C library, no system calls
 //! but `read`, `write` and `exit`. Arrays have guards on both sides that must stay as they are.
 
@@ -172,9 +175,27 @@ static int lockstep_take(void *p, unsigned long n) { char *c = p; while (n) { lo
 static void lockstep_give(const void *p, unsigned long n) { const char *c = p; while (n) { long k = lockstep_system(1, 1, c, n); if (k <= 0) lockstep_exit(2); c += k; n -= k; } }
 static void lockstep_copy(void *p, const void *q, unsigned long n) { char *a = p; const char *b = q; while (n--) *a++ = *b++; }
 static void lockstep_limit(long what, unsigned long most) { unsigned long l[2]; l[0] = most; l[1] = most; lockstep_system(160, what, l, 0); }
+static unsigned char *lockstep_map(unsigned long n) { register long a __asm__("r10") = 34; register long b __asm__("r8") = -1; register long c __asm__("r9") = 0; unsigned char *r; __asm__ volatile ("syscall" : "=a"(r) : "a"(9L), "D"(0L), "S"(n), "d"(3L), "r"(a), "r"(b), "r"(c) : "rcx", "r11", "memory"); if ((unsigned long)r > -4096ul) lockstep_exit(6); return r; }
 static void lockstep_guard(unsigned char *p, unsigned long n) { for (int i = 0; i < 64; i++) p[i] = p[64 + n + i] = 0xa5; }
 static void lockstep_guarded(unsigned char *p, unsigned long n) { for (int i = 0; i < 64; i++) if (p[i] != 0xa5 || p[64 + n + i] != 0xa5) lockstep_exit(4); }
 "#;
+
+/// What the program reads first: bytes of each input, values of arguments that have one, values of globals that do.
+pub fn header(side: &Side<'_>, shape: &Shape) -> Vec<u8> {
+    let sizes = shape.inputs.iter().map(|part| part.size() as u64);
+    let known = side.program.arguments.iter().filter_map(|argument| match argument {
+        Argument::Known(value, _) => Some(*value as u64),
+        _ => None,
+    });
+    let given = given_globals(side).map(|(_, value)| *value as u64);
+    sizes.chain(known).chain(given).flat_map(u64::to_le_bytes).collect()
+}
+
+/// Globals of the file that have values.
+fn given_globals<'a>(side: &Side<'a>) -> impl Iterator<Item = &'a (String, i64)> {
+    let (source, from_c) = (side.source, side.object.is_none());
+    side.program.parameters.iter().filter(move |(name, _)| from_c && source.has_global(name))
+}
 
 /// The text of the program.
 pub fn text(side: &Side<'_>, shape: &Shape) -> Result<String, String> {
@@ -200,35 +221,36 @@ pub fn text(side: &Side<'_>, shape: &Shape) -> Result<String, String> {
     }
     text.push_str("\n# 1 \"lockstep\"\n");
     text.push_str(HELPERS);
+    text.push_str(&format!("static long lockstep_h[{}];\n", header(side, shape).len() / 8 + 1));
     for part in &shape.inputs {
         let object = &program.objects[part.object];
-        text.push_str(&format!(
-            "static unsigned char lockstep_m{}[{}] __attribute__((aligned(64)));\n",
-            part.object,
-            part.size() + 2 * GUARD
-        ));
+        text.push_str(&format!("static unsigned char *lockstep_m{};\n", part.object));
         if let (Origin::Global(name), updates::Start::Elsewhere) = (&object.origin, &object.start) {
             text.push_str(&format!("__typeof__({name}) {name};\n"));
         }
     }
     let limits = "lockstep_limit(0, 60); lockstep_limit(1, 0); lockstep_limit(3, 1ul << 30); lockstep_limit(4, 0);";
-    let strict = program.functions.is_empty() && !allocates(program) && from_c;
-    // Nothing but `read`, `write` and `exit` from here on (prctl PR_SET_SECCOMP, SECCOMP_MODE_STRICT).
-    let strict = if strict { "lockstep_system(157, 22, (const void *)1, 0);" } else { "" };
-    text.push_str(&format!(
-        "void lockstep_run(void) {{ char more; {limits} {strict}\nwhile (lockstep_take(&more, 1)) {{\n"
-    ));
-    for part in &shape.inputs {
-        let (number, size) = (part.object, part.size());
-        text.push_str(&format!("lockstep_guard(lockstep_m{number}, {size}); if (!lockstep_take(lockstep_m{number} + {GUARD}, {size})) lockstep_exit(3);\n"));
+    text.push_str(&format!("void lockstep_run(void) {{ char more; {limits}\n"));
+    text.push_str("if (!lockstep_take(lockstep_h, sizeof lockstep_h - 8)) lockstep_exit(3);\n");
+    for (number, part) in shape.inputs.iter().enumerate() {
+        text.push_str(&format!("lockstep_m{} = lockstep_map(lockstep_h[{number}] + {});\n", part.object, 2 * GUARD));
+    }
+    if program.functions.is_empty() && !allocates(program) && from_c {
+        // Nothing but `read`, `write` and `exit` from here on (prctl PR_SET_SECCOMP, SECCOMP_MODE_STRICT).
+        text.push_str("lockstep_system(157, 22, (const void *)1, 0);\n");
+    }
+    text.push_str("while (lockstep_take(&more, 1)) {\n");
+    for (at, part) in shape.inputs.iter().enumerate() {
+        let number = part.object;
+        text.push_str(&format!("lockstep_guard(lockstep_m{number}, lockstep_h[{at}]); if (!lockstep_take(lockstep_m{number} + {GUARD}, lockstep_h[{at}])) lockstep_exit(3);\n"));
         if let Origin::Global(name) = &program.objects[number].origin {
-            text.push_str(&format!("if (sizeof {name} != {size}) lockstep_exit(5); lockstep_copy((void *)&{name}, lockstep_m{number} + {GUARD}, {size});\n"));
+            text.push_str(&format!("if (sizeof {name} != lockstep_h[{at}]) lockstep_exit(5); lockstep_copy((void *)&{name}, lockstep_m{number} + {GUARD}, lockstep_h[{at}]);\n"));
         }
     }
-    if from_c {
-        for (name, value) in program.parameters.iter().filter(|(name, _)| side.source.has_global(name)) {
-            text.push_str(&format!("*(__typeof__(+{name}) *)&{name} = {};\n", literal(*value, Scalar::I64)));
-        }
+    let known = |argument: &&Argument| matches!(argument, Argument::Known(..));
+    let first = shape.inputs.len() + program.arguments.iter().filter(known).count();
+    for (number, (name, _)) in given_globals(side).enumerate() {
+        text.push_str(&format!("*(__typeof__(+{name}) *)&{name} = lockstep_h[{}];\n", first + number));
     }
     let call = call(side, shape)?;
     match program.result {
@@ -241,27 +263,20 @@ pub fn text(side: &Side<'_>, shape: &Shape) -> Result<String, String> {
         }
         None => text.push_str(&format!("{call};\n")),
     }
-    for part in &shape.inputs {
-        text.push_str(&format!("lockstep_guarded(lockstep_m{}, {});\n", part.object, part.size()));
+    for (at, part) in shape.inputs.iter().enumerate() {
+        text.push_str(&format!("lockstep_guarded(lockstep_m{}, lockstep_h[{at}]);\n", part.object));
     }
     for part in shape.outputs.iter().filter(|part| program.result != Some(part.object as u32)) {
-        let (number, size) = (part.object, part.size());
+        let number = part.object;
+        let at = shape.inputs.iter().position(|input| input.object == number).ok_or("an output is not there")?;
         match &program.objects[number].origin {
-            Origin::Global(name) => text.push_str(&format!("lockstep_give((void *)&{name}, {size});\n")),
-            _ => text.push_str(&format!("lockstep_give(lockstep_m{number} + {GUARD}, {size});\n")),
+            Origin::Global(name) => text.push_str(&format!("lockstep_give((void *)&{name}, lockstep_h[{at}]);\n")),
+            _ => text.push_str(&format!("lockstep_give(lockstep_m{number} + {GUARD}, lockstep_h[{at}]);\n")),
         }
     }
     text.push_str("}\nlockstep_exit(0); }\n");
     text.push_str("__asm__ (\".globl _start\\n_start: xorl %ebp, %ebp\\nandq $-16, %rsp\\ncall lockstep_run\\n\");\n");
     Ok(text)
-}
-
-fn literal(value: i64, ty: Scalar) -> String {
-    match (ty, value) {
-        (Scalar::U64, value) => format!("{}ul", value as u64),
-        (_, i64::MIN) => "(-9223372036854775807l - 1)".to_string(),
-        _ => format!("{value}l"),
-    }
 }
 
 fn call(side: &Side<'_>, shape: &Shape) -> Result<String, String> {
@@ -271,9 +286,13 @@ fn call(side: &Side<'_>, shape: &Shape) -> Result<String, String> {
         found.then(|| format!("(lockstep_m{object} + {GUARD})")).ok_or("an argument is not there".to_string())
     };
     let mut arguments = Vec::new();
+    let mut known = shape.inputs.len();
     for (position, argument) in program.arguments.iter().enumerate() {
         arguments.push(match argument {
-            Argument::Known(value, ty) => format!("({}){}", ty.name(), literal(*value, *ty)),
+            Argument::Known(_, ty) => {
+                known += 1;
+                format!("({})lockstep_h[{}]", ty.name(), known - 1)
+            }
             Argument::Unnamed => "0".to_string(),
             Argument::Value(object) => {
                 let what = &program.objects[*object as usize];

@@ -3,14 +3,12 @@
 //! What C means is then the compiler's word, not that of our front end, which only says how the function is called and explains
 //! differences. Bounds of arrays are checked by the code that the compiler adds for it.
 
-use super::native::{Side, compiled};
+use super::modules::{Modules, NoModule};
+use super::native::Side;
 use graph::Assumption;
-use ir::Module;
 use kernel::updates::{Claim, Lowered, LoweredRejection, Method, UpdateRejection, check_lowered};
 use search::updates::KernelOptions;
 use search::{Reason, ReasonKind};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::Instant;
 use updates::{FaultKind, Floating};
 
@@ -24,71 +22,18 @@ pub enum Confirmation {
     Refused(Reason),
 }
 
-/// Names under which the compiler is known.
-const NAMES: [&str; 2] = ["clang-19", "clang"];
-
-/// Headers that another compiler's preprocessor read have types and attributes that this one spells otherwise.
-const SPELLINGS: [&str; 6] = [
-    "-D_Float128=__float128",
-    "-D_Float64x=long double",
-    "-D_Float64=double",
-    "-D_Float32x=double",
-    "-D_Float32=float",
-    "-D__malloc__(...)=",
-];
-
-fn compiler() -> Option<&'static str> {
-    static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        NAMES.into_iter().find(|name| {
-            let mut command = Command::new(name);
-            command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            command.status().is_ok_and(|status| status.success())
-        })
-    })
-}
-
-/// The compiler's code of a side.
-fn module(compiler: &str, side: &Side<'_>, flat: bool) -> Result<Module, String> {
-    let mut text = String::new();
-    for (name, value) in side.source.undeclared(side.name, &side.program.parameters) {
-        let value = i32::try_from(value).map_err(|_| format!("the value of `{name}` is no `int`"))?;
-        text.push_str(&format!("enum {{ {name} = {value} }};\n"));
-    }
-    text.push_str(side.source.preprocessed());
-    let mut command = Command::new(compiler);
-    command.args(["-x", "c", "-std=gnu17", "-w", "-S", "-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes"]);
-    command.args([
-        "-ffp-contract=off",
-        "-fno-discard-value-names",
-        "-femit-all-decls",
-        "-fno-unwind-tables",
-        "-fno-asynchronous-unwind-tables",
-    ]);
-    if !flat {
-        command.args(["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds"]);
-    }
-    command.args(SPELLINGS).args(["-o", "-", "-"]);
-    let output = compiled(command, text.into_bytes())?;
-    let text = String::from_utf8(output).map_err(|_| "the compiler's code is no text".to_string())?;
-    lift_llvm::read(&text)
-}
-
 /// Proves what was found to be equivalent on the compiler's code.
-pub fn confirm(sides: &[Side<'_>; 2], options: KernelOptions) -> Confirmation {
-    let Some(compiler) = compiler() else { return Confirmation::Assumed(Assumption::OwnFrontEnd) };
+pub fn confirm(sides: &[Side<'_>; 2], options: KernelOptions, known: &Modules) -> Confirmation {
     if options.strict {
         return Confirmation::Assumed(Assumption::OwnFrontEnd);
     }
-    let (first, second) = std::thread::scope(|scope| {
-        let other = scope.spawn(|| module(compiler, &sides[1], options.flat));
-        (module(compiler, &sides[0], options.flat), other.join())
-    });
-    let second = second.unwrap_or_else(|_| Err("internal".to_string()));
-    let modules = match (first, second) {
-        (Ok(first), Ok(second)) => [first, second],
-        (Err(what), _) => return refused(format!("the compiler's code of the original: {what}")),
-        (_, Err(what)) => return refused(format!("the compiler's code of the candidate: {what}")),
+    let modules = match known.both(sides, options.flat) {
+        [Ok(first), Ok(second)] => [first, second],
+        [Err(NoModule::NoCompiler), _] | [_, Err(NoModule::NoCompiler)] => {
+            return Confirmation::Assumed(Assumption::OwnFrontEnd);
+        }
+        [Err(NoModule::Refused(what)), _] => return refused(format!("the compiler's code of the original: {what}")),
+        [_, Err(NoModule::Refused(what))] => return refused(format!("the compiler's code of the candidate: {what}")),
     };
     let lowered = |number: usize| Lowered {
         module: &modules[number],

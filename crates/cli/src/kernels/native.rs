@@ -6,9 +6,11 @@
 
 use super::driver::{self, Shape};
 use lift_c::Source;
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use updates::Program;
 
@@ -37,7 +39,7 @@ pub enum NotRun {
 const COMPILE: Duration = Duration::from_secs(30);
 
 /// A directory that is gone when nobody needs it.
-struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
@@ -47,7 +49,8 @@ impl Drop for Scratch {
 }
 
 impl Scratch {
-    fn new() -> Option<Scratch> {
+    /// An empty directory.
+    pub fn new() -> Option<Scratch> {
         use std::sync::atomic::{AtomicU64, Ordering};
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
@@ -56,12 +59,23 @@ impl Scratch {
         std::fs::create_dir(&path).ok()?;
         Some(Scratch(path))
     }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
 }
+
+/// Programs that were compiled before, by their text.
+#[derive(Default)]
+pub struct Executables(Mutex<HashMap<String, Arc<Scratch>>>);
 
 /// A side as an executable.
 pub struct Built {
     shape: Shape,
-    scratch: Scratch,
+    /// What it reads first.
+    header: Vec<u8>,
+    program: Arc<Scratch>,
 }
 
 /// Is there a C compiler?
@@ -73,22 +87,19 @@ pub fn has_compiler() -> bool {
 
 impl Built {
     /// Compiles a side whose objects have these numbers of cells.
-    pub fn new(side: &Side<'_>, cells: &[usize]) -> Result<Built, NotRun> {
+    pub fn new(side: &Side<'_>, cells: &[usize], known: &Executables) -> Result<Built, NotRun> {
         let shape = Shape::of(side.program, cells).map_err(NotRun::Cannot)?;
-        let scratch = Scratch::new().ok_or_else(|| NotRun::Cannot("no room for temporary files".to_string()))?;
         let text = driver::text(side, &shape).map_err(NotRun::Cannot)?;
-        let source = scratch.0.join("side.i");
-        std::fs::write(&source, text).map_err(|e| NotRun::Cannot(e.to_string()))?;
-        let object = match &side.object {
-            Some(object) => Some(exported(object, side.name, &scratch.0)?),
-            None => None,
-        };
-        let alone = object.is_none() && side.program.functions.is_empty() && !driver::allocates(side.program);
-        let linked = alone && link(&scratch.0, &source, None, Library::Avoided).is_ok();
-        if !linked {
-            link(&scratch.0, &source, object.as_deref(), Library::Linked)?;
+        let header = driver::header(side, &shape);
+        let before = known.0.lock().ok().and_then(|known| known.get(&text).cloned());
+        if let (Some(program), None) = (before, &side.object) {
+            return Ok(Built { shape, header, program });
         }
-        Ok(Built { shape, scratch })
+        let program = Arc::new(executable(side, &text)?);
+        if let (Ok(mut known), None) = (known.0.lock(), &side.object) {
+            known.insert(text, Arc::clone(&program));
+        }
+        Ok(Built { shape, header, program })
     }
 
     /// What the side does with inputs and outputs.
@@ -98,9 +109,9 @@ impl Built {
 
     /// Runs it on all these inputs, one call after the other in one process; the outputs in the same order.
     pub fn run(&self, inputs: &[Vec<u8>], limit: Duration) -> Result<Vec<Vec<u8>>, NotRun> {
-        let mut command = Command::new(self.scratch.0.join("side"));
+        let mut command = Command::new(self.program.0.join("side"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).env_clear();
-        let mut stream = Vec::new();
+        let mut stream = self.header.clone();
         for input in inputs {
             stream.push(1);
             stream.extend(input);
@@ -113,6 +124,23 @@ impl Built {
         let pieces = |run: usize| output[run * size..(run + 1) * size].to_vec();
         Ok((0..inputs.len()).map(pieces).collect())
     }
+}
+
+/// Compiles a text.
+fn executable(side: &Side<'_>, text: &str) -> Result<Scratch, NotRun> {
+    let scratch = Scratch::new().ok_or_else(|| NotRun::Cannot("no room for temporary files".to_string()))?;
+    let source = scratch.0.join("side.i");
+    std::fs::write(&source, text).map_err(|e| NotRun::Cannot(e.to_string()))?;
+    let object = match &side.object {
+        Some(object) => Some(exported(object, side.name, &scratch.0)?),
+        None => None,
+    };
+    let alone = object.is_none() && side.program.functions.is_empty() && !driver::allocates(side.program);
+    let linked = alone && link(&scratch.0, &source, None, Library::Avoided).is_ok();
+    if !linked {
+        link(&scratch.0, &source, object.as_deref(), Library::Linked)?;
+    }
+    Ok(scratch)
 }
 
 /// A copy of an object in which the function can be called from outside.
@@ -152,15 +180,19 @@ fn link(directory: &Path, source: &Path, object: Option<&Path>, library: Library
     }
 }
 
-/// What a compiler makes of a text.
-pub fn compiled(mut command: Command, text: Vec<u8>) -> Result<Vec<u8>, String> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    finish(command, text, COMPILE).map_err(|message| format!("the compiler refuses it: {message}"))
+/// What a compiler prints; else what it complains about, or nothing if it is not there.
+pub fn compiled(mut command: Command) -> Result<Vec<u8>, Option<String>> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|e| (e.kind() != std::io::ErrorKind::NotFound).then(|| e.to_string()))?;
+    ended(child, Vec::new(), COMPILE).map_err(Some)
 }
 
 /// The output of a process that ends well and in time; else what it complains about.
 fn finish(mut command: Command, input: Vec<u8>, limit: Duration) -> Result<Vec<u8>, String> {
-    let mut child = command.spawn().map_err(|e| e.to_string())?;
+    ended(command.spawn().map_err(|e| e.to_string())?, input, limit)
+}
+
+fn ended(mut child: Child, input: Vec<u8>, limit: Duration) -> Result<Vec<u8>, String> {
     let feeder = child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input)));
     let read = |mut pipe: Box<dyn Read + Send>| {
         std::thread::spawn(move || {

@@ -170,13 +170,13 @@ impl Job {
         match &mut outcome.verdict {
             KernelVerdict::Parameter(name) => Err(Failure(Error::Parameter(name.clone()).to_string())),
             KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
-                let verdict = replay::replay(&sides, witness);
-                Ok(super::replayed(outcome, verdict))
+                let verdict = replay::replay(&sides, witness, &self.known.executables);
+                Ok(super::replayed(outcome, verdict, super::Memory::OfOneCall))
             }
             KernelVerdict::Equivalent(_) => {
                 let agreement = match self.run {
-                    Run::Always => agreement::check(&sides, self.options),
-                    Run::Never => Agreement::NoCompiler,
+                    Run::Always => agreement::check(&sides, self.options, &self.known.executables),
+                    Run::Never | Run::OwnReading => Agreement::NoCompiler,
                 };
                 match agreement {
                     Agreement::Agree => {}

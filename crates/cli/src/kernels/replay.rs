@@ -2,7 +2,7 @@
 
 use super::agreement::position;
 use super::driver::same;
-use super::native::{Built, Side};
+use super::native::{Built, Executables, Side};
 use search::updates::KernelWitness;
 use std::time::Duration;
 use updates::{Constant, Object, Origin, input_key};
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 const MOST_CELLS: usize = 4_000_000;
 
 /// Compiles and runs both kernels on the witness.
-pub fn replay(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Result {
+pub fn replay(sides: &[Side<'_>; 2], witness: &KernelWitness, known: &Executables) -> Result {
     if witness.memory.iter().map(|m| m.cells.len()).sum::<usize>() > MOST_CELLS {
         return Result::NotRun;
     }
@@ -34,7 +34,7 @@ pub fn replay(sides: &[Side<'_>; 2], witness: &KernelWitness) -> Result {
         let given = |o: &Object| witness.memory.iter().find(|m| m.origin == o.origin);
         let cells = |o: &Object| given(o).map_or(o.cells.unwrap_or(0) as usize, |m| m.cells.len());
         let cells: Vec<usize> = program.objects.iter().map(cells).collect();
-        let Ok(built) = Built::new(side, &cells) else { return Result::NotRun };
+        let Ok(built) = Built::new(side, &cells, known) else { return Result::NotRun };
         let mut value = |object: &Object, cell: u64| {
             let known = given(object).and_then(|m| m.cells.get(cell as usize)).copied();
             let random = |key| witness.inputs.value(key, cell, object.cell_type(cell), &object.dims);

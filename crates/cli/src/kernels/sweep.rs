@@ -1,6 +1,6 @@
 //! `--sweep N=1..20`: the verdict at every size.
 
-use super::{Job, Names};
+use super::{Job, Names, native};
 use crate::status::Failure;
 use graph::Assumption;
 use report::kernels::{KernelFunction, SweepRow};
@@ -17,6 +17,8 @@ pub struct Sweep {
 
 /// Most sizes of one sweep.
 const MOST: i64 = 10_000;
+/// Sizes that are lowered by one process of the compiler.
+const AHEAD: i64 = 24;
 
 impl Sweep {
     /// Reads `N=1..20`.
@@ -46,6 +48,9 @@ impl Job {
         let start = Instant::now();
         let mut rows: Vec<SweepRow> = Vec::new();
         for value in sweep.first..=sweep.last {
+            if (value - sweep.first) % AHEAD == 0 {
+                self.lower_ahead(names, sweep, value);
+            }
             let mut values = self.parameters.clone();
             values.push((sweep.parameter.clone(), value));
             let before = Instant::now();
@@ -71,5 +76,25 @@ impl Job {
         function.sweep = rows;
         function.time = start.elapsed();
         Ok(function)
+    }
+
+    /// Has the compiler lower both files at the next sizes, all at once. What cannot be read is told when its turn comes.
+    fn lower_ahead(&self, names: &Names, sweep: &Sweep, first: i64) {
+        if self.files().with_object() {
+            return;
+        }
+        let mut read = Vec::new();
+        for value in first..=sweep.last.min(first.saturating_add(AHEAD - 1)) {
+            let mut values = self.parameters.clone();
+            values.push((sweep.parameter.clone(), value));
+            let Ok(Ok((original, candidate))) = self.sources(&values) else { return };
+            for (source, name) in [(original, &names.original), (candidate, &names.candidate)] {
+                let Ok(program) = source.lower(name, &values) else { return };
+                read.push((source, program, name));
+            }
+        }
+        let sides: Vec<native::Side<'_>> =
+            read.iter().map(|(source, program, name)| native::Side { source, program, name, object: None }).collect();
+        self.known.modules.fetch(&sides, self.options.flat);
     }
 }

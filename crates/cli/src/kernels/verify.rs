@@ -1,6 +1,7 @@
 //! `verify` for C kernels: the kernel alone, with terms, on a saved claim.
 
 use super::lowered::{self, Confirmation};
+use super::modules::Modules;
 use super::native::Side;
 use super::objects::{self, Files};
 use super::{has_pragmas, is_c};
@@ -134,7 +135,7 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Acc
         timeout: LIMIT,
     };
     let pragmas = has_pragmas(&sides).then_some(Assumption::PragmasAsRead);
-    Ok(match lowered::confirm(&sides, options) {
+    Ok(match lowered::confirm(&sides, options, &Modules::default()) {
         Confirmation::Proved(proof) => Ok((proof, pragmas.into_iter().collect())),
         Confirmation::Assumed(assumption) => Ok((proof, pragmas.into_iter().chain([assumption]).collect())),
         Confirmation::Refused(reason) => Err(Refused::Unconfirmed(reason.detail)),

@@ -44,7 +44,7 @@ impl Context<'_> {
         let world = self.arena.var("world", Sort::Memory);
         let locals = (0..self.bindings.len()).map(|i| self.arena.var(&format!("local.{i}"), Sort::Memory)).collect();
         let arguments = self.arena.var("stack-arguments", Sort::Memory);
-        let return_address = self.arena.var("return-address", Sort::Bv(64));
+        let return_address = self.return_address();
         State::new(registers, crate::frame::Frame::new(base, arguments, return_address), world, locals)
     }
 

@@ -31,12 +31,10 @@ impl Mark {
     pub const ASIDE: Mark = Mark(8);
     /// Written, then stored, or copied to a register that carries no argument.
     pub const KEPT: Mark = Mark(16);
-    /// Written, then copied to a register that carries an argument.
-    pub const MOVED: Mark = Mark(32);
     /// Written, then read for anything else.
-    pub const USED: Mark = Mark(64);
+    pub const USED: Mark = Mark(32);
     /// Written since the last call.
-    pub const WRITTEN: Mark = Mark(4 | 8 | 16 | 32 | 64);
+    pub const WRITTEN: Mark = Mark(4 | 8 | 16 | 32);
 
     /// Is one of these set?
     pub fn any(self, of: Mark) -> bool {
@@ -202,9 +200,8 @@ fn how_set(arena: &Arena, op: &Op, value: TermId) -> Mark {
         _ => false,
     };
     match copied {
-        true if carries_arguments(to) => Mark::MOVED,
-        true => Mark::KEPT,
-        false => Mark::USED,
+        true if !carries_arguments(to) => Mark::KEPT,
+        _ => Mark::USED,
     }
 }
 
@@ -230,9 +227,21 @@ pub(crate) fn foreign_convention(arena: &Arena, function: &Function, evidence: &
             return Some((*place, format!("{} as it arrives (ms_abi or a static chain)", register.name())));
         }
     }
+    if let Some((place, register)) = unread_kept_register(arena, function, evidence) {
+        return Some((place, format!("{} set up for a call", register.name())));
+    }
+    if let Some((place, register)) = restored_register(function, evidence) {
+        return Some((place, format!("{} as it arrives, and restored", register.name())));
+    }
     for (i, point) in function.points.iter().enumerate() {
         let Next::Call(call) = &point.next else { continue };
         let id = PointId(i as u32);
+        if let Callee::Pointer(target) = &call.callee
+            && arena.as_var(*target).and_then(Register::of_var) == Some(SCRATCH[0])
+            && !function.is_unoptimised()
+        {
+            return Some((point.last_address(), "a call through r10 (which may be a static chain)".to_string()));
+        }
         if evidence.entries.get(i).is_none_or(Option::is_none) {
             continue;
         }
@@ -266,4 +275,93 @@ fn beyond(declared: &Signature, marks: &Marks) -> Option<Register> {
     let complete = general.clone().filter(named).all(|r| marks[r.index()].any(Mark::WRITTEN));
     let evident = if complete { Mark::UNREAD } else { Mark::UNREAD.or(Mark::ASIDE) };
     general.chain((0..8).map(Register::Vector)).find(|r| !named(r) && marks[r.index()].any(evident))
+}
+
+/// A register that calls keep, written for nobody in the function: a callee looks at it (`swiftcall`, a variable in a register).
+fn unread_kept_register(arena: &Arena, function: &Function, evidence: &Evidence) -> Option<(u64, Register)> {
+    let mask = |var: term::VarId| match Register::of_var(var) {
+        // Frame pointers are set up where nobody needs them.
+        Some(register) if Register::CALLEE_SAVED.contains(&register) && register != Register::RBP => {
+            1u64 << register.index()
+        }
+        _ => 0,
+    };
+    let reads = |term: TermId| arena.free_vars(term).into_iter().fold(0, |all, var| all | mask(var));
+    let all = Register::CALLEE_SAVED.iter().fold(0u64, |all, r| all | 1 << r.index());
+    let out = |next: &Next, live: &[u64]| match next {
+        Next::Edges(edges) => edges.iter().fold(0, |l, e| l | reads(e.guard) | live[e.target.index()]),
+        Next::Call(call) => {
+            let target = if let Callee::Pointer(term) = &call.callee { reads(*term) } else { 0 };
+            call.returns.map_or(all, |next| live[next.index()]) | target
+        }
+        Next::Return | Next::Fault(_) => all,
+    };
+    let step = |op: &Op, live: u64| match op {
+        Op::Set { var, value } => live & !mask(*var) | reads(*value),
+        Op::Load { var, address, .. } => live & !mask(*var) | reads(*address),
+        Op::Store { address, value } => live | reads(*address) | reads(*value),
+        Op::Unknown { var } => live & !mask(*var),
+        Op::Fault { condition, .. } => live | reads(*condition),
+    };
+    // Registers that a callee finds as they are here, on some path.
+    let found = |next: &Next, ahead: &[u64]| match next {
+        Next::Edges(edges) => edges.iter().fold(0, |found, e| found | ahead[e.target.index()]),
+        Next::Call(_) => all,
+        Next::Return | Next::Fault(_) => 0,
+    };
+    let written = |op: &Op| match op {
+        Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } => mask(*var),
+        Op::Store { .. } | Op::Fault { .. } => 0,
+    };
+    let (mut live, mut ahead) = (vec![0u64; function.points.len()], vec![0u64; function.points.len()]);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, point) in function.points.iter().enumerate().rev() {
+            let here = point.ops.iter().rev().fold(out(&point.next, &live), |live, (_, op)| step(op, live));
+            let passed = point.ops.iter().fold(found(&point.next, &ahead), |passed, (_, op)| passed & !written(op));
+            changed |= live[i] != here || ahead[i] != passed;
+            (live[i], ahead[i]) = (here, passed);
+        }
+    }
+    for (i, point) in function.points.iter().enumerate() {
+        if evidence.entries.get(i).is_none_or(Option::is_none) {
+            continue;
+        }
+        let (mut here, mut passed) = (out(&point.next, &live), found(&point.next, &ahead));
+        for (place, op) in point.ops.iter().rev() {
+            if let Op::Set { var, .. } | Op::Load { var, .. } = op
+                && mask(*var) & !here & passed != 0
+                && let Some(register) = Register::of_var(*var)
+            {
+                return Some((*place, register));
+            }
+            here = step(op, here);
+            passed &= !written(op);
+        }
+    }
+    None
+}
+
+/// A register that callees may overwrite, saved as it arrives and taken back from the stack: its callers rely on that.
+fn restored_register(function: &Function, evidence: &Evidence) -> Option<(u64, Register)> {
+    let calls = function.points.iter().any(|point| matches!(point.next, Next::Call(_)));
+    let taken_back = |register: Register| {
+        function.points.iter().any(|point| {
+            let at = |place: u64| point.ops.iter().filter(move |(at, _)| *at == place).map(|(_, op)| op);
+            let pops = |place: u64| {
+                at(place).any(|op| target(op) == Some(Register::RSP))
+                    && at(place).any(|op| matches!(op, Op::Load { .. }))
+            };
+            point.ops.iter().any(|(place, op)| target(op) == Some(register) && pops(*place))
+        })
+    };
+    // Room on the stack is made with `push rax`, too.
+    let saved = |register: Register| match register {
+        Register::General(0) => !calls,
+        Register::General(1 | 2 | 6..=11) => true,
+        _ => false,
+    };
+    let mut stored = evidence.arrivals.iter().filter(|(_, register, stored)| *stored && saved(*register));
+    stored.find(|(_, register, _)| taken_back(*register)).map(|(place, register, _)| (*place, *register))
 }

@@ -4,11 +4,9 @@
 //! Everything that the original may have meant is an argument, with all bytes that it defined:
 //! - a register that was written for nobody else ([`super::evidence`]), wherever it stands in the order of the convention, and all
 //!   that stand before it;
-//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Only where
-//!   unoptimised code calls through a pointer whose type it knows, what the type does not name and something else explains is none:
-//!   such code loads each argument anew from memory, and leaves one in a register that it also reads only where it stores or
-//!   copies it as well (`f(++x)`, `f(y = x)`);
-//! - stack words that were written since the last call and not read, that are no described local, and that the original does not
+//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Only the register
+//!   that unoptimised code calls through a pointer is none;
+//! - stack words that were written since the last call (in unoptimised code: and not read), that are no described local, and that the original does not
 //!   read behind the call: the callee owns its arguments, so what is read there is not one ([`super::slots`]).
 //!
 //! A known format tells exactly. `al`, where it is set up, bounds the vector registers.
@@ -17,6 +15,7 @@
 
 use super::evidence::{Evidence, Mark, Marks};
 use super::slots::Slots;
+use super::spills::Spills;
 use crate::library::{self, Contract, Known};
 use crate::{Context, Place, PointId, Register, State, Value};
 use std::collections::BTreeSet;
@@ -26,8 +25,10 @@ use term::{Op as TermOp, TermId};
 /// Who says what a call passes at least.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Prototype {
-    /// Nobody, or somebody else, or it goes on (`...`).
+    /// Nobody, or somebody else.
     Open,
+    /// A declaration that goes on (`...`).
+    Variadic,
     /// The type of the pointer that the original calls through.
     Own,
 }
@@ -75,6 +76,18 @@ impl<'a> Context<'a> {
         Rc::clone(self.slots.as_ref().expect("just made"))
     }
 
+    fn spills(&mut self) -> Rc<Spills> {
+        if self.spills.is_none() {
+            self.spills = Some(Rc::new(Spills::of(self.arena, self.functions[0])));
+        }
+        Rc::clone(self.spills.as_ref().expect("just made"))
+    }
+
+    /// Does the original's code read or write the byte of its frame at an offset from the entry stack pointer?
+    pub(crate) fn original_mentions(&mut self, offset: i64) -> bool {
+        self.slots().is_mentioned(offset)
+    }
+
     /// What shows that the original does not keep to System V as the declarations say: where, and what.
     pub fn foreign_convention(&mut self) -> Option<(u64, String)> {
         let evidence = self.evidence();
@@ -103,10 +116,11 @@ impl<'a> Context<'a> {
     ) -> Option<Vec<Value>> {
         let marks = self.marks(call);
         let general = self.further(&Register::ARGUMENTS, &marks, state, named, by);
-        let vectors: Vec<Register> = (0..self.vector_limit(&marks, state)).map(Register::Vector).collect();
+        let vectors: Vec<Register> =
+            (0..self.vector_limit(&marks, state, by == Prototype::Variadic)).map(Register::Vector).collect();
         let vectors = self.further(&vectors, &marks, state, named, by);
         let mut out = Vec::new();
-        for register in general.into_iter().chain(vectors) {
+        for register in general.into_iter().chain(vectors).chain(self.chain(&marks, state)) {
             out.push(plain(Place::Register(register), self.defined_bytes(state.get(register))));
             if let Register::Vector(i) = register {
                 let high = Register::VectorHigh(i);
@@ -116,11 +130,40 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        out.extend(self.outgoing_words(call, state, named)?);
+        let words = self.outgoing_words(call, state, named)?;
+        let far = |word: &Value| matches!(word.place, Place::Stack(offset) if i64::from(offset) >= 8 * MOST_WORDS);
+        if words.iter().any(far) {
+            return None;
+        }
+        out.extend(words);
         if state.tail {
             self.pass_on_words(named, &mut out);
         }
         Some(out)
+    }
+
+    /// `r10`, if optimised code may have meant it as a static chain; what it writes there and does not read is refused.
+    fn chain(&self, marks: &Marks, state: &State) -> Option<Register> {
+        let chain = Register::General(10);
+        let written = !self.functions[0].is_unoptimised() && marks[chain.index()].any(Mark::WRITTEN);
+        (written && !self.is_undefined(state.get(chain))).then_some(chain)
+    }
+
+    /// Registers behind the declared ones that optimised code may have meant for a callee of another file, which its declaration need not
+    /// describe: the call may be made by another type. What unoptimised code sets up for a call it does not read, and is refused
+    /// ([`super::evidence::foreign_convention`]).
+    pub(super) fn registers_behind(&mut self, call: PointId, state: &State, named: &[Value]) -> Vec<Value> {
+        if self.functions[0].is_unoptimised() {
+            return Vec::new();
+        }
+        let marks = self.marks(call);
+        let vectors: Vec<Register> = (0..8).map(Register::Vector).collect();
+        let general = self.further(&Register::ARGUMENTS, &marks, state, named, Prototype::Open);
+        let vectors = self.further(&vectors, &marks, state, named, Prototype::Open);
+        // What a callee may have left there on some path is set up for nobody.
+        let left = |r: &Register| marks[r.index()].any(Mark::CLOBBERED);
+        let further = general.into_iter().chain(vectors).chain(self.chain(&marks, state)).filter(|r| !left(r));
+        further.map(|r| plain(Place::Register(r), self.defined_bytes(state.get(r)))).collect()
     }
 
     /// Adds the words that a tail jump passes on where they arrived, for whoever they are.
@@ -138,9 +181,10 @@ impl<'a> Context<'a> {
     }
 
     /// Vector registers that may carry arguments: `al`, if it was set up for the call.
-    fn vector_limit(&mut self, marks: &Marks, state: &State) -> u8 {
+    fn vector_limit(&mut self, marks: &Marks, state: &State, variadic: bool) -> u8 {
         let rax = Register::General(0);
-        if !marks[rax.index()].any(Mark::UNREAD) {
+        // Where nobody says that the callee looks at it, only a compiler's own code is known to write it for the call.
+        if !marks[rax.index()].any(Mark::UNREAD) || !(variadic || self.functions[0].is_unoptimised()) {
             return 8;
         }
         let al = self.arena.truncate(state.get(rax), 8);
@@ -158,29 +202,19 @@ impl<'a> Context<'a> {
         let is_named = |r: &Register| named.iter().any(|v| v.place == Place::Register(*r));
         let defined = |r: &Register| !self.is_undefined(state.get(*r));
         let evident = |r: &Register| defined(r) && marks[r.index()].any(Mark::UNREAD.or(Mark::ASIDE));
-        let explains = by == Prototype::Own && self.functions[0].is_unoptimised();
+        // Unoptimised code loads what it calls for nothing else, and its own parameters anew from their homes.
+        let anew = by == Prototype::Own && self.functions[0].is_unoptimised();
+        let target = state.call_target.filter(|_| anew);
+        let set = if anew { Mark::WRITTEN } else { Mark::WRITTEN.or(Mark::ENTRY) };
         let possible = |r: &Register| {
-            let mark = marks[r.index()];
-            let meant = match explains {
-                true => {
-                    mark.any(Mark::UNREAD.or(Mark::ASIDE).or(Mark::KEPT))
-                        || mark.any(Mark::MOVED) && self.is_fixed(state.get(*r))
-                }
-                false => mark.any(Mark::WRITTEN.or(Mark::ENTRY)),
-            };
-            meant && defined(r)
+            let meant = marks[r.index()].any(set);
+            meant && defined(r) && (target != Some(state.get(*r)) || evident(r))
         };
         let first = order.iter().take_while(|r| is_named(r)).count();
         let last = order.iter().rposition(|r| evident(r) && !is_named(r)).map_or(first, |i| i + 1);
         let (before, behind) = order.split_at(last.max(first));
         let before = before.iter().skip(first).filter(|r| !is_named(r) && possible(r));
         before.chain(behind.iter().take_while(|r| possible(r))).copied().collect()
-    }
-
-    /// Is this a number, or the address of an object: something that need not be computed twice?
-    fn is_fixed(&self, value: TermId) -> bool {
-        let low = self.arena.as_u64(value).is_some() || self.frame_offset(value).is_some();
-        low || self.base_object(value).is_some()
     }
 
     /// Bytes of a register that its value defines: less than all if nobody defined what is above.
@@ -192,8 +226,8 @@ impl<'a> Context<'a> {
     }
 
     /// A declared argument as the code sets it up: where it defines more than the declaration says, and not just zeros, the
-    /// declaration is not what the call was made by.
-    pub(super) fn as_set_up(&mut self, state: &State, value: &Value) -> Value {
+    /// declaration is not what the call was made by. With `whole` zeros count, too.
+    pub(super) fn as_set_up(&mut self, state: &State, value: &Value, whole: bool) -> Value {
         let declared = value.as_passed().bytes;
         let held = match value.place {
             Place::Register(register) => state.get(register),
@@ -216,7 +250,7 @@ impl<'a> Context<'a> {
             let above = self.arena.extract(held, 8 * end - 1, 8 * bytes.max(end - 8));
             // What is made of something undefined was not meant.
             let undefined = self.arena.free_vars(above).iter().any(|var| self.undefined.contains(var));
-            if self.arena.as_u64(above) != Some(0) && !undefined {
+            if (whole || self.arena.as_u64(above) != Some(0)) && !undefined {
                 bytes = end;
             }
         }
@@ -256,20 +290,24 @@ impl<'a> Context<'a> {
         out
     }
 
-    /// Stack words that the original sets up right behind the declared ones, or behind one that alignment leaves out.
-    pub(super) fn words_behind(&mut self, call: PointId, state: &State, named: &[Value]) -> Vec<Value> {
+    /// Stack words that the original sets up right behind the declared ones, or behind one that alignment leaves out; `None` if nobody
+    /// can tell.
+    pub(super) fn words_behind(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
         let end = |v: &Value| match v.place {
             Place::Stack(offset) => Some(offset.saturating_add(u32::from(v.bytes.next_multiple_of(8)))),
             Place::Register(_) => None,
         };
         let mut next = named.iter().filter_map(end).max().unwrap_or(0);
-        let mut words = self.outgoing_words(call, state, named).unwrap_or_default();
+        let mut words = self.outgoing_words(call, state, named)?;
         words.sort_by_key(|word| end(word));
-        let slots = self.slots();
-        let first = state.stack_depth(self).unwrap_or(0).saturating_add(if state.tail { 8 } else { 0 });
-        let own = |word: &Value| match word.place {
-            Place::Stack(offset) => (0..i64::from(word.bytes)).any(|at| slots.is_read(first + i64::from(offset) + at)),
-            Place::Register(_) => false,
+        let spills = self.functions[0].is_unoptimised().then(|| self.spills());
+        let first = state.stack_depth(self)?.saturating_add(if state.tail { 8 } else { 0 });
+        let own = |word: &Value| match (word.place, &spills) {
+            (Place::Stack(offset), Some(spills)) => {
+                let start = first.saturating_add(i64::from(offset));
+                spills.is_own(call, start, start.saturating_add(i64::from(word.bytes)))
+            }
+            _ => false,
         };
         let mut out = Vec::new();
         for word in words {
@@ -278,19 +316,27 @@ impl<'a> Context<'a> {
                 break;
             }
             next = next.max(offset.saturating_add(8));
+            if i64::from(next) > 8 * MOST_WORDS {
+                return None;
+            }
             out.push(word);
         }
-        out
+        Some(out)
     }
 
-    /// Stack words that may be arguments beyond the declared ones.
+    /// Stack words that may be arguments beyond the declared ones, however far; `None` where the stack depth is not known.
     fn outgoing_words(&mut self, call: PointId, state: &State, named: &[Value]) -> Option<Vec<Value>> {
         let depth = state.stack_depth(self)?;
         let slots = self.slots();
         let first = depth.saturating_add(if state.tail { 8 } else { 0 });
         let function = self.functions[0];
         let mut out: Vec<Value> = Vec::new();
-        for (start, value) in state.frame.unread_cells() {
+        // Optimised code may pass a word that it has read itself.
+        let cells = match function.is_unoptimised() {
+            true => state.frame.unread_cells(),
+            false => state.frame.cells().collect(),
+        };
+        for (start, value) in cells {
             let bytes = i64::from(self.arena.width(value) / 8);
             let end = start.saturating_add(bytes);
             let below = if state.tail { start < first } else { start < first || end > 0 };
@@ -304,11 +350,8 @@ impl<'a> Context<'a> {
             }
             for at in start..end {
                 let word = (at - first) / 8;
-                let (offset, upto) = (8 * word as u32, (at - first - 8 * word + 1) as u16);
+                let (offset, upto) = (u32::try_from(8 * word).ok()?, (at - first - 8 * word + 1) as u16);
                 let place = Place::Stack(offset);
-                if word >= MOST_WORDS {
-                    return None;
-                }
                 if named.iter().any(|v| v.place == place) {
                     continue;
                 }

@@ -54,7 +54,8 @@ impl Executor<'_, '_> {
                 let reads = matches!(contract.effect, Effect::Pure { reads_memory: true, .. });
                 let mut operands = Vec::new();
                 for argument in &arguments {
-                    operands.push(self.context.outward(self.side, place, *argument, reads)?);
+                    // Its result may be an address that it was given, or tell something of it.
+                    operands.push(self.context.outward(self.side, place, *argument, true)?);
                 }
                 self.context.publish(state);
                 if reads {
@@ -72,7 +73,7 @@ impl Executor<'_, '_> {
                 let name = if contract.name == "bcmp" { "memcmp" } else { contract.name };
                 let value = self.context.arena.apply(name, Sort::Bv(width), &operands);
                 if reads {
-                    self.run.pure_calls.push(PureCall { guard, value, place });
+                    self.run.pure_calls.push(PureCall { guard, value, place, reads });
                 }
                 vec![if name == contract.name { value } else { self.zero_like(contract.name, value, &operands) }]
             }
@@ -128,14 +129,14 @@ impl Executor<'_, '_> {
         let shape = self.context.shape(Some(name), None, state);
         let reads = contract.effect != LocalEffect::Pure;
         let mut operands = Vec::new();
-        // An address that it is given may come back as its result.
-        let returns_address = shape.results.iter().any(|value| value.bytes >= 8);
+        // An address that it is given may come back as its result, or in parts.
+        let returns = !shape.results.is_empty();
         for argument in &shape.arguments {
             let forgotten = matches!(argument.place, Place::Register(r) if shape.forgets.contains(&r));
             let Some(argument) = shape.on_side(argument, self.side) else { continue };
             let value = self.context.value_at(state, &argument.as_passed(), self.side, place)?;
             let value = self.context.canonical_value(value);
-            let escapes = reads || returns_address && !forgotten;
+            let escapes = reads || returns && !forgotten;
             operands.push(self.context.outward(self.side, place, value, escapes)?);
         }
         operands.extend(self.context.promoted_arguments(self.side, place, state, &shape)?);
@@ -147,6 +148,11 @@ impl Executor<'_, '_> {
         self.context.publish(state);
         if reads {
             operands.push(state.world);
+        }
+        // The body of a private function was compared for what its callers pass: the candidate's call must be one of the original's.
+        if reads || contract.private {
+            let made = self.context.arena.apply(&format!("{name}.call"), Sort::Bv(1), &operands);
+            self.run.pure_calls.push(PureCall { guard, value: made, place, reads });
         }
         let mut results = Vec::new();
         for (i, value) in shape.results.iter().enumerate() {
@@ -160,9 +166,6 @@ impl Executor<'_, '_> {
                 None => {
                     let bits = if value.boolean { 1 } else { shape.significant_bits(value) };
                     let result = self.context.arena.apply(&format!("{name}.{i}"), Sort::Bv(bits), &operands);
-                    if reads {
-                        self.run.pure_calls.push(PureCall { guard, value: result, place });
-                    }
                     let result = self.context.arena.zext(result, 8 * value.bytes);
                     if let (Some(holds), Side::Original) = (self.context.result_in_range(&shape, result), self.side) {
                         self.run.facts.push((guard, holds));

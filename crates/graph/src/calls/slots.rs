@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use term::{Arena, Linear, TermId};
 
 /// Distances of `rsp` and `rbp` from the entry stack pointer.
-type Depths = [Option<i64>; 2];
+pub(super) type Depths = [Option<i64>; 2];
 
 /// Most bytes of a function's frame that are followed.
 const MOST_BYTES: usize = 4096;
@@ -21,6 +21,10 @@ pub(crate) struct Slots {
     behind: Vec<BTreeSet<i64>>,
     /// Read anywhere.
     read: BTreeSet<i64>,
+    /// Written anywhere.
+    written: BTreeSet<i64>,
+    /// Where `rsp` is behind each point's operations, if that is known.
+    depths: Vec<Option<i64>>,
 }
 
 impl Slots {
@@ -29,9 +33,15 @@ impl Slots {
         self.behind.get(call.index()).is_some_and(|read| read.contains(&offset))
     }
 
-    /// Does the function read the byte at this offset anywhere? Compilers keep nothing of their own where they put arguments.
-    pub fn is_read(&self, offset: i64) -> bool {
-        self.read.contains(&offset)
+    /// Does the function read or write the byte at this offset anywhere?
+    pub fn is_mentioned(&self, offset: i64) -> bool {
+        self.read.contains(&offset) || self.written.contains(&offset)
+    }
+
+    /// Is a byte read behind the call at a point that lies below the stack pointer there? The callee may have overwritten it.
+    pub fn is_read_below(&self, call: PointId) -> bool {
+        let (behind, depth) = (self.behind.get(call.index()), self.depths.get(call.index()).copied().flatten());
+        behind.zip(depth).is_some_and(|(read, depth)| read.first().is_some_and(|first| *first < depth))
     }
 
     /// Looks at a function.
@@ -39,7 +49,13 @@ impl Slots {
         let depths = depths(arena, function);
         let count = function.points.len();
         let mut before: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); count];
-        let mut anywhere = BTreeSet::new();
+        let (mut anywhere, mut written) = (BTreeSet::new(), BTreeSet::new());
+        let behind = |i: usize| {
+            let mut at = depths[i]?;
+            function.points[i].ops.iter().for_each(|(_, op)| step(arena, &mut at, op));
+            at[0]
+        };
+        let behind: Vec<Option<i64>> = (0..count).map(behind).collect();
         let mut changed = true;
         while changed {
             changed = false;
@@ -70,6 +86,7 @@ impl Slots {
                     match op {
                         Op::Store { value, .. } => {
                             let bytes = i64::from(arena.width(*value) / 8);
+                            written.extend(place..place.saturating_add(bytes));
                             (place..place.saturating_add(bytes)).for_each(|b| {
                                 read.remove(&b);
                             });
@@ -88,7 +105,8 @@ impl Slots {
                 }
             }
         }
-        Slots { behind: (0..count).map(|i| reads_behind(function, i, &before)).collect(), read: anywhere }
+        let reads = (0..count).map(|i| reads_behind(function, i, &before)).collect();
+        Slots { behind: reads, read: anywhere, written, depths: behind }
     }
 }
 
@@ -105,7 +123,7 @@ fn sets_rsp(op: &Op) -> bool {
     matches!(op, Op::Set { var, .. } if Register::of_var(*var) == Some(Register::RSP))
 }
 
-fn depths(arena: &Arena, function: &Function) -> Vec<Option<Depths>> {
+pub(super) fn depths(arena: &Arena, function: &Function) -> Vec<Option<Depths>> {
     let mut out: Vec<Option<Depths>> = vec![None; function.points.len()];
     if let Some(first) = out.first_mut() {
         *first = Some([Some(0), None]);
@@ -135,7 +153,7 @@ fn depths(arena: &Arena, function: &Function) -> Vec<Option<Depths>> {
     out
 }
 
-fn step(arena: &Arena, at: &mut Depths, op: &Op) {
+pub(super) fn step(arena: &Arena, at: &mut Depths, op: &Op) {
     let (var, value) = match op {
         Op::Set { var, value } => (*var, Some(*value)),
         Op::Load { var, .. } | Op::Unknown { var } => (*var, None),
@@ -150,7 +168,7 @@ fn step(arena: &Arena, at: &mut Depths, op: &Op) {
 }
 
 /// Distance of an address from the entry stack pointer.
-fn offset(arena: &Arena, at: Depths, address: TermId) -> Option<i64> {
+pub(super) fn offset(arena: &Arena, at: Depths, address: TermId) -> Option<i64> {
     if arena.sort(address).width() != Some(64) {
         return None;
     }

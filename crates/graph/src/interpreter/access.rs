@@ -21,6 +21,7 @@ impl Machine<'_, '_, '_> {
                     self.doubt("access to a part of the frame of which nothing is known")
                 }
                 Origin::Local(i) => {
+                    self.computed_locals = true;
                     let local = &self.program.function.locals[i as usize];
                     let offset = at.wrapping_sub(STACK_TOP.wrapping_add(local.offset as u64));
                     if offset.wrapping_add(bytes) > local.size || offset > local.size {

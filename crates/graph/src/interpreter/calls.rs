@@ -137,9 +137,12 @@ impl<'a> Machine<'_, '_, 'a> {
             None => {
                 // Who only looks at a byte may have called a function that returns a truth value.
                 answer[0] = Some(if byte_result { (word(0) & 1, 1) } else { (word(0), 8) });
-                answer[1] = Some((word(1), 8));
-                answer[2] = Some((seeded_float(seed.mix(2), 8), 16));
-                answer[3] = Some((seeded_float(seed.mix(3), 8), 16));
+                // Where the compiler sees the callee, it knows which of the others it leaves alone.
+                if !info.defined {
+                    answer[1] = Some((word(1), 8));
+                    answer[2] = Some((seeded_float(seed.mix(2), 8), 16));
+                    answer[3] = Some((seeded_float(seed.mix(3), 8), 16));
+                }
             }
         }
         answer
@@ -229,7 +232,7 @@ impl<'a> Machine<'_, '_, 'a> {
         // What the original takes for the result of an undeclared function, it is for both.
         let earlier = self.situation.earlier.get(number).filter(|e| e.callee.name == *name && info.signature.is_none());
         if let (Some(earlier), Side::Candidate) = (earlier, self.situation.side) {
-            answer[0] = Some((earlier.result, 8));
+            answer[0] = (earlier.result_used || !info.defined).then_some((earlier.result, 8));
         }
         let pointed = self.pointed(info, number);
         let called = Called {
@@ -432,7 +435,8 @@ impl<'a> Machine<'_, '_, 'a> {
                 out.push(Write { target: Target::Passed(i, 0), bytes });
             }
         }
-        if self.situation.effects == Effects::Fills {
+        let may_be_pure = self.situation.effects == Effects::FillsIfLookedAt && self.result_used;
+        if self.situation.effects == Effects::Fills || may_be_pure {
             return out;
         }
         let set_up = self.calls[number].set_up;

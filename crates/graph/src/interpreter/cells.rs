@@ -68,6 +68,10 @@ pub struct Cells {
     /// Was a difference divided, and something left over? Pointers into one array are a multiple of its elements apart,
     /// and compilers divide as if that were so.
     pub(super) inexact: bool,
+    /// Was something shifted by more bits than it has? C leaves that undefined.
+    pub(super) far: bool,
+    /// Did an index lead from one member of a local structure to another?
+    pub(super) outside: bool,
 }
 
 impl Cells {
@@ -88,6 +92,8 @@ impl Cells {
             wide_shadows: vec![Shadow::CLEAN; program.wide_cells as usize],
             copies: Copies::new(program.narrow_cells as usize, program.wide_cells as usize),
             inexact: false,
+            far: false,
+            outside: false,
         };
         for (index, value) in &program.narrow_constants {
             cells.narrow[*index as usize] = *value;
@@ -201,9 +207,13 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
             cells.set_value(i.to, apply(arena, op, &values));
             return;
         }
-        Kind::FrameBase | Kind::ObjectBase | Kind::NearBase | Kind::SectionBase | Kind::Difference | Kind::Quotient => {
-            return;
-        }
+        Kind::FrameBase
+        | Kind::ObjectBase
+        | Kind::NearBase
+        | Kind::SectionBase
+        | Kind::Difference
+        | Kind::Quotient
+        | Kind::ShiftCount => return,
         _ => (cells.narrow[i.a as usize], cells.narrow[i.b as usize]),
     };
     let shift = |amount: u64| u32::try_from(amount).ok().filter(|n| *n < u32::from(i.width));
@@ -237,6 +247,7 @@ fn step(cells: &mut Cells, program: &Program, arena: &Arena, i: &Instruction) {
         | Kind::SectionBase
         | Kind::Difference
         | Kind::Quotient
+        | Kind::ShiftCount
         | Kind::General(_) => return,
     };
     if let Cell::Narrow(to) = i.to {
@@ -306,7 +317,14 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
             let mut shadow = cells.shadow(i.to);
             let base = cells.narrow[usize::from(i.width)].wrapping_add(u64::from(i.a) | u64::from(i.b) << 32);
             if is_stack(base) && shadow.origin == Origin::Frame {
-                shadow.origin = local_at(&program.function.locals, base).map_or(Origin::Frame, Origin::Local);
+                let locals = &program.function.locals;
+                let starts = |n: &u32| STACK_TOP.wrapping_add(locals[*n as usize].offset as u64) == base;
+                let local = local_at(locals, base).filter(|n| i.c == 0 || starts(n));
+                shadow.origin = local.map_or(Origin::Frame, Origin::Local);
+                cells.outside |= local.is_some_and(|n| {
+                    let reached = local_at(locals, cells.low(i.to)) == Some(n);
+                    reached && !in_one_member(program, [base, cells.low(i.to)])
+                });
             }
             shadow
         }
@@ -324,6 +342,10 @@ fn track(cells: &mut Cells, program: &Program, i: &Instruction) {
                 shadow.taint = u64::MAX;
             }
             shadow
+        }
+        Kind::ShiftCount => {
+            cells.far |= cells.narrow[i.a as usize] & 0xff >= u64::from(i.width);
+            return;
         }
         Kind::Quotient => {
             let (dividend, divisor) = (cells.narrow[i.a as usize] as i64, cells.narrow[i.b as usize] as i64);
@@ -408,10 +430,17 @@ fn leaves_rest(cells: &Cells, i: &Instruction) -> bool {
     }
 }
 
+/// Are two addresses of a local structure in the same member?
+fn in_one_member(program: &Program, [a, b]: [u64; 2]) -> bool {
+    let [a, b] = [a, b].map(|address| address.wrapping_sub(STACK_TOP) as i64);
+    let starts = &program.function.surroundings.member_starts;
+    a == b || starts.range(a.min(b).saturating_add(1)..=a.max(b)).next().is_none()
+}
+
 /// The smallest local variable that holds a stack address: variables of disjoint scopes may share their place.
 pub(super) fn local_at(locals: &[Local], address: u64) -> Option<u32> {
     let offset = address.wrapping_sub(STACK_TOP) as i64;
-    let inside = |l: &Local| offset >= l.offset && ((offset - l.offset) as u64) < l.size;
+    let inside = |l: &Local| offset >= l.offset && (offset.wrapping_sub(l.offset) as u64) < l.size;
     let found = locals.iter().enumerate().filter(|(_, l)| inside(l)).min_by_key(|(_, l)| l.size);
     found.map(|(i, _)| i as u32)
 }

@@ -57,8 +57,8 @@ impl<'a> Machine<'_, '_, 'a> {
         let [a, b, c] = [0, 1, 2].map(|i| self.argument(i));
         let answer = match contract.effect {
             Effect::CopyMemory => {
-                if contract.forbids_overlap() && a != b && c > 0 && a.abs_diff(b) < c && self.tracking == Tracking::On {
-                    return Err(self.reject(|| format!("overlapping operands of {}", contract.name)));
+                if contract.forbids_overlap() && a != b {
+                    self.apart(contract, (a, c), (b, c))?;
                 }
                 self.copy(a, b, c)?;
                 general(a, 8)
@@ -85,7 +85,9 @@ impl<'a> Machine<'_, '_, 'a> {
         let answer = match name {
             "strcpy" | "stpcpy" => {
                 let text = self.text(b)?;
-                self.checked(contract, 2, text.len() as u64 + 1)?;
+                let length = text.len() as u64 + 1;
+                self.checked(contract, 2, length)?;
+                self.apart(contract, (a, length), (b, length))?;
                 self.copy_text(a, &text)?;
                 general(if name == "strcpy" { a } else { a.wrapping_add(text.len() as u64) }, 8)
             }
@@ -94,19 +96,25 @@ impl<'a> Machine<'_, '_, 'a> {
                 if name == "strncat" {
                     text.truncate(usize::try_from(c).unwrap_or(usize::MAX));
                 }
-                self.checked(contract, if name == "strcat" { 2 } else { 3 }, end + text.len() as u64 + 1)?;
+                let length = end + text.len() as u64 + 1;
+                self.checked(contract, if name == "strcat" { 2 } else { 3 }, length)?;
+                self.apart(contract, (a, length), (b, text.len() as u64 + 1))?;
                 self.copy_text(a.wrapping_add(end), &text)?;
                 general(a, 8)
             }
             "strncpy" if c <= LONGEST => {
                 self.checked(contract, 3, c)?;
                 let mut text = self.text_up_to(b, c)?;
+                self.apart(contract, (a, c), (b, c.min(text.len() as u64 + 1)))?;
                 text.resize(c as usize, 0);
                 self.put(a, &text)?;
                 general(a, 8)
             }
             "mempcpy" | "memcpy" | "memmove" => {
                 self.checked(contract, 3, c)?;
+                if name != "memmove" && a != b {
+                    self.apart(contract, (a, c), (b, c))?;
+                }
                 self.copy(a, b, c)?;
                 general(if name == "mempcpy" { a.wrapping_add(c) } else { a }, 8)
             }
@@ -154,6 +162,15 @@ impl<'a> Machine<'_, '_, 'a> {
         Ok(())
     }
 
+    /// Copies between objects that overlap are undefined. Each is an address and a length.
+    fn apart(&mut self, contract: &Contract, to: (u64, u64), from: (u64, u64)) -> Result<(), End> {
+        let meet = to.1 > 0 && from.1 > 0 && (from.0.wrapping_sub(to.0) < to.1 || to.0.wrapping_sub(from.0) < from.1);
+        if meet && self.tracking == Tracking::On {
+            return Err(self.reject(|| format!("overlapping operands of {}", contract.name)));
+        }
+        Ok(())
+    }
+
     /// Output and the like, in general form.
     fn renamed(&mut self, info: &Rc<CalleeInfo<'a>>, contract: &'static Contract) -> Result<Option<Answer>, End> {
         let layout = self.situation.start.layout;
@@ -183,6 +200,8 @@ impl<'a> Machine<'_, '_, 'a> {
             }
             ("strcpy", Some(FormArgument::Word(from))) => {
                 let text = self.text(*from)?;
+                let length = text.len() as u64 + 1;
+                self.apart(contract, (to, length), (*from, length))?;
                 self.copy_text(to, &text)?;
                 Ok(Some(self.meaning(&renaming.result, &values)))
             }

@@ -6,7 +6,7 @@ use super::callee::Callees;
 use super::cells::{Cells, Origin, Shadow, Tracking, evaluate};
 use super::layout::Placed;
 use super::memory::{Memory, Pages, STACK_ARGUMENTS, STACK_TOP, Start, extent_of, is_stack};
-use super::program::{Action, Address, Cell, Expression, Extent, Program};
+use super::program::{Action, Address, ByteUse, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
 use crate::{Callee, FaultKind, Flag, Function, Next, Register, Side};
@@ -20,6 +20,8 @@ pub enum Effects {
     Quiet,
     /// They write seeded bytes to local objects whose address they were given.
     Fills,
+    /// Those whose result is looked at do that, since they may be `pure`; the others write seeded bytes where they may.
+    FillsIfLookedAt,
     /// They write seeded bytes where they may.
     Writes,
 }
@@ -66,6 +68,17 @@ pub struct Situation<'r, 'a> {
     pub aligned: bool,
     /// Pages of the buffers that are there; all of them if nothing is said.
     pub pages: Option<&'r Pages>,
+    /// What the candidate may compute without ending there.
+    pub faults: Faults,
+}
+
+/// What computations come to that have no value: a read of memory that is not there, a division by zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Faults {
+    /// The run ends.
+    End,
+    /// Something, since nobody may need it.
+    GoOn,
 }
 
 /// A pointer to a local object that a call passed.
@@ -91,8 +104,10 @@ pub(super) struct Machine<'m, 'r, 'a> {
     pub passed: Vec<PassedPointer>,
     pub made_up: Vec<u64>,
     pub sign_only: bool,
+    /// Was a local variable accessed at a computed address?
+    pub computed_locals: bool,
     pub local_calls: bool,
-    odd_bytes: Vec<(u64, bool)>,
+    odd_bytes: Vec<(u64, ByteUse)>,
     /// Bytes of the frame that callees have written.
     pub filled: FxHashSet<u64>,
     last_load: u64,
@@ -137,6 +152,8 @@ struct StateImage {
     chosen: [usize; 2],
 }
 
+/// Where reads of memory that is not there find something.
+const NOWHERE: u64 = 0x2e00_0000_0000;
 /// Points in which a run that is out of fuel is watched for going in circles.
 const MOST_TURNS: usize = 4096;
 /// Calls in one run.
@@ -173,6 +190,7 @@ pub fn run<'a>(
         passed: Vec::new(),
         made_up: Vec::new(),
         sign_only: false,
+        computed_locals: false,
         local_calls: false,
         odd_bytes: Vec::new(),
         filled: FxHashSet::default(),
@@ -210,7 +228,7 @@ impl<'a> Machine<'_, '_, 'a> {
     fn enter(&mut self) {
         let garbage = self.situation.start.garbage;
         self.cells.copies.reset();
-        self.cells.inexact = false;
+        (self.cells.inexact, self.cells.far, self.cells.outside) = (false, false, false);
         for register in Register::all() {
             let random = garbage.mix(register.index() as u64);
             let (value, shadow) = match register {
@@ -495,10 +513,10 @@ impl<'a> Machine<'_, '_, 'a> {
                     self.cells.copies.set(*to, source);
                 }
             }
-            Action::Load { to, address, bytes, signed } => {
+            Action::Load { to, address, bytes, taken_for } => {
                 self.load(*to, address, *bytes)?;
                 if *bytes == 1 {
-                    self.note_byte(*to, *signed);
+                    self.note_byte(*to, *taken_for);
                 }
             }
             Action::Store { address, value, bytes } => self.store(address, value, *bytes)?,
@@ -518,7 +536,8 @@ impl<'a> Machine<'_, '_, 'a> {
             Action::Fault { condition, kind } => {
                 let holds = self.evaluate(condition) != 0;
                 self.check_defined(condition, "fault condition")?;
-                if holds {
+                let passed_over = *kind == FaultKind::Divide && self.situation.faults == Faults::GoOn;
+                if holds && !passed_over {
                     return Err(self.fault(*kind));
                 }
             }
@@ -573,11 +592,11 @@ impl<'a> Machine<'_, '_, 'a> {
     }
 
     /// Notes a byte that was loaded as such: no truth value, by the look of it.
-    fn note_byte(&mut self, to: Cell, signed: bool) {
+    fn note_byte(&mut self, to: Cell, taken_for: ByteUse) {
         let at = self.last_load;
         let may_be_truth = !is_stack(at) || self.filled.contains(&at);
         if self.cells.low(to) > 1 && may_be_truth && self.odd_bytes.len() < MOST_ODD_BYTES {
-            self.odd_bytes.push((at, signed));
+            self.odd_bytes.push((at, taken_for));
         }
     }
 
@@ -606,7 +625,9 @@ impl<'a> Machine<'_, '_, 'a> {
             let shadow = self.cells.shadow(value.cell);
             taint = if self.has_left_object(word, shadow.origin) { u64::MAX } else { shadow.taint };
             taint |= self.program.function.paddings.get(&self.place).copied().unwrap_or(0);
-            if bytes == 8 && matches!(shadow.origin, Origin::Local(_) | Origin::Object(_)) {
+            if bytes == 8
+                && matches!(shadow.origin, Origin::Local(_) | Origin::Object(_) | Origin::Near(_) | Origin::Section)
+            {
                 self.pointers.insert(at, (word, shadow.origin));
             }
             let source = self.program.moved_cell(value).and_then(|cell| self.cells.copies.source(cell));
@@ -643,10 +664,17 @@ impl<'a> Machine<'_, '_, 'a> {
                 self.wild = Some(at);
                 return Err(self.reject(|| format!("access at {at:#x}")));
             }
+            if !write && self.situation.faults == Faults::GoOn {
+                return Ok(NOWHERE | at & 0xfff);
+            }
             return Err(End::BadAddress(at, self.place));
         }
+        let top = self.register(Register::RSP);
+        if self.tracking == Tracking::On && (!is_stack(top) || top > STACK_TOP) {
+            self.doubt("an array of variable size for which there is no stack");
+        }
         if is_stack(at) {
-            let below = at < self.register(Register::RSP).wrapping_sub(128) && is_stack(self.register(Register::RSP));
+            let below = at < top.wrapping_sub(128) && is_stack(top);
             if below {
                 return Err(self.fault(FaultKind::BelowStack));
             }
@@ -677,7 +705,8 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         if self.tracking == Tracking::Off {
             let read_only = write && self.situation.start.layout.has_content(at, bytes.max(1));
-            let missing = self.situation.pages.is_some_and(|pages| !pages.have(at) || !pages.have(last));
+            let needed = write || self.situation.faults == Faults::End;
+            let missing = needed && self.situation.pages.is_some_and(|pages| !pages.have(at) || !pages.have(last));
             return if read_only || missing { Err(End::BadAddress(at, self.place)) } else { Ok(at) };
         }
         self.check_access(at, bytes, origin, write)?;
@@ -705,6 +734,12 @@ impl<'a> Machine<'_, '_, 'a> {
         };
         let results =
             [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)].map(result);
+        let doubts = [
+            (self.cells.inexact, "pointers apart by no multiple of their type"),
+            (self.cells.far, "a shift by more bits than there are"),
+            (self.cells.outside, "an index that leads from one member to another"),
+        ];
+        let doubt = doubts.into_iter().find_map(|(holds, why)| holds.then_some(why));
         let gone = self.memory.allocations.iter().filter(|a| a.freed).map(|a| (a.start, a.size));
         let freed = gone.chain(self.memory.freed.iter().map(|start| (*start, extent_of(*start)))).collect();
         Trace {
@@ -714,10 +749,11 @@ impl<'a> Machine<'_, '_, 'a> {
             changes: self.memory.changes(),
             undefined: self.undefined,
             wild: self.wild,
-            doubtful: self.doubtful.or(self.cells.inexact.then_some("pointers apart by no multiple of their type")),
+            doubtful: self.doubtful.or(doubt),
             place: self.place,
             made_up: self.made_up,
             sign_only: self.sign_only,
+            computed_locals: self.computed_locals,
             local_calls: self.local_calls,
             odd_bytes: self.odd_bytes,
             freed,

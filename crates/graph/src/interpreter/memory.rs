@@ -98,6 +98,8 @@ pub struct Change {
     pub now: u64,
     /// Bytes that mean something: a bit for each.
     pub mask: u8,
+    /// Bytes that were written.
+    pub written: u8,
 }
 
 /// Bytes of one run.
@@ -367,7 +369,7 @@ impl Memory {
             }
             // Addresses of the own frame differ from program to program.
             let mask = if is_stack(word.now) { 0 } else { !word.taint };
-            out.push(Change { address, before: word.start, now: word.now, mask });
+            out.push(Change { address, before: word.start, now: word.now, mask, written: word.written });
         }
         out.sort_unstable_by_key(|change| change.address);
         out

@@ -5,7 +5,7 @@
 //! its own index. The code of an expression ends in the cell that holds its value.
 
 use crate::{FaultKind, Function, Next, Op, Register};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use term::{Arena, Bits, Func, Linear, Op as TermOp, Sort, TermId, VarId};
 
@@ -41,7 +41,8 @@ pub(super) enum Kind {
     Concat,
     /// From `c` bits.
     Sext,
-    /// The address in `to` is made from the frame register `width` and the constant `a | b << 32`.
+    /// The address in `to` is made from the frame register `width` and the constant `a | b << 32`; with `c`, of which an index
+    /// may be a part.
     FrameBase,
     /// The address of the object in cell `a` is what `to` is made from.
     ObjectBase,
@@ -53,6 +54,8 @@ pub(super) enum Kind {
     Difference,
     /// `a` is divided by `b`; sets nothing.
     Quotient,
+    /// Something of `width` bits is shifted by the low byte of `a`; sets nothing.
+    ShiftCount,
     /// Any operator, operands `a..a + b` in the list of operands.
     General(TermOp),
 }
@@ -86,18 +89,29 @@ pub(super) struct Address {
     pub direct: bool,
 }
 
+/// What code does with a byte that it loads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ByteUse {
+    /// Nothing that tells its type.
+    Plain,
+    /// It extends its sign: a number.
+    Signed,
+    /// It takes the lowest bit: a truth value, or a field.
+    Cut,
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Set {
         to: Cell,
         value: Expression,
     },
-    /// `signed`: the instruction goes on to extend its sign.
+    /// `taken_for`: what the code goes on to do with a byte.
     Load {
         to: Cell,
         address: Address,
         bytes: u16,
-        signed: bool,
+        taken_for: ByteUse,
     },
     Store {
         address: Address,
@@ -200,6 +214,7 @@ impl<'a> Program<'a> {
             constants: FxHashMap::default(),
             memo: FxHashMap::default(),
             reads: 0,
+            mentioned: mentioned(arena, function),
         };
         for point in &function.points {
             compiler.point(point);
@@ -235,6 +250,8 @@ struct Compiler<'c, 'a> {
     /// Values of terms, as long as no variable changes.
     memo: FxHashMap<TermId, Cell>,
     reads: u32,
+    /// Variables of objects that the code names.
+    mentioned: FxHashSet<VarId>,
 }
 
 impl Compiler<'_, '_> {
@@ -243,8 +260,8 @@ impl Compiler<'_, '_> {
         for (i, (place, op)) in point.ops.iter().enumerate() {
             self.memo.clear();
             let mut action = self.action(op).unwrap_or(Action::Unsupported);
-            if let (Action::Load { signed, .. }, Op::Load { var, .. }) = (&mut action, op) {
-                *signed = self.sign_matters(&point.ops[i + 1..], *var);
+            if let (Action::Load { taken_for, .. }, Op::Load { var, .. }) = (&mut action, op) {
+                *taken_for = self.byte_use(&point.ops[i + 1..], *var);
             }
             let writes = self.writes(*place, op, point);
             self.program.steps.push(Step { place: *place, action, writes });
@@ -271,7 +288,8 @@ impl Compiler<'_, '_> {
         Some(match op {
             Op::Set { var, value } => Action::Set { value: self.expression(*value)?, to: self.variable(*var) },
             Op::Load { var, address, bytes } => {
-                Action::Load { address: self.address(*address)?, to: self.variable(*var), bytes: *bytes, signed: false }
+                let (address, to) = (self.address(*address)?, self.variable(*var));
+                Action::Load { address, to, bytes: *bytes, taken_for: ByteUse::Plain }
             }
             Op::Store { address, value } => {
                 let bytes = self.arena.width(*value) / 8;
@@ -284,19 +302,27 @@ impl Compiler<'_, '_> {
         })
     }
 
-    /// Do the next operations extend the sign of what was loaded, at once or from a register?
-    fn sign_matters(&self, next: &[(u64, Op)], loaded: VarId) -> bool {
+    /// Do the next operations extend the sign of what was loaded, or cut it to its lowest bit, at once or in a register?
+    fn byte_use(&self, next: &[(u64, Op)], loaded: VarId) -> ByteUse {
         let mut held = vec![loaded];
         for (_, op) in next.iter().take(4) {
-            let Op::Set { var, value } = op else { continue };
-            if held.iter().any(|h| extends(self.arena, *value, *h)) {
-                return true;
+            let (var, value) = match op {
+                Op::Set { var, value } => (*var, Some(*value)),
+                Op::Load { var, .. } | Op::Unknown { var } => (*var, None),
+                Op::Store { .. } | Op::Fault { .. } => continue,
+            };
+            if value.is_some_and(|value| held.iter().any(|h| extends(self.arena, value, *h))) {
+                return ByteUse::Signed;
             }
-            if self.arena.free_vars(*value).iter().any(|v| held.contains(v)) {
-                held.push(*var);
+            if value.is_some_and(|value| held.contains(&var) && cuts(self.arena, value, var)) {
+                return ByteUse::Cut;
             }
+            let from_held = value.is_some_and(|v| self.arena.free_vars(v).iter().any(|v| held.contains(v)));
+            // Temporaries are used again.
+            held.retain(|h| *h != var);
+            held.extend(from_held.then_some(var));
         }
-        false
+        ByteUse::Plain
     }
 
     fn address(&mut self, term: TermId) -> Option<Address> {
@@ -472,6 +498,9 @@ impl Compiler<'_, '_> {
         if args.len() == 1 {
             return self.push(kind, width, node.sort, whole, 0, None);
         }
+        if matches!(kind, Kind::Shl | Kind::Lshr | Kind::Ashr) && self.program.function.is_unoptimised() {
+            self.shift_count(node.args[1]);
+        }
         for arg in &args[1..] {
             let Cell::Narrow(index) = self.push(kind, width, node.sort, whole, *arg, None)? else { return None };
             whole = index;
@@ -496,8 +525,24 @@ impl Compiler<'_, '_> {
         Some(Cell::Narrow(whole))
     }
 
+    /// Notes a shift by `cl`, of which the CPU takes five or six bits. Optimisers leave it to that to mask the count.
+    fn shift_count(&mut self, count: TermId) {
+        let masked = match self.arena.op(count) {
+            TermOp::Zext(_) => self.arena.arg(count, 0),
+            _ => count,
+        };
+        let TermOp::Extract { hi: hi @ (4 | 5), lo: 0 } = self.arena.op(masked) else { return };
+        let register = self.arena.as_var(self.arena.arg(masked, 0)).and_then(Register::of_var);
+        if register == Some(Register::General(1)) {
+            let a = Register::General(1).index() as u32;
+            let (kind, width, to) = (Kind::ShiftCount, 2 << hi, Cell::Narrow(a));
+            self.program.instructions.push(Instruction { kind, width, to, a, b: 0, c: 0 });
+        }
+    }
+
     /// Notes which part of the frame an address is made from: `rsp + rest + constant` belongs to what lies at
-    /// `rsp + constant`.
+    /// `rsp + constant`. Optimised code may have put a part of the index into the constant, unless something starts there or
+    /// there is only one local.
     fn frame_base(&mut self, term: TermId, to: u32) {
         let linear = Linear::of(self.arena, term);
         let single = linear.terms.iter().filter(|(_, factor)| factor.to_u64() == Some(1));
@@ -506,12 +551,15 @@ impl Compiler<'_, '_> {
             let (low, high) = (linear.constant.low() as u32, (linear.constant.low() >> 32) as u32);
             let kind = Kind::FrameBase;
             let to = Cell::Narrow(to);
-            self.program.instructions.push(Instruction { kind, width: frame as u16, to, a: low, b: high, c: 0 });
+            let function = self.program.function;
+            let c = u32::from(linear.terms.len() > 1 && function.locals.len() > 1 && !function.is_unoptimised());
+            self.program.instructions.push(Instruction { kind, width: frame as u16, to, a: low, b: high, c });
         }
     }
 
     /// Notes which object of a section an address is made from: in code that is not optimised, the one that `section + constant`
-    /// lies in. Optimised code may have put a part of the index into the constant.
+    /// lies in. Optimised code may have put a part of the index into the constant, and every compiler computes a constant
+    /// pointer (`e - 2`), which is then used with an index elsewhere.
     fn object_base(&mut self, term: TermId, to: u32) {
         let function = self.program.function;
         let linear = Linear::of(self.arena, term);
@@ -520,9 +568,15 @@ impl Compiler<'_, '_> {
         let Some(section) = objects.next().filter(|o| o.kind == crate::ObjectKind::Section) else { return };
         let member = section.member_at(linear.constant.low());
         // An index that leaves its object seldom leads to the start of another.
-        let exact = linear.terms.len() == 1 || member.is_some_and(|m| m.offset == linear.constant.low());
+        let (alone, start) = (linear.terms.len() == 1, member.is_some_and(|m| m.offset == linear.constant.low()));
+        let exact = alone || start;
+        let meant = function.is_unoptimised() && (!alone || start);
+        // Compilers, clang even without optimisation, add a constant part of an index: where it leads is another object's business.
+        let named = |m: &crate::Member| self.mentioned.contains(&m.var);
+        let unsure = !alone && member.is_some_and(|m| !named(m)) && (!start || section.members.iter().any(named));
+        let member = member.filter(|_| !unsure);
         let (kind, object) = match member.map(|member| self.variable(member.var)) {
-            Some(Cell::Narrow(object)) if function.is_unoptimised() => (Kind::ObjectBase, object),
+            Some(Cell::Narrow(object)) if meant => (Kind::ObjectBase, object),
             Some(Cell::Narrow(object)) if exact => (Kind::NearBase, object),
             _ => (Kind::SectionBase, 0),
         };
@@ -567,6 +621,20 @@ impl Compiler<'_, '_> {
     }
 }
 
+/// The objects that the operations of a function name.
+fn mentioned(arena: &Arena, function: &Function) -> FxHashSet<VarId> {
+    let terms = |op: &Op| match op {
+        Op::Set { value, .. } => [Some(*value), None],
+        Op::Load { address, .. } => [Some(*address), None],
+        Op::Store { address, value } => [Some(*address), Some(*value)],
+        Op::Fault { condition, .. } => [Some(*condition), None],
+        Op::Unknown { .. } => [None, None],
+    };
+    let ops = function.points.iter().flat_map(|point| &point.ops);
+    let vars = ops.flat_map(|(_, op)| terms(op)).flatten().flat_map(|term| arena.free_vars(term));
+    vars.filter(|var| function.objects.contains_key(var)).collect()
+}
+
 /// How many low bytes of a register the operations of a point look at before it is overwritten; `None` if they do not
 /// look at all.
 pub fn bytes_read(arena: &Arena, point: &crate::Point, register: Register) -> Option<u16> {
@@ -580,9 +648,10 @@ pub fn bytes_read(arena: &Arena, point: &crate::Point, register: Register) -> Op
             Op::Fault { condition, .. } => ([Some(*condition), None], None),
         };
         for term in terms.into_iter().flatten() {
-            // A partial write keeps the rest of the register: that is no look at it.
-            let partial = set.is_some_and(|var| var.index() == register.index());
-            most = most.max(bytes_mentioned(arena, term, register).filter(|_| !partial));
+            let itself = set.is_some_and(|var| var.index() == register.index());
+            let read =
+                if itself { read_for_itself(arena, term, register) } else { bytes_mentioned(arena, term, register) };
+            most = most.max(read);
         }
         if set.is_some_and(|var| var.index() == register.index()) {
             return most;
@@ -593,6 +662,32 @@ pub fn bytes_read(arena: &Arena, point: &crate::Point, register: Register) -> Op
         most = most.max(guards.max());
     }
     most
+}
+
+/// The same of a term that becomes the register's new value. A partial write keeps the upper bytes: that is no look at them.
+fn read_for_itself(arena: &Arena, term: TermId, register: Register) -> Option<u16> {
+    let node = arena.node(term);
+    let kept = |term: TermId| {
+        let whole = arena.node(term).args.first().and_then(|arg| arena.as_var(*arg));
+        matches!(arena.op(term), TermOp::Extract { hi: 63, .. }) && whole.is_some_and(|v| v.index() == register.index())
+    };
+    match node.op {
+        TermOp::Extract { .. } if kept(term) => None,
+        TermOp::Concat => {
+            let rest = node.args[1..].iter().filter_map(|arg| bytes_mentioned(arena, *arg, register)).max();
+            rest.max(read_for_itself(arena, node.args[0], register))
+        }
+        _ => bytes_mentioned(arena, term, register),
+    }
+}
+
+/// Is a term what a variable holds, with its lowest byte cut to one bit?
+fn cuts(arena: &Arena, term: TermId, var: VarId) -> bool {
+    let node = arena.node(term);
+    let [.., zeros, bit] = node.args[..] else { return false };
+    let lowest =
+        matches!(arena.op(bit), TermOp::Extract { hi: 0, lo: 0 }) && arena.as_var(arena.arg(bit, 0)) == Some(var);
+    node.op == TermOp::Concat && lowest && arena.width(zeros) == 7 && arena.as_u64(zeros) == Some(0)
 }
 
 /// Does a term extend the sign of a variable?

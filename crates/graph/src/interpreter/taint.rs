@@ -141,6 +141,7 @@ pub(super) fn narrow(i: &Instruction, taints: [u64; 3], value: &dyn Fn(u32, u16)
         | Kind::SectionBase
         | Kind::Difference
         | Kind::Quotient
+        | Kind::ShiftCount
         | Kind::General(_) => all(i.width),
     }
 }

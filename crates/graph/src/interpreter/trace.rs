@@ -2,7 +2,7 @@
 
 use super::callee::CalleeInfo;
 use super::memory::Change;
-use super::program::Extent;
+use super::program::{ByteUse, Extent};
 use crate::{FaultKind, Register};
 use std::rc::Rc;
 use term::Bits;
@@ -167,12 +167,14 @@ pub struct Trace<'a> {
     pub doubtful: Option<&'static str>,
     /// Pure calls that nobody evaluated: their results are made up. A number for each.
     pub made_up: Vec<u64>,
-    /// Bytes of the world that were loaded one at a time and are not 0 or 1, and whether as signed numbers.
-    pub odd_bytes: Vec<(u64, bool)>,
+    /// Bytes of the world that were loaded one at a time and are not 0 or 1, and what for.
+    pub odd_bytes: Vec<(u64, ByteUse)>,
     /// Was a local function called, of which compilers know more than we?
     pub local_calls: bool,
     /// Did a result matter of which only the sign is defined?
     pub sign_only: bool,
+    /// Did an original access a local variable at an address that is computed?
+    pub computed_locals: bool,
     /// Freed memory of unknown extent, and heap objects that are gone.
     pub freed: Vec<(u64, u64)>,
     /// Does `rax` hold a result, by the look of the code?

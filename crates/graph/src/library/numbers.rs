@@ -12,14 +12,15 @@ const ENVIRONMENT: &str = "a look at, or change of, the floating-point environme
 
 pub(super) static TABLE: &[Contract] = &[
     // stdlib.h, inttypes.h, strings.h, arpa/inet.h
+    // What divides traps for a divisor of zero, so nobody may call it who did not: as what reads memory.
     constant("abs", I, &[I]),
     constant("labs", L, &[L]),
     constant("llabs", L, &[L]),
     constant("imaxabs", L, &[L]),
-    constant("div", L, &[I, I]),
-    constant("ldiv", PAIR, &[L, L]),
-    constant("lldiv", PAIR, &[L, L]),
-    constant("imaxdiv", PAIR, &[L, L]),
+    reader("div", L, &[I, I]),
+    reader("ldiv", PAIR, &[L, L]),
+    reader("lldiv", PAIR, &[L, L]),
+    reader("imaxdiv", PAIR, &[L, L]),
     constant("ffs", I, &[I]),
     constant("ffsl", I, &[L]),
     constant("ffsll", I, &[L]),
@@ -27,10 +28,10 @@ pub(super) static TABLE: &[Contract] = &[
     constant("ntohl", I, &[I]),
     reader("difftime", D, &[L, L]),
     // Helpers of libgcc and compiler-rt. A 128-bit operand takes two argument registers.
-    constant("__divti3", PAIR, &[L, L, L, L]),
-    constant("__modti3", PAIR, &[L, L, L, L]),
-    constant("__udivti3", PAIR, &[L, L, L, L]),
-    constant("__umodti3", PAIR, &[L, L, L, L]),
+    reader("__divti3", PAIR, &[L, L, L, L]),
+    reader("__modti3", PAIR, &[L, L, L, L]),
+    reader("__udivti3", PAIR, &[L, L, L, L]),
+    reader("__umodti3", PAIR, &[L, L, L, L]),
     constant("__multi3", PAIR, &[L, L, L, L]),
     constant("__ashlti3", PAIR, &[L, L, I]),
     constant("__ashrti3", PAIR, &[L, L, I]),

@@ -134,6 +134,7 @@ fn execute(
     let mut heads = Heads::new(function, said.claims);
     for _ in 0..MOST_ATTEMPTS {
         if tired(solver) {
+            tracing::debug!(function = function.name, "lemmas: too many questions");
             return None;
         }
         let extents = crate::check_extents(function, &bindings).ok()?;
@@ -162,12 +163,17 @@ fn execute(
                 let failed = decide(&mut checker, function, said, seen);
                 let assumptions = std::mem::take(&mut context.assumptions);
                 let granted = assumptions.iter().all(|a| function.undefined.grants(a));
+                tracing::debug!(function = function.name, ?failed, granted, "lemmas: executed");
                 return (granted && !tired(solver)).then_some((failed, assumptions));
             }
             Err(Stuck::Unbound { offset, escapes, span, .. }) => bind(function, &mut bindings, offset, escapes, span)?,
-            Err(_) => return None,
+            Err(stuck) => {
+                tracing::debug!(function = function.name, ?stuck, "lemmas: not executed");
+                return None;
+            }
         }
     }
+    tracing::debug!(function = function.name, "lemmas: too many attempts");
     None
 }
 
@@ -445,14 +451,42 @@ fn end_of(context: &mut Context, state: &State, loaded: &Loaded) -> Option<(Term
     context.chain_end(state.world, base, loaded)
 }
 
+/// Is a result made of something else than arguments and memory: of where the stack is, who called, or what other registers held (a
+/// global variable in one)? Which path is taken says as much as a value does.
+fn is_made_of_more(context: &mut Context, function: &Function, seen: &Seen) -> bool {
+    let signature = function.signature.as_ref().filter(|s| s.unsupported.is_none());
+    if signature.is_some_and(|s| s.results.is_empty()) {
+        return false;
+    }
+    let bits = |register: Register| match signature {
+        Some(s) => s.results.iter().find(|v| v.place == Place::Register(register)).map(|v| 8 * v.bytes),
+        None => matches!(register, Register::General(0 | 2)).then_some(64),
+    };
+    let several = seen.returns.len() > 1;
+    let mut told: Vec<TermId> = Vec::new();
+    for (at, state) in &seen.returns {
+        for register in Register::all() {
+            if let Some(bits) = bits(register) {
+                told.push(context.arena.truncate(state.get(register), bits.min(register_width(register))));
+            }
+        }
+        told.extend(several.then_some(at.condition));
+    }
+    told.into_iter().any(|term| context.is_made_of_more(term))
+}
+
+fn register_width(register: Register) -> u16 {
+    register.sort().width().unwrap_or(1)
+}
+
 /// What the function does besides returning a result, as far as its execution shows.
-fn effect(context: &Context, function: &Function, said: &Said, seen: &Seen) -> LocalEffect {
+fn effect(context: &mut Context, function: &Function, said: &Said, seen: &Seen) -> LocalEffect {
     let mut effect = match (seen.writes, seen.reads) {
         (true, _) => return LocalEffect::Unknown,
         (false, true) => LocalEffect::Reads,
         (false, false) => LocalEffect::Pure,
     };
-    if seen.faults {
+    if seen.faults || is_made_of_more(context, function, seen) {
         effect = effect.max(LocalEffect::Preserves);
     }
     for point in &function.points {

@@ -200,7 +200,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             self.seen.writes |= write;
             self.seen.reads |= !write;
         }
-        self.seen.reads |= !run.pure_calls.is_empty();
+        self.seen.reads |= run.pure_calls.iter().any(|call| call.reads);
         self.seen.faults |= run.faults.iter().any(|f| happens(f.guard));
     }
 

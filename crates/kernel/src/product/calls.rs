@@ -7,9 +7,10 @@
 //! and the world that it leaves are taken to be.
 
 use super::{Checker, MemoryAt, Obligation, Onward, Point, Rejection, Segment};
-use crate::obligation::{FactKind, Failure, Ignored};
+use crate::obligation::{Fact, FactKind, Failure, Ignored};
 use graph::contract::FixedResult;
 use graph::{Assumption, Call, Context, Interval, Known, Next, Place, PointId, Register, Shape, Side, Stuck, Value};
+use rustc_hash::FxHashSet;
 use term::{Sort, TermId};
 
 /// A pair of calls that edges lead to.
@@ -117,7 +118,9 @@ impl<'a> Checker<'_, 'a> {
         let chain =
             self.context.passes_static_chain(&at.states[0]) || self.context.functions.iter().any(|f| chained(f));
         let chain = chain.then(|| "a static chain in r10".to_string());
-        if let Some(what) = shape.refused.take().or(chain) {
+        let variable = self.context.functions.iter().any(|f| f.surroundings.register_variable);
+        let variable = variable.then(|| "a variable in a register that calls keep".to_string());
+        if let Some(what) = shape.refused.take().or(chain).or(variable) {
             let what = format!("call of {hint}: {what}");
             return Err(Stuck::Unsupported { side: Side::Original, address: places[0], what }.into());
         }
@@ -321,6 +324,7 @@ impl<'a> Checker<'_, 'a> {
         let (mut point, afterwards) = self.merge(incoming, overwritten, shape.preserves, after);
         // The callee may have freed what was accessed.
         point.touched.clear();
+        point.facts.iter_mut().for_each(Fact::called);
         if let Some(holds) = results.first().and_then(|r| self.context.result_in_range(&shape, *r)) {
             let not = self.context.arena.bool_not(holds);
             let fact = self.fact(point.condition, FactKind::Not(not));
@@ -419,6 +423,10 @@ impl<'a> Checker<'_, 'a> {
             let seen = merged.facts.iter().zip(&point.facts).take_while(|(a, b)| a == b).count();
             merged.facts.extend_from_slice(&point.facts[seen..]);
         }
+        // What a callee may have taken away on one edge.
+        let gone = |fact: &Fact| matches!(fact.kind, FactKind::Access { called_since: true, .. });
+        let numbers: FxHashSet<u32> = merged.facts.iter().filter(|f| gone(f)).map(|f| f.number).collect();
+        merged.facts.iter_mut().filter(|f| numbers.contains(&f.number)).for_each(Fact::called);
         (merged, worlds)
     }
 

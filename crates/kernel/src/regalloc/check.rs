@@ -68,6 +68,9 @@ fn check_frames(original: &Function, candidate: &Function) -> Result<(), Rejecte
     if original.module != candidate.module {
         return Err(Rejected::Frame("the functions belong to different modules".to_string()));
     }
+    if let Some(need) = candidate.needs.iter().find(|need| !original.needs.contains(need)) {
+        return Err(Rejected::Frame(format!("the candidate needs a processor with `{need}`")));
+    }
     let shape = |function: &Function| function.tables.iter().map(Vec::len).collect::<Vec<usize>>();
     if shape(original) != shape(candidate) {
         return Err(Rejected::Frame("the jump tables differ".to_string()));

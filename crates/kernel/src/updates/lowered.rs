@@ -12,7 +12,7 @@ use ::updates::{
     Backing, Constant, Division, Domain, Floating, Hashes, Limits, Program, Scalar, Symbolic, TermRef, Terms,
 };
 use graph::{Assumption, Side};
-use ir::{Ended, Function, Global, Known, Leaf, Linkage, Module, Place, Setting, Start, execute};
+use ir::{Ended, Function, Global, Known, Leaf, Linkage, Module, Pace, Place, Setting, Start, execute};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -72,6 +72,9 @@ pub fn check_lowered(
     if compared.mathematical {
         assumptions.insert(Assumption::MathFunctions);
     }
+    if compared.allocates {
+        assumptions.insert(Assumption::EnoughMemory);
+    }
     if claim.method == Method::Hashes {
         assumptions.insert(Assumption::Hash128);
     }
@@ -85,6 +88,7 @@ struct Compared {
     updates: u64,
     nan_payload: bool,
     mathematical: bool,
+    allocates: bool,
 }
 
 /// A cell of an object that both programs have.
@@ -113,6 +117,7 @@ struct Settled<V> {
     globals: Vec<u32>,
     updates: u64,
     mathematical: bool,
+    allocates: bool,
     nan_payload: bool,
     cases: bool,
 }
@@ -172,7 +177,7 @@ fn run<B: Backing>(
     limits: Limits,
     of: Side,
 ) -> Result<Settled<B::Value>, UpdateRejection> {
-    let setting = Setting { interface: side.interface, extents };
+    let setting = Setting { interface: side.interface, extents, pace: Pace::Strides };
     let ended: Ended<B::Value> = execute(side.module, side.name, setting, domain, limits).map_err(fault(of))?;
     let (mut cells, mut inputs) = (BTreeMap::new(), BTreeMap::new());
     for held in &ended.held {
@@ -211,6 +216,7 @@ fn run<B: Backing>(
         globals: ended.globals,
         updates: ended.updates,
         mathematical: ended.mathematical,
+        allocates: ended.allocates,
         nan_payload: domain.used_nan_payload,
         cases: domain.used_cases,
     })
@@ -326,34 +332,54 @@ fn shared_name(side: &Lowered<'_>, number: u32) -> String {
     }
 }
 
-/// Globals that either side touches must be the same variable in both files.
+/// Globals that either side touches must be the same variable in both files. If others may change a static variable between two
+/// calls, what they do must be the same, and that may depend on anything in the file: so must all of it that is not the kernel's own.
 fn check_globals(sides: [Lowered<'_>; 2], touched: [&[u32]; 2]) -> Result<(), UpdateRejection> {
-    let mut names = BTreeSet::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut shared = None;
     for (side, numbers) in sides.iter().zip(touched) {
         for number in numbers {
             let global = &side.module.globals[*number as usize];
             // The content of a constant of the file's own is known wherever it is read.
             if !(global.constant && global.linkage == Linkage::Internal) {
                 names.insert(shared_name(side, *number));
+                let is_shared = global.linkage == Linkage::Internal && is_known_to_others(side, *number);
+                shared = shared.or(is_shared.then_some(global));
             }
         }
     }
     for name in names {
-        let [Some((first, ours)), Some((second, theirs))] = sides.each_ref().map(|side| global(side, &name)) else {
-            continue;
-        };
+        let [Some((_, ours)), Some((_, theirs))] = sides.each_ref().map(|side| global(side, &name)) else { continue };
         let starts = [(&sides[0], ours), (&sides[1], theirs)].map(|(side, global)| start(side.module, global));
         if ours.bytes != theirs.bytes || starts[0] != starts[1] || ours.constant != theirs.constant {
             return Err(UpdateRejection::Start(ours.name.clone()));
         }
-        if ours.linkage == Linkage::Internal && users(&sides[0], first) != users(&sides[1], second) {
-            return Err(UpdateRejection::Malformed(format!(
-                "`{}`, which other functions touch that are not the same in both files",
-                ours.name
-            )));
-        }
     }
-    Ok(())
+    match shared {
+        Some(global) if others(&sides[0]) != others(&sides[1]) => Err(UpdateRejection::Malformed(format!(
+            "`{}`, which others touch: functions and variables beside the kernel are not the same in both files",
+            global.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Do functions that may run without the kernel mention a global, or the definition of another one?
+fn is_known_to_others(side: &Lowered<'_>, number: u32) -> bool {
+    let mentions = |f: &&Function| f.mentions.contains(&number);
+    beside(side).iter().any(mentions) || side.module.globals.iter().any(|global| global.mentions.contains(&number))
+}
+
+/// Everything of a file that is not the kernel's own: by name, what it is. Constants that nothing mentions are nobody's.
+fn others<'a>(side: &Lowered<'a>) -> BTreeSet<(&'a str, &'a str)> {
+    let own = |name: &str| name.strip_prefix(side.name).is_some_and(|rest| rest.starts_with('.'));
+    let counts = |(number, global): &(usize, &Global)| {
+        let seen = global.linkage != Linkage::Internal || is_known_to_others(side, *number as u32);
+        (seen || !global.mentions.is_empty()) && !own(&global.name)
+    };
+    let globals = side.module.globals.iter().enumerate().filter(counts).map(|(_, global)| global);
+    let functions = beside(side).into_iter().map(|f| (f.name.as_str(), f.hash.as_str()));
+    globals.map(|global| (global.name.as_str(), global.hash.as_str())).chain(functions).collect()
 }
 
 /// Initial values, with names instead of numbers.
@@ -369,13 +395,10 @@ fn start(module: &Module, global: &Global) -> Cells {
     Some(cells.iter().map(|cell| (cell.offset, cell.bytes, value(&cell.value))).collect())
 }
 
-/// Functions that mention a global and may run without the kernel, and all that they call: names and texts.
-fn users(side: &Lowered<'_>, number: u32) -> BTreeMap<String, String> {
+/// Functions that may run without the kernel, and all that they call.
+fn beside<'a>(side: &Lowered<'a>) -> Vec<&'a Function> {
     let others = |f: &&Function| f.entered && f.name != side.name;
-    let entered = reached(side, side.module.functions.iter().filter(others).collect());
-    let mentions = |f: &&Function| f.mentions.contains(&number);
-    let users = reached(side, entered.into_iter().filter(mentions).collect());
-    users.into_iter().map(|f| (f.name.clone(), f.hash.clone())).collect()
+    reached(side, side.module.functions.iter().filter(others).collect())
 }
 
 /// Functions besides the kernel and all that they call.
@@ -443,6 +466,7 @@ fn hashes(
         updates: ours.updates + theirs.updates,
         nan_payload: ours.nan_payload || theirs.nan_payload,
         mathematical: ours.mathematical || theirs.mathematical,
+        allocates: ours.allocates || theirs.allocates,
     })
 }
 
@@ -480,5 +504,6 @@ fn terms(
         updates: ours.updates + theirs.updates,
         nan_payload: theirs.nan_payload || claim.mode == Floating::Reassoc,
         mathematical: ours.mathematical || theirs.mathematical,
+        allocates: ours.allocates || theirs.allocates,
     })
 }

@@ -84,6 +84,9 @@ impl Pairing {
         outputs: &mut Vec<(u32, u32)>,
     ) -> Result<(), String> {
         match (ours, theirs) {
+            (Argument::Unnamed, Argument::Memory(_)) | (Argument::Memory(_), Argument::Unnamed) => {
+                Err(format!("argument {position} is a pointer that has a name on one side only"))
+            }
             (Argument::Unnamed, _) | (_, Argument::Unnamed) => Ok(()),
             (Argument::Known(a, first), Argument::Known(b, second)) if a == b && first == second => Ok(()),
             (Argument::Known(a, _), Argument::Known(b, _)) => {
@@ -210,12 +213,15 @@ impl Pairing {
     }
 }
 
-/// Arrays of one shape, or the same cells in another arrangement.
+/// Arrays of one shape, or the same cells in another arrangement. The caller has one structure, with its gaps.
 fn same_shape(what: &str, a: &Object, b: &Object) -> Result<(), String> {
-    let types = |o: &Object| o.fields.iter().map(|f| f.ty).collect::<Vec<_>>();
+    let types = |o: &Object| (o.element_bytes, o.fields.iter().map(|f| (f.ty, f.offset)).collect::<Vec<_>>());
     let cells = a.cells.is_none() || b.cells.is_none() || a.cells == b.cells;
     if types(a) == types(b) && cells {
         return Ok(());
     }
-    Err(format!("{what} is `{}` in the original and `{}` in the candidate", describe(a), describe(b)))
+    match (describe(a), describe(b)) {
+        (ours, theirs) if ours == theirs => Err(format!("{what} is a structure with another layout in the candidate")),
+        (ours, theirs) => Err(format!("{what} is `{ours}` in the original and `{theirs}` in the candidate")),
+    }
 }

@@ -71,6 +71,9 @@ impl<'a> Lowerer<'a> {
                 self.size_of(&ty)
             }
             ExprKind::SizeofExpr(inner) => {
+                if let Some(ty) = self.type_of_value(inner)? {
+                    return self.size_of(&ty);
+                }
                 let ty = match self.place(inner)? {
                     Lv::Slot(_, ty, _) => CType::Scalar(ty),
                     Lv::Pointer(_, target) => CType::Pointer(target),
@@ -82,6 +85,26 @@ impl<'a> Lowerer<'a> {
             }
             ExprKind::Compound(ty, list) => self.compound(ty, list),
             ExprKind::Statements(list) => self.statements_value(list),
+        }
+    }
+
+    /// The type of an expression without effects that is no place.
+    fn type_of_value(&mut self, expr: &Expr) -> Result<Option<CType>, Error> {
+        if !is_plain(expr) {
+            return Ok(None);
+        }
+        match &expr.kind {
+            ExprKind::Cast(ty, _) => self.ctype(ty).map(Some),
+            ExprKind::Unary(Unary::Not, _) => Ok(Some(CType::Scalar(Scalar::I32))),
+            ExprKind::Binary(operator, ..) if operator.is_truth() => Ok(Some(CType::Scalar(Scalar::I32))),
+            ExprKind::Number(_) | ExprKind::Char(_) | ExprKind::Unary(..) | ExprKind::Binary(..) => {
+                Ok(match self.value(expr)? {
+                    Val::Int(_, ty) | Val::Data(_, ty) => Some(CType::Scalar(ty)),
+                    Val::Pointer(_, target) => Some(CType::Pointer(target)),
+                    _ => None,
+                })
+            }
+            _ => Ok(None),
         }
     }
 
@@ -319,5 +342,17 @@ pub(super) fn bound(stmt: &Stmt) -> Option<(u32, Int)> {
     match stmt {
         Stmt::Int(_, Int::Assign(slot, value)) => Some((*slot, (**value).clone())),
         _ => None,
+    }
+}
+
+/// Does an expression have no effects, and no calls?
+fn is_plain(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Name(_) | ExprKind::Number(_) | ExprKind::Char(_) => true,
+        ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => true,
+        ExprKind::Unary(Unary::Plus | Unary::Minus | Unary::Not | Unary::Complement, inner) => is_plain(inner),
+        ExprKind::Cast(_, inner) | ExprKind::Member(inner, _) => is_plain(inner),
+        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => is_plain(a) && is_plain(b),
+        _ => false,
     }
 }

@@ -146,6 +146,10 @@ impl<'a> Lowerer<'a> {
         for word in listed.iter().filter(|w| w.chars().all(|c| c.is_alphanumeric() || c == '_')) {
             let Some(name) = self.known_name(word) else { continue };
             let reduction = Reduction { name, operator: &operator, names: self.names };
+            // The parts are joined by the operator even if there are no iterations, which makes 5 a 1.
+            if clause == "reduction" && matches!(operator.as_str(), "&&" | "||") {
+                return Err(self.unsupported(format!("the reduction of `{word}` by `{operator}`")));
+            }
             if clause == "reduction" && !reduction.is_all(body) {
                 return Err(self.unsupported(format!("`{word}`, which is used other than in its reduction")));
             }

@@ -34,6 +34,15 @@ impl Effects {
     }
 }
 
+/// What a function may write that its caller, or a later call of it, sees.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Writes {
+    Nothing,
+    /// Static variables of functions: numbers whose address nobody takes, so only another call of the same function meets them.
+    Statics,
+    Memory,
+}
+
 /// Longest chain of calls that is looked through.
 const DEEPEST: usize = 8;
 
@@ -81,7 +90,11 @@ impl<'a> Lowerer<'a> {
         match &expr.kind {
             ExprKind::Assign(..) | ExprKind::Statements(_) => true,
             ExprKind::Unary(operator, _) if is_step(*operator) => true,
-            ExprKind::Call(callee, _) if self.own_function(callee).is_some_and(|f| self.stores(f, &[])) => true,
+            ExprKind::Call(callee, _)
+                if self.own_function(callee).is_some_and(|f| self.stores(f, &[]) != Writes::Nothing) =>
+            {
+                true
+            }
             _ => parts(expr).into_iter().any(|part| self.has_effects(part)),
         }
     }
@@ -129,13 +142,18 @@ impl<'a> Lowerer<'a> {
                 found = self.apart(&arguments.iter().collect::<Vec<_>>())?;
                 if let Some(function) = self.own_function(callee) {
                     found.loads = true;
-                    found.stores |= self.stores(function, &[]);
+                    match self.stores(function, &[]) {
+                        Writes::Nothing => {}
+                        Writes::Statics => found.writes.extend(self.statics_of_functions()),
+                        Writes::Memory => found.stores = true,
+                    }
                 }
             }
             ExprKind::Statements(list) => {
                 found.writes.extend(super::assigned_names(list));
                 found.loads = true;
-                found.stores = list.iter().any(|stmt| self.stores_in(stmt, &FxHashSet::default(), &[]));
+                let stores = list.iter().map(|stmt| self.stores_in(stmt, &FxHashSet::default(), &[])).max();
+                found.stores = stores.is_some_and(|stores| stores != Writes::Nothing);
             }
             _ => {
                 for part in parts(expr) {
@@ -193,50 +211,76 @@ impl<'a> Lowerer<'a> {
         self.unsupported("an expression whose value depends on the order in which its parts are evaluated")
     }
 
-    /// May the function write memory of its caller? `chain` are the calls that lead here; deeper ones than a few are
-    /// taken to. One that comes back is refused as recursion where it is lowered.
-    fn stores(&self, function: &Function, chain: &[Name]) -> bool {
+    /// What the function may write besides its own variables. `chain` are the calls that lead here; deeper ones than a few are
+    /// taken to write memory. One that comes back is refused as recursion where it is lowered.
+    fn stores(&self, function: &Function, chain: &[Name]) -> Writes {
         if chain.contains(&function.name) {
-            return false;
+            return Writes::Nothing;
         }
         let chain = [chain, &[function.name]].concat();
         let mut own: FxHashSet<Name> = function.parameters.iter().filter_map(|p| p.name).collect();
-        function.body.iter().for_each(|stmt| declared_here(stmt, &|v| !v.is_static, &mut own));
+        let declared = |kind: &dyn Fn(&Variable) -> bool, names: &mut FxHashSet<Name>| {
+            function.body.iter().for_each(|stmt| declared_here(stmt, kind, names));
+        };
+        declared(&|v| !v.is_static, &mut own);
         let mut local = FxHashSet::default();
-        function
-            .body
-            .iter()
-            .for_each(|stmt| declared_here(stmt, &|v| !v.is_static && !matches!(v.ty, Type::Pointer(_)), &mut local));
+        declared(&|v| !v.is_static && !matches!(v.ty, Type::Pointer(_)), &mut local);
+        let mut statics = FxHashSet::default();
+        declared(&is_static_number, &mut statics);
         let assigned = super::assigned_names(&function.body);
-        assigned.iter().any(|name| !own.contains(name))
-            || chain.len() > DEEPEST
-            || function.body.iter().any(|stmt| self.stores_in(stmt, &local, &chain))
+        // A name with two meanings may be the other one.
+        let mut doubtful = FxHashSet::default();
+        declared(&|v| v.is_static, &mut doubtful);
+        doubtful.extend(self.globals.keys());
+        let foreign: Vec<&Name> =
+            assigned.iter().filter(|name| !own.contains(name) || doubtful.contains(name)).collect();
+        let named = match foreign.as_slice() {
+            [] => Writes::Nothing,
+            names if names.iter().all(|name| statics.contains(name)) && !takes_address(&function.body) => {
+                Writes::Statics
+            }
+            _ => Writes::Memory,
+        };
+        if chain.len() > DEEPEST {
+            return Writes::Memory;
+        }
+        function.body.iter().map(|stmt| self.stores_in(stmt, &local, &chain)).fold(named, Writes::max)
     }
 
-    fn stores_in(&self, stmt: &Stmt, local: &FxHashSet<Name>, chain: &[Name]) -> bool {
+    /// Names of the static variables of all functions.
+    fn statics_of_functions(&self) -> FxHashSet<Name> {
+        let mut names = FxHashSet::default();
+        let body = self.file.functions.iter().flat_map(|function| &function.body);
+        body.for_each(|stmt| declared_here(stmt, &|v| v.is_static, &mut names));
+        names
+    }
+
+    fn stores_in(&self, stmt: &Stmt, local: &FxHashSet<Name>, chain: &[Name]) -> Writes {
         let inner = |stmt: &Stmt| self.stores_in(stmt, local, chain);
         let own = |expr: &Expr| self.stores_by(expr, local, chain);
+        let most = |found: &mut dyn Iterator<Item = Writes>| found.max().unwrap_or(Writes::Nothing);
         match &stmt.kind {
             StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) | StmtKind::Case(expr) => own(expr),
-            StmtKind::If(cond, yes, no) => own(cond) || inner(yes) || no.as_deref().is_some_and(inner),
+            StmtKind::If(cond, yes, no) => {
+                own(cond).max(inner(yes)).max(most(&mut no.as_deref().into_iter().map(inner)))
+            }
             StmtKind::For(parts) => {
-                parts.init.as_ref().is_some_and(inner)
-                    || parts.cond.iter().chain(&parts.step).any(own)
-                    || inner(&parts.body)
+                let expressions = most(&mut parts.cond.iter().chain(&parts.step).map(own));
+                most(&mut parts.init.as_ref().into_iter().map(&inner)).max(expressions).max(inner(&parts.body))
             }
             StmtKind::While(cond, body) | StmtKind::DoWhile(body, cond) | StmtKind::Switch(cond, body) => {
-                own(cond) || inner(body)
+                own(cond).max(inner(body))
             }
-            StmtKind::Block(list) => list.iter().any(inner),
-            StmtKind::Declare(variables) => variables.iter().any(|variable| match &variable.init {
+            StmtKind::Block(list) => most(&mut list.iter().map(inner)),
+            StmtKind::Declare(variables) => most(&mut variables.iter().map(|variable| match &variable.init {
                 Some(Initializer::Value(expr)) => own(expr),
-                _ => false,
-            }),
-            _ => false,
+                _ => Writes::Nothing,
+            })),
+            _ => Writes::Nothing,
         }
     }
 
-    fn stores_by(&self, expr: &Expr, local: &FxHashSet<Name>, chain: &[Name]) -> bool {
+    fn stores_by(&self, expr: &Expr, local: &FxHashSet<Name>, chain: &[Name]) -> Writes {
         // A variable, or a part of one that is declared here and is no pointer.
         let outside = |target: &Expr| {
             let (mut base, mut whole) = (target, true);
@@ -245,18 +289,57 @@ impl<'a> Lowerer<'a> {
             }
             !matches!(base.kind, ExprKind::Name(name) if whole || local.contains(&name))
         };
+        let memory = |writes: bool| if writes { Writes::Memory } else { Writes::Nothing };
         let here = match &expr.kind {
-            ExprKind::Assign(_, target, _) => outside(target),
-            ExprKind::Unary(operator, target) if is_step(*operator) => outside(target),
+            ExprKind::Assign(_, target, _) => memory(outside(target)),
+            ExprKind::Unary(operator, target) if is_step(*operator) => memory(outside(target)),
             ExprKind::Call(callee, _) => match self.own_function(callee) {
                 Some(function) => self.stores(function, chain),
-                None => matches!(callee.kind, ExprKind::Name(name) if self.text(name).contains("mem")),
+                None => memory(matches!(callee.kind, ExprKind::Name(name) if self.text(name).contains("mem"))),
             },
-            ExprKind::Statements(list) => list.iter().any(|stmt| self.stores_in(stmt, local, chain)),
-            _ => false,
+            ExprKind::Statements(list) => {
+                list.iter().map(|stmt| self.stores_in(stmt, local, chain)).max().unwrap_or(Writes::Nothing)
+            }
+            _ => Writes::Nothing,
         };
-        here || parts(expr).into_iter().any(|part| self.stores_by(part, local, chain))
+        parts(expr).into_iter().map(|part| self.stores_by(part, local, chain)).fold(here, Writes::max)
     }
+}
+
+/// Is it a static number?
+fn is_static_number(variable: &Variable) -> bool {
+    variable.is_static && matches!(variable.ty, Type::Basic(_))
+}
+
+/// Is there an address operator in the statements, at any depth?
+fn takes_address(body: &[Stmt]) -> bool {
+    fn in_expr(expr: &Expr) -> bool {
+        match &expr.kind {
+            // Rare enough to be taken for one.
+            ExprKind::Unary(Unary::Address, _) | ExprKind::Statements(_) | ExprKind::Compound(..) => true,
+            _ => parts(expr).into_iter().any(in_expr),
+        }
+    }
+    let all = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) | StmtKind::Case(expr) => in_expr(expr),
+        StmtKind::If(cond, yes, no) => {
+            in_expr(cond)
+                || takes_address(std::slice::from_ref(yes))
+                || no.as_deref().is_some_and(|no| takes_address(std::slice::from_ref(no)))
+        }
+        StmtKind::While(cond, body) | StmtKind::DoWhile(body, cond) | StmtKind::Switch(cond, body) => {
+            in_expr(cond) || takes_address(std::slice::from_ref(body))
+        }
+        StmtKind::Block(list) => takes_address(list),
+        StmtKind::Declare(variables) => variables.iter().any(|variable| match &variable.init {
+            Some(Initializer::Value(expr)) => in_expr(expr),
+            Some(_) => true,
+            None => false,
+        }),
+        StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Default | StmtKind::Return(None) => false,
+        _ => true,
+    };
+    body.iter().any(all)
 }
 
 /// Notes a write of a place.

@@ -16,6 +16,9 @@ use graph::{Local, Parameter, Register, Signature, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use structure::{Care, Packed, Type, TypeId, TypeTable};
 
+/// Sizes of accesses.
+pub(crate) const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
+
 /// What debug information says about a file.
 #[derive(Default)]
 pub(crate) struct Debug {
@@ -29,6 +32,8 @@ pub(crate) struct Debug {
     pub types: TypeTable,
     /// Types of variables by their place.
     pub variables: FxHashMap<Place, TypeId>,
+    /// Alignments that declarations of variables ask for, by their place.
+    pub alignments: FxHashMap<Place, u64>,
     /// Variables in several parts, or with a part missing.
     pub split: Vec<crate::split::Parts>,
     /// Variables in one byte.
@@ -37,6 +42,10 @@ pub(crate) struct Debug {
     pub volatile_targets: std::collections::BTreeSet<(u32, u64)>,
     /// Units, and sizes of the volatile members and elements of their types.
     pub volatile_members: std::collections::BTreeSet<(u32, u64)>,
+    /// Units that describe every type to which something is cast.
+    pub described_casts: std::collections::BTreeSet<u32>,
+    /// Units whose types are described in other units.
+    pub foreign_types: std::collections::BTreeSet<u32>,
     /// Variables with a volatile part.
     pub volatile: FxHashSet<Place>,
     /// Types of other files' variables by unit and linker name.
@@ -68,6 +77,8 @@ pub(crate) struct Described {
     pub unoptimised: bool,
     /// Does a variable change its place? Then a slot of the frame may hold more than its variable.
     pub moves_variables: bool,
+    /// Is there a variable with a volatile part of which it is not known where it lies?
+    pub unplaced_volatile: bool,
     /// Locals whose place in the frame is constant.
     pub locals: Vec<TypedLocal>,
     /// Locals relative to `rbp`; valid if the function sets up a frame pointer at once.

@@ -15,6 +15,8 @@ type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
 /// How many qualifiers and names of a type are looked through, and how deep it nests.
 const MAX_DEPTH: u32 = 32;
+/// Starts of members that are listed of one type.
+const MAX_STARTS: usize = 256;
 /// How many members one question looks at: unions of unions are a tree.
 const MAX_WORK: u32 = 4096;
 
@@ -81,10 +83,9 @@ impl TypeTable {
         &self.types[id.0 as usize]
     }
 
-    /// Where a local ends, if that is the end of an array, or of something that may have one there.
-    pub fn array_end(&self, local: &super::TypedLocal) -> Option<i64> {
-        let end = local.local.offset.checked_add_unsigned(local.local.size);
-        end.filter(|_| local.type_id.is_none_or(|id| self.ends_with_array(id, MAX_DEPTH)))
+    /// Does a local end where an array does, or something that may be one?
+    pub fn may_end_with_array(&self, local: &super::TypedLocal) -> bool {
+        local.type_id.is_none_or(|id| self.ends_with_array(id, MAX_DEPTH))
     }
 
     fn ends_with_array(&self, id: TypeId, depth: u32) -> bool {
@@ -95,6 +96,26 @@ impl TypeTable {
             Type::Aggregate { size, members, .. } => members.iter().any(|(start, member)| {
                 start.saturating_add(self.size(*member, MAX_DEPTH)) >= *size && self.ends_with_array(*member, depth - 1)
             }),
+        }
+    }
+
+    /// Where members of a structure begin, apart from the first; members of members too. Nothing of a union is said.
+    pub fn member_starts(&self, id: TypeId) -> Vec<u64> {
+        let mut starts = Vec::new();
+        self.note_members(id, 0, MAX_DEPTH, &mut starts);
+        starts
+    }
+
+    fn note_members(&self, id: TypeId, at: u64, depth: u32, starts: &mut Vec<u64>) {
+        let Type::Aggregate { members, .. } = self.get(id) else { return };
+        let union = members.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        if depth == 0 || union || starts.len() > MAX_STARTS {
+            return;
+        }
+        for (start, member) in members {
+            let start = at.saturating_add(*start);
+            starts.extend(Some(start).filter(|start| *start > at));
+            self.note_members(*member, start, depth - 1, starts);
         }
     }
 
@@ -223,6 +244,12 @@ impl TypeTable {
             open.extend(next.filter(|one| seen.insert(*one)));
         }
         out
+    }
+
+    /// Does one object of this type hold so many bytes at an offset?
+    pub fn holds(&self, id: TypeId, offset: i64, bytes: u64) -> bool {
+        let size = self.size(id, MAX_DEPTH);
+        u64::try_from(offset).is_ok_and(|at| at.checked_add(bytes).is_some_and(|end| end <= size))
     }
 
     /// How an access of so many bytes at an offset of an object of this type, or of an array of such, is to be made.
@@ -494,10 +521,7 @@ impl Interner {
             if child.tag() != c::DW_TAG_member || bits || types.flag(child, c::DW_AT_external) {
                 continue;
             }
-            let start = match child.attr_value(c::DW_AT_data_member_location).ok()? {
-                None => 0,
-                Some(value) => value.udata_value()?,
-            };
+            let start = types.member_offset(child)?;
             members.push((start, self.target(table, types, child)?));
         }
         Some(members)

@@ -80,6 +80,22 @@ impl<'a, 'b> Types<'a, 'b> {
         entry.attr_value(name).ok()??.udata_value()
     }
 
+    /// Distance of a member from the start of its structure; `None` if it is not a number. Old debug information has an
+    /// expression that adds it.
+    pub fn member_offset(&self, member: &Entry<'a, 'b>) -> Option<u64> {
+        match member.attr_value(c::DW_AT_data_member_location).ok()? {
+            None => Some(0),
+            Some(AttributeValue::Exprloc(expression)) => {
+                let mut operations = expression.operations(self.unit.encoding());
+                match (operations.next().ok()??, operations.next().ok()?) {
+                    (gimli::Operation::PlusConstant { value }, None) => Some(value),
+                    _ => None,
+                }
+            }
+            Some(value) => value.udata_value(),
+        }
+    }
+
     pub fn text(&self, entry: &Entry<'a, 'b>, name: DwAt) -> Option<String> {
         let value = entry.attr_value(name).ok()??;
         let text = self.dwarf.attr_string(self.unit, value).ok()?;
@@ -104,6 +120,25 @@ impl<'a, 'b> Types<'a, 'b> {
         }
     }
 
+    /// The alignment that a variable's declaration asks for: its own, those of the names of its type, and that of the type.
+    pub fn declared_alignment(&self, entry: &Entry<'a, 'b>) -> Option<u64> {
+        let mut align = self.of(entry)?.layout.align.max(self.number(entry, c::DW_AT_alignment).unwrap_or(1));
+        let mut next = self.reference(entry, c::DW_AT_type);
+        for _ in 0..MAX_DEPTH {
+            let Some(Ok(found)) = next.map(|offset| self.unit.entry(offset)) else { break };
+            align = align.max(self.number(&found, c::DW_AT_alignment).unwrap_or(1));
+            next = match found.tag() {
+                c::DW_TAG_typedef
+                | c::DW_TAG_const_type
+                | c::DW_TAG_volatile_type
+                | c::DW_TAG_atomic_type
+                | c::DW_TAG_array_type => self.reference(&found, c::DW_AT_type),
+                _ => break,
+            };
+        }
+        Some(align)
+    }
+
     /// Is an object of the entry's type `const` as a whole, and nothing in it volatile? In doubt it is not.
     pub fn is_constant(&self, entry: &Entry<'a, 'b>) -> bool {
         let mut next = self.reference(entry, c::DW_AT_type);
@@ -125,7 +160,7 @@ impl<'a, 'b> Types<'a, 'b> {
             let Some(offset) = waiting.pop() else { return false };
             let Ok(entry) = self.unit.entry(offset) else { return true };
             let nested = matches!(entry.tag(), c::DW_TAG_structure_type | c::DW_TAG_class_type | c::DW_TAG_union_type);
-            if entry.tag() == c::DW_TAG_volatile_type || step > MAX_FIELDS {
+            if matches!(entry.tag(), c::DW_TAG_volatile_type | c::DW_TAG_atomic_type) || step > MAX_FIELDS {
                 return true;
             }
             if nested {
@@ -271,7 +306,9 @@ impl<'a, 'b> Types<'a, 'b> {
                 return Shape { unknown: field.unknown, ..shape };
             }
             let bit = self.number(child, c::DW_AT_data_bit_offset);
-            let start = self.number(child, c::DW_AT_data_member_location).unwrap_or(0);
+            let Some(start) = self.member_offset(child) else {
+                return shape.refused("a structure with a member at a computed place");
+            };
             let own = self.number(child, c::DW_AT_alignment).unwrap_or(1);
             shape.layout.align = shape.layout.align.max(field.layout.align).max(own);
             shape.by_reference |= field.by_reference;

@@ -4,16 +4,19 @@ use super::classify::Placement;
 use super::sections::{Reader, Sections};
 use super::structure::{Interner, TypeId};
 use super::types::Types;
-use super::{Addresses, Debug, Described, TypedLocal};
+use super::{Addresses, Debug, Described, TypedLocal, WIDTHS};
 use crate::container::Place;
 use crate::split::{Parts, Shrunken};
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
 use graph::{Local, Register, Signature};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
+
+/// The oldest version of debug information that says enough to be believed.
+const OLDEST: u16 = 5;
 
 /// Reads all units.
 pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut Debug) -> gimli::Result<()> {
@@ -22,8 +25,18 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
     let mut number = 0;
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
-        let walker = Walker { types: Types::new(&dwarf, &unit), addresses, number, interner: RefCell::default() };
-        walker.walk(debug)?;
+        let walker = Walker {
+            types: Types::new(&dwarf, &unit),
+            addresses,
+            number,
+            interner: RefCell::default(),
+            typed: OnceCell::new(),
+        };
+        // What an assembler describes is no more than its labels. Before the fifth version alignment, calls and casts that differ
+        // from the usual leave no trace.
+        if !walker.is_assembly() && unit.header.version() >= OLDEST {
+            walker.walk(debug)?;
+        }
         debug.lines.read(&dwarf, &unit, addresses)?;
         if let Some(text) = super::source::source_text(&dwarf, &unit)? {
             debug.sources.insert(number, text.into());
@@ -39,6 +52,8 @@ struct Walker<'a, 'b> {
     /// Number of the unit.
     number: u32,
     interner: RefCell<Interner>,
+    /// Does the unit describe types?
+    typed: OnceCell<bool>,
 }
 
 /// What `DW_OP_fbreg` counts from.
@@ -72,15 +87,28 @@ impl<'a, 'b> Walker<'a, 'b> {
         let mut depth = 0;
         let mut open: Vec<Open> = Vec::new();
         let mut site = None;
+        let (mut typed, mut foreign) = (false, false);
+        let is_c = self.is_c();
         while let Some((delta, entry)) = entries.next_dfs()? {
             depth += delta;
+            typed |= entry.tag() == c::DW_TAG_base_type || entry.tag() == c::DW_TAG_pointer_type;
+            foreign |= self.refers_elsewhere(entry);
             while let Some(done) = open.pop_if(|f| f.depth >= depth) {
                 close(done, debug);
             }
             match entry.tag() {
                 c::DW_TAG_subprogram => open.extend(self.subprogram(entry, depth, debug)),
-                tag @ (c::DW_TAG_pointer_type | c::DW_TAG_member | c::DW_TAG_array_type) => {
-                    let pointed = tag == c::DW_TAG_pointer_type;
+                // In C++ code uses the members of classes that other units describe.
+                c::DW_TAG_structure_type | c::DW_TAG_class_type | c::DW_TAG_union_type => {
+                    foreign |= !is_c && self.types.flag(entry, c::DW_AT_declaration);
+                }
+                tag @ (c::DW_TAG_pointer_type
+                | c::DW_TAG_reference_type
+                | c::DW_TAG_rvalue_reference_type
+                | c::DW_TAG_ptr_to_member_type
+                | c::DW_TAG_member
+                | c::DW_TAG_array_type) => {
+                    let pointed = !matches!(tag, c::DW_TAG_member | c::DW_TAG_array_type);
                     let known = if pointed { &mut debug.volatile_targets } else { &mut debug.volatile_members };
                     let sizes = self.volatile_target(entry);
                     known.extend(sizes.into_iter().map(|size| (self.number, size)));
@@ -103,7 +131,30 @@ impl<'a, 'b> Walker<'a, 'b> {
         while let Some(done) = open.pop() {
             close(done, debug);
         }
+        // clang describes every type that is cast to, gcc does not. Before the fifth version `_Atomic` has no word.
+        if typed && self.types.unit.header.version() >= 5 && self.producer().contains("clang") {
+            debug.described_casts.insert(self.number);
+        }
+        if foreign {
+            debug.foreign_types.insert(self.number);
+        }
         Ok(())
+    }
+
+    /// Does an entry say its type in another unit, which is not read with this one?
+    fn refers_elsewhere(&self, entry: &Entry<'a, 'b>) -> bool {
+        [c::DW_AT_type, c::DW_AT_signature, c::DW_AT_import].into_iter().any(|name| match entry.attr_value(name) {
+            Ok(Some(AttributeValue::UnitRef(_)) | None) => false,
+            Ok(Some(_)) => self.types.reference(entry, name).is_none(),
+            Err(_) => true,
+        })
+    }
+
+    /// Who made the unit, and how.
+    fn producer(&self) -> String {
+        let mut entries = self.types.unit.entries();
+        let unit = entries.next_dfs().ok().flatten();
+        unit.and_then(|(_, unit)| self.types.text(unit, c::DW_AT_producer)).unwrap_or_default()
     }
 
     /// Follows `DW_AT_abstract_origin` and `DW_AT_specification` to the entry that says most.
@@ -151,10 +202,7 @@ impl<'a, 'b> Walker<'a, 'b> {
     /// Was a function compiled without an optimiser? GNU compilers record their switches; others describe all calls of what
     /// they optimise, from the fourth version on.
     fn is_unoptimised(&self, entry: &Entry<'a, 'b>) -> bool {
-        let types = &self.types;
-        let mut entries = types.unit.entries();
-        let unit = entries.next_dfs().ok().flatten();
-        let producer = unit.and_then(|(_, unit)| types.text(unit, c::DW_AT_producer)).unwrap_or_default();
+        let (types, producer) = (&self.types, self.producer());
         if producer.starts_with("GNU ") {
             let switches: Vec<&str> = producer.split(' ').filter(|word| word.starts_with('-')).collect();
             let level = switches.iter().rfind(|switch| switch.starts_with("-O"));
@@ -180,7 +228,7 @@ impl<'a, 'b> Walker<'a, 'b> {
                 c::DW_TAG_volatile_type | c::DW_TAG_atomic_type => {
                     let whole = matches!(pointer.attr(c::DW_AT_bit_size), Ok(None));
                     let shape = types.of(pointer).filter(|shape| whole && !shape.layout.aggregate);
-                    return shape.map_or_else(|| vec![1, 2, 4, 8, 16], |shape| vec![shape.layout.size]);
+                    return shape.map_or_else(|| WIDTHS.to_vec(), |shape| vec![shape.layout.size]);
                 }
                 c::DW_TAG_const_type | c::DW_TAG_typedef | c::DW_TAG_restrict_type => {
                     target = types.reference(&entry, c::DW_AT_type);
@@ -193,9 +241,7 @@ impl<'a, 'b> Walker<'a, 'b> {
 
     /// Are vectors of 32 bytes passed in `ymm` registers? Only gcc says for which processor it compiles.
     fn has_ymm(&self) -> Option<bool> {
-        let mut entries = self.types.unit.entries();
-        let (_, unit) = entries.next_dfs().ok().flatten()?;
-        let producer = self.types.text(unit, c::DW_AT_producer)?;
+        let producer = self.producer();
         let switches: Vec<&str> = producer.split(' ').collect();
         let said = |switch: &str| switches.contains(&switch);
         let plain = !switches.iter().any(|s| s.starts_with("-mno-") || s.contains("512"));
@@ -270,10 +316,15 @@ impl<'a, 'b> Walker<'a, 'b> {
     /// Places of parameters and result; `None` for a declaration without a prototype.
     fn signature(&self, root: &Entry<'a, 'b>, entry: &Entry<'a, 'b>, defined: bool) -> Option<Placement> {
         let types = &self.types;
-        let prototyped = types.flag(root, c::DW_AT_prototyped) || !self.is_c();
-        if !prototyped && !defined {
+        let prototype = types.flag(root, c::DW_AT_prototyped);
+        if !(prototype || !self.is_c() || defined) {
             return None;
         }
+        // Debug information without types says nothing about arguments and results.
+        if !prototype && !self.has_types() {
+            return None;
+        }
+        let prototyped = prototype || !self.is_c();
         let result = types.of(root);
         let mut placement = Placement::new(result.as_ref(), self.has_ymm());
         placement.signature.noreturn = types.flag(root, c::DW_AT_noreturn) || types.flag(entry, c::DW_AT_noreturn);
@@ -332,15 +383,35 @@ impl<'a, 'b> Walker<'a, 'b> {
         out
     }
 
-    fn is_c(&self) -> bool {
-        let language = self.types.unit.entries().next_dfs().ok().flatten().and_then(|(_, root)| {
-            match root.attr_value(c::DW_AT_language) {
-                Ok(Some(AttributeValue::Language(language))) => Some(language),
-                _ => None,
+    /// Does the unit describe types at all (`-g1` does not)?
+    fn has_types(&self) -> bool {
+        *self.typed.get_or_init(|| {
+            let mut entries = self.types.unit.entries();
+            while let Ok(Some((_, entry))) = entries.next_dfs() {
+                if entry.tag() == c::DW_TAG_base_type {
+                    return true;
+                }
             }
-        });
+            false
+        })
+    }
+
+    fn language(&self) -> Option<gimli::DwLang> {
+        let mut entries = self.types.unit.entries();
+        let (_, root) = entries.next_dfs().ok().flatten()?;
+        match root.attr_value(c::DW_AT_language) {
+            Ok(Some(AttributeValue::Language(language))) => Some(language),
+            _ => None,
+        }
+    }
+
+    fn is_assembly(&self) -> bool {
+        self.language() == Some(c::DW_LANG_Mips_Assembler)
+    }
+
+    fn is_c(&self) -> bool {
         let c_languages = [c::DW_LANG_C, c::DW_LANG_C89, c::DW_LANG_C99, c::DW_LANG_C11, c::DW_LANG_C17];
-        language.is_none_or(|language| c_languages.contains(&language))
+        self.language().is_none_or(|language| c_languages.contains(&language))
     }
 
     fn frame_base(&self, entry: &Entry<'a, 'b>) -> FrameBase {
@@ -371,10 +442,14 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
             None => name.clone(),
         };
+        let is_volatile = |debug: &Debug| own.is_some_and(|id| debug.types.has_volatile_part(id));
         let expression = match entry.attr_value(c::DW_AT_location) {
             Ok(Some(AttributeValue::Exprloc(expression))) => expression,
             Ok(Some(_)) => {
-                function.into_iter().for_each(|f| f.described.moves_variables = true);
+                function.into_iter().for_each(|f| {
+                    f.described.moves_variables = true;
+                    f.described.unplaced_volatile |= is_volatile(debug);
+                });
                 return;
             }
             _ => {
@@ -395,6 +470,8 @@ impl<'a, 'b> Walker<'a, 'b> {
             if let (Some(size), false) = (types.of(&root).map(|s| s.layout.size), volatile) {
                 debug.split.push(Parts { name: full_name, size, parts });
             }
+            let hidden = is_volatile(debug);
+            function.into_iter().for_each(|f| f.described.unplaced_volatile |= hidden);
             return;
         }
         if let Some((place, meanings)) = self.in_a_byte(expression) {
@@ -416,7 +493,11 @@ impl<'a, 'b> Walker<'a, 'b> {
                 Ok(address) => address,
                 Err(_) => return,
             },
-            _ => return,
+            _ => {
+                let hidden = is_volatile(debug);
+                function.into_iter().for_each(|f| f.described.unplaced_volatile |= hidden);
+                return;
+            }
         };
         let Some(place) = self.addresses.place(address) else { return };
         if types.is_volatile(entry) || types.is_volatile(&root) {
@@ -424,6 +505,11 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
         if let Some(own) = own {
             debug.variables.entry(place).or_insert(own);
+        }
+        let align = [entry, &root].into_iter().filter_map(|e| types.declared_alignment(e)).max();
+        if let Some(align) = align {
+            let known = debug.alignments.entry(place).or_insert(align);
+            *known = align.max(*known);
         }
         if function.is_some() {
             debug.statics.entry(place).or_insert(full_name);
@@ -491,7 +577,8 @@ impl<'a, 'b> Walker<'a, 'b> {
 
     fn local(&self, root: &Entry<'a, 'b>, function: &mut Open, name: String, offset: i64, own: Option<TypeId>) {
         let Some(shape) = self.types.of(root).filter(|s| s.layout.size > 0) else { return };
-        let local = |offset| TypedLocal { local: Local { name, offset, size: shape.layout.size }, type_id: own };
+        let (size, align) = (shape.layout.size, self.types.declared_alignment(root).unwrap_or(1));
+        let local = |offset| TypedLocal { local: Local { name, offset, size, align }, type_id: own };
         match function.base {
             FrameBase::Canonical => function.described.locals.push(local(offset.saturating_add(8))),
             FrameBase::Rbp => function.described.locals_by_rbp.push(local(offset.saturating_sub(8))),
@@ -522,7 +609,8 @@ fn declare(debug: &mut Debug, name: &str, signature: Option<Signature>, defined:
             if known.is_none() {
                 *known = signature;
             } else if signature.is_some() && *known != signature {
-                *known = None;
+                let unsupported = Some("declarations that disagree".to_string());
+                *known = Some(Signature { unsupported, ..Signature::default() });
             }
         }
     }

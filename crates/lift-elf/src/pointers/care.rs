@@ -110,7 +110,13 @@ impl Analysis<'_> {
             Op::Set { .. } | Op::Unknown { .. } | Op::Fault { .. } => return,
         };
         let care = match self.value(state, temporaries, address) {
-            Known::Pointer(type_id, offset) => self.types.care_at(type_id, offset, bytes),
+            Known::Pointer(type_id, offset) => match self.types.care_at(type_id, offset, bytes) {
+                // What lies around an object of that type may be the end of a longer array, or a larger structure.
+                Care::Ordinary if cares.widths.contains(&bytes) && !self.types.holds(type_id, offset, bytes) => {
+                    Care::Unclear
+                }
+                care => care,
+            },
             Known::Frame(offset) => match self.local(offset, bytes as i64) {
                 Some((type_id, inside)) => match self.types.care_at(type_id, inside, bytes) {
                     // An ordinary local by its name.
@@ -143,7 +149,7 @@ impl Analysis<'_> {
         let hidden = |id: TypeId| moves && self.types.has_volatile_part(id) && !self.types.is_volatile(id);
         let local = locals.find(|local| local.type_id.is_some_and(hidden));
         let local = local.map(|local| (0, format!("the volatile local `{}`", local.local.name)));
-        Volatile { places: &volatile - &doubtful, doubtful, unmodelled: local }
+        Volatile { places: &volatile - &doubtful, doubtful, unmodelled: local, ..Volatile::default() }
     }
 }
 
@@ -203,6 +209,22 @@ mod tests {
         is_found("int f(void) { return *(volatile int *)0x40001000; }", "0, 1 in doubt");
         is_found("void f(int *p) { *(int *)0x40001000 = *p; *p = 70000; }", "0, 1 in doubt");
         is_found("int f(int *p) { return p[0x40001000]; }", "0");
+    }
+
+    #[test]
+    fn casts_leave_a_trace_in_unoptimised_code_of_clang() {
+        let hides = |text: &str, command: &str| {
+            let (_, function) = lifted(&compiled(text, command), "f");
+            let volatile = function.expect("a graph").volatile;
+            [1, 4, 8].map(|bytes| volatile.may_be_cast(bytes))
+        };
+        let plain = "int f(int *p) { return *p; }";
+        assert_eq!(hides(plain, "clang-19 -c -g -O0"), [false; 3]);
+        for command in ["cc -c -g -O0", "clang-19 -c -g -O1", "clang-19 -c -g -gdwarf-4 -O0", "clang-19 -c -O0"] {
+            assert_eq!(hides(plain, command), [true; 3], "{command}");
+        }
+        let member = "struct s { char c; volatile int a; } s; int f(int *p) { return *p; }";
+        assert_eq!(hides(member, "clang-19 -c -g -O0"), [false, true, false]);
     }
 
     #[test]

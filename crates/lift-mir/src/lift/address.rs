@@ -147,6 +147,43 @@ impl Lifter<'_> {
         Some((kind, bits))
     }
 
+    /// Memory operands tell later passes what an access may overlap. Those of a spill slot must speak of that slot; the
+    /// others must be the original's ([`Lifter::say`]).
+    pub(super) fn memory_said(&mut self, line: &Line, operands: &Operands) {
+        self.said.clear();
+        if line.said.is_empty() {
+            return;
+        }
+        let first = self.row.memory_at().and_then(|at| operands.used.get(at));
+        let Some(Operand::Stack(slot)) = first.filter(|o| matches!(o, Operand::Stack(n) if self.is_spill(*n))) else {
+            self.said.extend(&line.said);
+            self.said.sort_unstable();
+            if line.memory.iter().any(|m| matches!(m.base, Base::Stack(n) if self.is_spill(n))) {
+                self.doubt("a memory operand speaks of a spill slot");
+            }
+            return;
+        };
+        let width = self.row.memory().map_or(0, |(bits, _)| u32::from(bits));
+        let own = |m: &MemoryOperand| {
+            m.base == Base::Stack(*slot)
+                && (!m.load || self.row.loads)
+                && (!m.store || self.row.stores)
+                && (m.bits == 0 || width == 0 || m.bits >= width)
+        };
+        if line.strange_memory || !line.memory.iter().all(own) {
+            self.doubt(format!("a memory operand does not speak of %stack.{slot}"));
+        }
+    }
+
+    /// What the memory operands say of this address may only be said where the original says it.
+    fn say(&mut self, address: Lane, segment: Option<Lane>) {
+        for name in std::mem::take(&mut self.said) {
+            let mut args = vec![Arg::Lane(address)];
+            args.extend(segment.map(Arg::Lane));
+            self.apply(name, &args, &[], Commute::Never, Effect::Aligned, None);
+        }
+    }
+
     /// Is it a place whose contents stay and which is there in every run: an immutable argument on the stack, the GOT?
     fn never_changes(&self, address: &[Operand], bits: u16) -> bool {
         match address {
@@ -254,6 +291,9 @@ impl Lifter<'_> {
         match *address {
             Address::Slot(location, offset) => self.slot_lane(location, offset, bits).map(Arg::Lane),
             Address::Memory(address, segment) => {
+                if kind != MemoryKind::Immutable {
+                    self.say(address, segment);
+                }
                 let to = self.temporary(bits);
                 self.push(Step::Load { to, address, segment, kind });
                 Some(Arg::Lane(to))
@@ -275,7 +315,7 @@ impl Lifter<'_> {
                 // The stack itself is aligned to 16 bytes; more takes a frame that is realigned.
                 let kept = if self.frame.realigned { alignment } else { alignment.min(STACK_ALIGNMENT) };
                 if kept < bytes || offset % bytes != 0 {
-                    self.violate(format!("an aligned access to %stack.{number}, which is not aligned so"));
+                    self.forbid(format!("an aligned access to %stack.{number}, which is not aligned so"));
                 }
             }
             Address::Memory(..) if kind == MemoryKind::Immutable => {}
@@ -292,7 +332,7 @@ impl Lifter<'_> {
         let width = i64::from(self.function.width(location));
         let low = offset.checked_mul(8)?;
         if low < 0 || low.checked_add(i64::from(bits)).is_none_or(|end| end > width) {
-            self.violate("an access leaves its spill slot");
+            self.forbid("an access leaves its spill slot");
             // What it reads is not known, and what it writes is lost: a temporary that nobody writes or reads.
             return Some(self.temporary(bits));
         }
@@ -309,6 +349,7 @@ impl Lifter<'_> {
                 }
             }
             Address::Memory(address, segment) => {
+                self.say(address, segment);
                 let kind = if kind == MemoryKind::Ordered { kind } else { MemoryKind::Plain };
                 self.push(Step::Store { value, address, segment, kind });
             }

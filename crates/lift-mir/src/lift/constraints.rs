@@ -39,6 +39,20 @@ impl Lifter<'_> {
     /// The instruction breaks a constraint: what it yields is not known, and nothing is proved of the function.
     pub(super) fn violate(&mut self, what: impl Into<String>) {
         self.violated = true;
+        self.doubt(what);
+    }
+
+    /// An access to a spill slot that goes wrong whenever it is made.
+    pub(super) fn forbid(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if self.function.forbidden.is_none() {
+            self.function.forbidden = Some((self.line, what.clone()));
+        }
+        self.violate(what);
+    }
+
+    /// Something that later passes read is not as it must be: nothing is proved of the function.
+    pub(super) fn doubt(&mut self, what: impl Into<String>) {
         if self.function.violation.is_none() {
             self.function.violation = Some((self.line, what.into()));
         }
@@ -233,14 +247,13 @@ impl Lifter<'_> {
             return self.gap("inline assembly with unusual operands");
         };
         operands.reads.extend([0, 0]);
-        // Positions of the first definition of each group.
-        let mut starts: Vec<usize> = Vec::new();
+        // The position of the first operand of each group, and the group's class.
+        let mut starts: Vec<(usize, Option<&'static RegisterClass>)> = Vec::new();
         let mut at = 0;
         while let Some(Operand::Immediate(word)) = groups.get(at) {
             let Ok(word) = u32::try_from(*word) else { return self.gap("inline assembly with a strange flag word") };
             let kind = word & 7;
-            // A clobber's register is an implicit definition, so none is among the explicit operands.
-            let count = if kind == CLOBBER { 0 } else { (word >> 3 & 0x1fff) as usize };
+            let count = (word >> 3 & 0x1fff) as usize;
             operands.reads.push(0);
             let Some(members) = groups.get(at + 1..at + 1 + count) else {
                 return self.gap("inline assembly with a strange flag word");
@@ -253,9 +266,11 @@ impl Lifter<'_> {
                 Some(class) if matches!(kind, 1..=3) => class,
                 _ => None,
             };
+            // What is tied has the class of the group that it is tied to.
+            let class = class.or_else(|| starts.get(tied?).and_then(|(_, class)| *class));
             for (k, member) in members.iter().enumerate() {
                 let tied = match tied.map(|group| starts.get(group)) {
-                    Some(Some(start)) => Some(start + k),
+                    Some(Some((start, _))) => Some(start + k),
                     Some(None) => return self.gap("inline assembly tied to nothing"),
                     None => None,
                 };
@@ -264,15 +279,20 @@ impl Lifter<'_> {
                     return self.gap("inline assembly with an operand that its flag word does not allow");
                 }
             }
-            starts.push(at + 1);
+            starts.push((at + 1, class));
             at += 1 + count;
         }
-        // Then metadata and such.
-        if groups[at..].iter().any(|o| matches!(o, Operand::Register(..) | Operand::NoRegister)) {
+        // Then metadata and such, and notes about liveness.
+        let explicit = |o: &Operand| match o {
+            Operand::Register(_, flags) => !flags.implicit,
+            other => *other == Operand::NoRegister,
+        };
+        if groups[at..].iter().any(explicit) {
             return self.gap("inline assembly with a register behind its groups");
         }
-        operands.reads.extend(groups[at..].iter().map(|_| 0));
-        for (lane, _) in &operands.implicit_definitions {
+        operands.reads.extend(groups[at..].iter().filter(|o| !matches!(o, Operand::Register(..))).map(|_| 0));
+        let grouped = |lane: &Lane| operands.members.contains(lane);
+        for (lane, _) in operands.implicit_definitions.iter().filter(|(lane, _)| !grouped(lane)) {
             registers.written.push(Written { lane: *lane, early: true, number: None });
         }
         self.check_registers(&registers, true);
@@ -297,9 +317,20 @@ impl Lifter<'_> {
         operands: &mut Operands,
     ) -> bool {
         match (kind, member) {
+            // A certain register is defined implicitly.
+            (DEFINITION | EARLY | CLOBBER, Operand::Register(lane, flags)) if flags.implicit => {
+                let number = (kind != CLOBBER).then_some(number);
+                registers.written.push(Written { lane: *lane, early: kind != DEFINITION, number });
+                operands.members.push(*lane);
+                is_physical(*lane) && (kind == DEFINITION || flags.early)
+            }
             (USE | DEFINITION | EARLY, Operand::Register(lane, flags)) => {
-                if flags.define != (kind != USE) {
+                if flags.define != (kind != USE) || flags.early != (kind == EARLY) {
                     return false;
+                }
+                // Later passes read the text's own note.
+                if tied.is_some() && flags.tied.is_none() {
+                    self.doubt("an operand of inline assembly does not say that it is tied");
                 }
                 let cut = class.map(|class| class.bits).filter(|bits| *bits < lane.bits).unwrap_or(0);
                 match flags.define {
@@ -319,7 +350,7 @@ impl Lifter<'_> {
                 }
                 true
             }
-            (USE | DEFINITION | EARLY, _) => false,
+            (USE | DEFINITION | EARLY | CLOBBER, _) => false,
             (_, Operand::Register(lane, flags)) => {
                 operands.reads.push(0);
                 if is_physical(*lane) {

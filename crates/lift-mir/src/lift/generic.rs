@@ -75,9 +75,7 @@ impl Lifter<'_> {
             name = common;
             factors = matches!(order, Normal::Fused(_));
         }
-        for (lane, flags) in &operands.implicit_uses {
-            args.push(if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) });
-        }
+        args.extend(operands.implicit_uses.iter().map(|used| self.implicit_arg(used)));
         if operands.open {
             args.push(Arg::Symbol(self.signature(operands), 64));
             args.extend(operands.mask.map(|(_, text)| Arg::Symbol(text, 64)));
@@ -107,16 +105,30 @@ impl Lifter<'_> {
             Meaning::Move(_) | Meaning::Binary { .. } if slot.is_some() => (Effect::Pure, Commute::Never),
             _ => (Effect::Event, Commute::Never),
         };
+        // Where rounding and exceptions are looked at, a floating-point operation stays between the same events.
+        let rounds = || registers::lane("mxcsr").is_some_and(|lane| row.uses.contains(&lane));
+        let effect = if effect == Effect::Pure && self.frame.strict && rounds() { Effect::Faults } else { effect };
+        if effect == Effect::Event {
+            for text in std::mem::take(&mut self.said) {
+                self.apply(text, &[], &[], Commute::Never, Effect::Aligned, None);
+            }
+        }
         self.emit_generic(operands, name, &args, commute, effect, slot);
     }
 
-    /// Where the text names a register the other program must name the same; a virtual register stands for any.
+    /// Where the text names a register the other program must name the same, and no later pass may take another; a
+    /// virtual register stands for any.
     fn identities(&mut self, operands: &Operands, args: &mut Vec<Arg>) {
-        let used =
-            operands.used.iter().filter_map(|o| if let Operand::Register(lane, _) = o { Some(lane) } else { None });
-        args.extend(operands.defined.iter().map(|(lane, _)| lane).chain(used).map(|lane| {
+        let used = operands.used.iter().filter_map(|o| match o {
+            Operand::Register(lane, flags) => Some((*lane, flags.renamable)),
+            _ => None,
+        });
+        let defined = operands.defined.iter().map(|(lane, flags)| (*lane, flags.renamable));
+        let members = operands.members.iter().map(|lane| (*lane, false));
+        args.extend(defined.chain(used).chain(members).map(|(lane, renamable)| {
             let code = u64::from(lane.location.number()) << 32 | u64::from(lane.low) << 16 | u64::from(lane.bits);
-            if is_physical(*lane) { Arg::Constant(code, 64) } else { Arg::Undefined(64) }
+            let code = code | u64::from(renamable) << 63;
+            if is_physical(lane) { Arg::Constant(code, 64) } else { Arg::Undefined(64) }
         }));
     }
 

@@ -7,12 +7,15 @@
 mod sort;
 mod normal;
 mod constraints;
+mod liveness;
 mod address;
 mod definitions;
 mod operations;
 mod generic;
 
 use self::constraints::is_physical;
+pub use self::liveness::Live;
+use crate::features::Features;
 use crate::opcode::{Form, Meaning, Order, meaning, register_form};
 use crate::operand::{Base, Line, MemoryOperand, Operand, RegisterFlags};
 use crate::registers::{self, FLAGS};
@@ -23,6 +26,11 @@ use machine::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
+use std::sync::LazyLock;
+
+/// The MMX registers.
+static MULTIMEDIA: LazyLock<Vec<Lane>> =
+    LazyLock::new(|| (0..8).filter_map(|i| registers::lane(&format!("mm{i}"))).collect());
 
 /// What is known of an opcode, with the names of its functions.
 pub struct Known {
@@ -142,13 +150,17 @@ pub enum Content {
     Other,
 }
 
-/// What the header says of the frame.
+/// What the header says of the frame, and the attributes of the function.
 #[derive(Default, Debug)]
 pub struct Frame {
+    /// May the function look at, or change, how floating-point operations round and what they raise?
+    pub strict: bool,
     /// Sizes in bytes of the fixed objects that never change.
     pub immutable: FxHashMap<i64, u64>,
     /// Alignments in bytes of the spill slots.
     pub alignments: FxHashMap<u32, u64>,
+    /// What the attributes say that the processor has.
+    pub features: Features,
     /// Does the frame keep objects that need more than the stack's own alignment?
     pub realigned: bool,
 }
@@ -160,6 +172,8 @@ pub struct Current {
     pub successors: Option<Vec<u32>>,
     /// Between two labels around a call that may throw?
     pub guarded: bool,
+    /// A landing pad whose own label has not come yet?
+    pub unlabelled: bool,
     /// Has control left for good?
     pub ended: bool,
 }
@@ -181,6 +195,8 @@ pub struct Lifter<'a> {
     temporaries: u32,
     /// What LLVM says of the current instruction.
     row: Rc<Row>,
+    /// What its memory operands say of memory that is no spill slot.
+    said: Vec<Symbol>,
     /// Does the current instruction break a constraint?
     violated: bool,
     /// Virtual registers that were defined, by number.
@@ -191,6 +207,12 @@ pub struct Lifter<'a> {
     pub untied: bool,
     /// Blocks that are reached by their addresses.
     pub indirect: Vec<u32>,
+    /// Does the text say which physical registers are live?
+    pub tracks_liveness: bool,
+    /// Which are, after the current instruction.
+    pub live: Live,
+    /// Which were where inline assembly may have left the block.
+    pub live_at_jump: Option<Live>,
 }
 
 /// Are these the bits of the physical register themselves?
@@ -222,6 +244,8 @@ struct Operands {
     clobbered: Vec<Lane>,
     /// Definitions that the text says nobody reads.
     dead: Vec<Lane>,
+    /// What inline assembly defines implicitly, in the order of its groups.
+    members: Vec<Lane>,
     /// Are the implicit operands part of what the instruction is?
     open: bool,
 }
@@ -246,11 +270,15 @@ impl<'a> Lifter<'a> {
             line: 0,
             temporaries: 0,
             row: Rc::default(),
+            said: Vec::new(),
             violated: false,
             defined: Vec::new(),
             redefines: false,
             untied: false,
             indirect: Vec::new(),
+            tracks_liveness: false,
+            live: Live::default(),
+            live_at_jump: None,
         }
     }
 
@@ -274,7 +302,22 @@ impl<'a> Lifter<'a> {
         };
         self.row = row;
         self.violated = false;
+        self.ask_processor();
+        if self.current.ended && !line.opcode.starts_with("DBG_") {
+            self.doubt("an instruction behind the end of its block");
+        }
+        if let Some(why) = unmodelled(&line.opcode) {
+            return self.gap(format!("`{}`, {why}", line.opcode));
+        }
         let operands = self.sort(line);
+        let is_multimedia = |(lane, _): &(Lane, _)| MULTIMEDIA.contains(lane);
+        let written = line.opcode == "COPY" && operands.defined.iter().any(is_multimedia);
+        if written || line.opcode.starts_with("MMX_") {
+            // It leaves the registers of x87 occupied until EMMS, for the caller, too.
+            self.gap("MMX, which takes the registers of x87");
+        }
+        self.follow_liveness(line, &operands);
+        self.memory_said(line, &operands);
         for note in &line.notes {
             let name = self.names.intern("note");
             self.apply(name, &[Arg::Symbol(*note, 64)], &[], Commute::Never, Effect::Event, None);
@@ -292,6 +335,15 @@ impl<'a> Lifter<'a> {
         if len > 0 {
             let steps = Span { start: start as u32, len };
             self.function.instructions.push(Instruction { line: number, text, opcode: known.symbol, steps });
+        }
+    }
+
+    /// Notes what the processor must have besides what the attributes say.
+    fn ask_processor(&mut self) {
+        for need in &self.row.needs {
+            if !self.frame.features.has(need) && !self.function.needs.contains(need) {
+                self.function.needs.push(need);
+            }
         }
     }
 
@@ -328,7 +380,9 @@ impl<'a> Lifter<'a> {
             Meaning::Nothing => {
                 if line.opcode == "EH_LABEL" {
                     // The table of exceptions knows calls and landing pads by their labels.
-                    self.current.guarded = !self.current.guarded;
+                    if !std::mem::take(&mut self.current.unlabelled) {
+                        self.current.guarded = !self.current.guarded;
+                    }
                     self.generic(known, line, operands, &Meaning::Event);
                 }
             }
@@ -463,8 +517,13 @@ impl<'a> Lifter<'a> {
                 }
             }
             Meaning::BranchIf => match (&operands.used[..], &operands.implicit_uses[..]) {
-                ([Operand::Block(target), Operand::Immediate(code @ 0..=15)], [(flags, _)]) => {
-                    let when = Condition::Flags(*code as u8, *flags);
+                ([Operand::Block(target), Operand::Immediate(code @ 0..=15)], [(flags, said)]) => {
+                    let mut flags = *flags;
+                    if said.undefined {
+                        flags = self.temporary(flags.bits);
+                        self.push(Step::Undefine(flags));
+                    }
+                    let when = Condition::Flags(*code as u8, flags);
                     self.push(Step::Leave(Exit { when, target: *target }));
                 }
                 _ => self.generic(known, line, operands, &Meaning::Event),
@@ -535,7 +594,12 @@ impl<'a> Lifter<'a> {
         self.push(Step::Apply { name, args, results, commute, effect, preserved });
     }
 
-    fn is_reserved(&self, lane: Lane) -> bool {
+    /// An implicit operand, as an argument.
+    fn implicit_arg(&self, (lane, flags): &(Lane, RegisterFlags)) -> Arg {
+        if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) }
+    }
+
+    pub fn is_reserved(&self, lane: Lane) -> bool {
         match lane.location.place() {
             Place::Physical(unit) => {
                 self.function.target.units.get(unit as usize).is_none_or(|u| u.reserved)
@@ -544,6 +608,19 @@ impl<'a> Lifter<'a> {
             _ => false,
         }
     }
+}
+
+/// Why nothing is said about functions with an instruction.
+fn unmodelled(opcode: &str) -> Option<&'static str> {
+    Some(match opcode {
+        // A runtime may put code there, and finds values by where they are.
+        "STACKMAP" | "PATCHPOINT" | "STATEPOINT" => "whose operands a runtime reads",
+        // LLVM does not say so, and puts other instructions between.
+        "RDFLAGS32" | "RDFLAGS64" => "which reads all flags",
+        // Intel SDM vol. 2A, Jcc: the 16-bit form may cut off the instruction pointer.
+        "JMP_2" | "JCC_2" => "which some processors cut to 16 bits",
+        _ => return None,
+    })
 }
 
 fn general(location: Location) -> bool {

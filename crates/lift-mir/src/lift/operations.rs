@@ -65,12 +65,7 @@ impl Lifter<'_> {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let mut args = vec![left, right];
-        args.extend(
-            operands
-                .implicit_uses
-                .iter()
-                .map(|(lane, flags)| if flags.undefined { Arg::Undefined(lane.bits) } else { Arg::Lane(*lane) }),
-        );
+        args.extend(operands.implicit_uses.iter().map(|used| self.implicit_arg(used)));
         if line.opcode.ends_with("_DB") {
             // An OR of operands without common bits, which is then their sum. The original promises it; the candidate
             // may rely on it where the original does.
@@ -191,7 +186,7 @@ impl Lifter<'_> {
             None if operands.implicit_uses.is_empty() => return self.generic(known, line, operands, &Meaning::Event),
             None => {}
         }
-        args.extend(operands.implicit_uses.iter().map(|(lane, _)| Arg::Lane(*lane)));
+        args.extend(operands.implicit_uses.iter().map(|used| self.implicit_arg(used)));
         let result = self.temporary(bits);
         match known_count {
             Some(count) if name == "SHL" && count < u64::from(bits) => {
@@ -250,7 +245,7 @@ impl Lifter<'_> {
             }
             _ => None,
         };
-        let (Some((first, second, Operand::Immediate(code @ 0..=15))), [(flags, _)]) =
+        let (Some((first, second, Operand::Immediate(code @ 0..=15))), [flags]) =
             (sources, &operands.implicit_uses[..])
         else {
             return self.generic(known, line, operands, &Meaning::Event);
@@ -261,7 +256,7 @@ impl Lifter<'_> {
         let result = self.temporary(bits);
         self.apply(
             known.value,
-            &[first, second, code, Arg::Lane(*flags)],
+            &[first, second, code, self.implicit_arg(flags)],
             &[result],
             Commute::Never,
             Effect::Pure,
@@ -272,8 +267,7 @@ impl Lifter<'_> {
 
     pub(super) fn condition(&mut self, known: &Known, line: &Line, operands: &Operands, form: Form) {
         let at = if form == Form::Registers { 0 } else { 5 };
-        let (Some(Operand::Immediate(code)), [(flags, _)]) = (operands.used.get(at), &operands.implicit_uses[..])
-        else {
+        let (Some(Operand::Immediate(code)), [flags]) = (operands.used.get(at), &operands.implicit_uses[..]) else {
             return self.generic(known, line, operands, &Meaning::Event);
         };
         let target = match form {
@@ -287,7 +281,7 @@ impl Lifter<'_> {
             }
         };
         let result = self.temporary(8);
-        let args = [Arg::Constant(*code as u64, 8), Arg::Lane(*flags)];
+        let args = [Arg::Constant(*code as u64, 8), self.implicit_arg(flags)];
         self.apply(known.value, &args, &[result], Commute::Never, Effect::Pure, None);
         match (target, &operands.defined[..]) {
             (Some((address, kind)), _) => self.store_to(&address, kind, Arg::Lane(result)),

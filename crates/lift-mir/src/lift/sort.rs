@@ -22,10 +22,13 @@ impl Lifter<'_> {
             yields: Vec::new(),
             clobbered: Vec::new(),
             dead: Vec::new(),
+            members: Vec::new(),
             open: row.variadic || row.calls || row.returns,
         };
         let mut explicit: Vec<Operand> = Vec::with_capacity(line.operands.len());
         let (mut uses, mut definitions): (Implicit, Implicit) = (Vec::new(), Vec::new());
+        // The groups of inline assembly also hold what it defines implicitly.
+        let grouped = line.opcode.starts_with("INLINEASM");
         for operand in &line.operands {
             match *operand {
                 Operand::Register(lane, flags) => {
@@ -36,7 +39,7 @@ impl Lifter<'_> {
                         (true, true) => definitions.push((lane, flags)),
                         (true, false) => uses.push((lane, flags)),
                     }
-                    if !flags.implicit {
+                    if !flags.implicit || grouped && flags.define {
                         explicit.push(Operand::Register(lane, flags));
                     }
                 }
@@ -54,6 +57,10 @@ impl Lifter<'_> {
             {
                 self.redefines |= std::mem::replace(before, true);
             }
+        }
+        let listed = |list: &Implicit, lane: &Lane| list.iter().any(|(l, _)| l == lane);
+        if row.uses.iter().any(|l| !listed(&uses, l)) || row.definitions.iter().any(|l| !listed(&definitions, l)) {
+            self.doubt(format!("`{}` lacks an implicit operand", line.opcode));
         }
         self.implicit(&mut sorted, &row, uses, definitions);
         self.constrain(line, &row, &explicit, &mut sorted);

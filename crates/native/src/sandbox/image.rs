@@ -1,12 +1,16 @@
 //! The program that a sandbox executes: a stub of ours and the segments, as an ELF file.
 //!
 //! Mapping the segments is left to the system kernel's loader: after `execve` there is nothing in the address space that we did
-//! not ask for, except what the stub then unmaps.
+//! not ask for, except what the stub then unmaps. All mappings are private copies, so no process changes the file, and the next one
+//! begins with the same content; an [`Image`] belongs to one sandbox at a time.
 
 use super::Sandbox;
+use super::launch;
 use super::tracee::TICK;
 use crate::function::Access;
 use crate::state::NativeError;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 /// A piece of a sandbox's memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,10 +23,33 @@ pub struct Segment {
     pub access: Access,
 }
 
-/// A file to be executed: pieces of it by offset. What is between them is zero.
-pub(super) struct Program {
-    pub pieces: Vec<(u64, Vec<u8>)>,
+/// A piece of a sandbox's memory that holds zeros at first and may be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Zeros {
+    /// Where it lies; a multiple of 4096.
+    pub address: u64,
+    /// Bytes.
     pub length: u64,
+}
+
+/// A file with the segments of sandboxes that are started one after the other.
+#[derive(Debug)]
+pub struct Image {
+    file: File,
+    placed: Vec<Placed>,
+    /// Behind the segments: nothing is ever written there.
+    hole: u64,
+}
+
+/// A segment and where the file holds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Placed {
+    address: u64,
+    /// Whole pages.
+    length: u64,
+    /// The loader's flags.
+    flags: u32,
+    offset: u64,
 }
 
 const PAGE: u64 = 4096;
@@ -43,42 +70,91 @@ const MOST_GAPS: usize = 6;
 const HEADER_SIZE: u16 = 64;
 const PROGRAM_HEADER_SIZE: u16 = 56;
 
-/// Makes the program.
-pub(super) fn program(segments: &[Segment]) -> Result<Program, NativeError> {
-    let mut sorted: Vec<&Segment> = segments.iter().filter(|s| !s.bytes.is_empty()).collect();
-    sorted.sort_by_key(|s| s.address);
-    if sorted.len() > MOST_SEGMENTS {
-        return Err(NativeError::TooLarge);
+impl Image {
+    /// Writes the file.
+    pub fn new(segments: &[Segment]) -> Result<Image, NativeError> {
+        let file = launch::memory_file()?;
+        let mut offset = HEADERS + PAGE;
+        let mut placed = Vec::with_capacity(segments.len());
+        for segment in segments.iter().filter(|s| !s.bytes.is_empty()) {
+            let length = whole_pages(segment.bytes.len() as u64)?;
+            let flags = match segment.access {
+                Access::Read => 4,
+                Access::Write => 6,
+                Access::Execute => 5,
+            };
+            placed.push(Placed { address: segment.address, length, flags, offset });
+            if offset + length > MOST_BYTES {
+                return Err(NativeError::TooLarge);
+            }
+            // What is not written is zero, and costs nothing.
+            for (at, page) in (offset..).step_by(PAGE as usize).zip(segment.bytes.chunks(PAGE as usize)) {
+                if page != &[0; PAGE as usize][..page.len()] {
+                    file.write_all_at(page, at).map_err(failed)?;
+                }
+            }
+            offset += length;
+        }
+        Ok(Image { file, placed, hole: offset })
     }
-    let stub = stub(&gaps(&sorted)?);
-    let mut headers = elf_header(sorted.len() as u16 + 2);
-    headers.extend(program_header(1, 5, HEADERS, STUB, stub.len() as u64));
-    let (mut offset, mut end) = (HEADERS + PAGE, Sandbox::LOWEST);
-    let mut pieces = Vec::with_capacity(sorted.len() + 2);
-    for segment in sorted {
-        let length = (segment.bytes.len() as u64).checked_next_multiple_of(PAGE).ok_or(NativeError::TooLarge)?;
-        let apart = segment.address.is_multiple_of(PAGE) && segment.address >= end;
-        end = segment.address.checked_add(length).ok_or(NativeError::TooLarge)?;
-        if !apart || end > Sandbox::HIGHEST {
+
+    /// The file as a program that has these pieces beside the segments.
+    pub(super) fn program(&self, zeros: &[Zeros]) -> Result<&File, NativeError> {
+        let mut sorted = self.segments(zeros)?;
+        sorted.sort_by_key(|s| s.address);
+        let (mut end, mut total) = (Sandbox::LOWEST, HEADERS + PAGE);
+        for segment in &sorted {
+            let apart = segment.address.is_multiple_of(PAGE) && segment.address >= end;
+            end = segment.address.checked_add(segment.length).ok_or(NativeError::TooLarge)?;
+            total += segment.length;
+            if !apart || end > Sandbox::HIGHEST || total > MOST_BYTES {
+                return Err(NativeError::TooLarge);
+            }
+        }
+        let stub = stub(&gaps(&sorted)?);
+        let mut headers = elf_header(sorted.len() as u16 + 2);
+        headers.extend(program_header(1, 5, HEADERS, STUB, stub.len() as u64));
+        for s in &sorted {
+            headers.extend(program_header(1, s.flags, s.offset, s.address, s.length));
+        }
+        // PT_GNU_STACK: without it, data would be executable, too.
+        headers.extend(program_header(0x6474_e551, 6, 0, 0, 0));
+        if headers.len() as u64 > HEADERS {
             return Err(NativeError::TooLarge);
         }
-        let flags = match segment.access {
-            Access::Read => 4,
-            Access::Write => 6,
-            Access::Execute => 5,
-        };
-        headers.extend(program_header(1, flags, offset, segment.address, length));
-        pieces.push((offset, segment.bytes.clone()));
-        offset += length;
+        let longest = zeros.iter().map(|z| z.length).max().unwrap_or(0);
+        self.file.set_len(self.hole + whole_pages(longest)?).map_err(failed)?;
+        self.file.write_all_at(&headers, 0).map_err(failed)?;
+        self.file.write_all_at(&stub, HEADERS).map_err(failed)?;
+        Ok(&self.file)
     }
-    // PT_GNU_STACK: without it, data would be executable, too.
-    headers.extend(program_header(0x6474_e551, 6, 0, 0, 0));
-    if offset > MOST_BYTES || headers.len() as u64 > HEADERS {
-        return Err(NativeError::TooLarge);
+
+    /// Everything that is mapped. Private copies of the same hole are pieces of their own.
+    fn segments(&self, zeros: &[Zeros]) -> Result<Vec<Placed>, NativeError> {
+        let mut out = self.placed.clone();
+        for piece in zeros.iter().filter(|z| z.length > 0) {
+            let (address, length) = (piece.address, whole_pages(piece.length)?);
+            out.push(Placed { address, length, flags: 6, offset: self.hole });
+        }
+        if out.len() > MOST_SEGMENTS { Err(NativeError::TooLarge) } else { Ok(out) }
     }
-    pieces.push((0, headers));
-    pieces.push((HEADERS, stub));
-    Ok(Program { pieces, length: offset })
+
+    /// What can be read and written from outside, by address: first byte and end.
+    pub(super) fn extents(&self, zeros: &[Zeros]) -> Vec<(u64, u64)> {
+        let placed = self.placed.iter().map(|s| (s.address, s.address + s.length));
+        let zeros = zeros.iter().filter(|z| z.length > 0);
+        let mut out: Vec<_> = placed.chain(zeros.map(|z| (z.address, z.address + z.length))).collect();
+        out.sort_unstable();
+        out
+    }
+}
+
+fn failed(error: std::io::Error) -> NativeError {
+    NativeError::System { what: "write a memory file", error }
+}
+
+fn whole_pages(length: u64) -> Result<u64, NativeError> {
+    length.checked_next_multiple_of(PAGE).ok_or(NativeError::TooLarge)
 }
 
 /// The file header of an executable at fixed addresses.
@@ -128,14 +204,13 @@ const R10: [u8; 2] = [0x49, 0xba];
 const R8: [u8; 2] = [0x49, 0xb8];
 
 /// What is left of the system kernel's part of the address space between the segments that lie in it.
-fn gaps(sorted: &[&Segment]) -> Result<Vec<(u64, u64)>, NativeError> {
+fn gaps(sorted: &[Placed]) -> Result<Vec<(u64, u64)>, NativeError> {
     /// The end of what a process may have.
     const END: u64 = 0x7fff_ffff_f000;
     let mut from = KERNEL_PART;
     let mut out = Vec::new();
     for segment in sorted {
-        let end = segment.address.saturating_add(segment.bytes.len() as u64).checked_next_multiple_of(PAGE);
-        let end = end.ok_or(NativeError::TooLarge)?.max(KERNEL_PART);
+        let end = segment.address.saturating_add(segment.length).max(KERNEL_PART);
         if segment.address > from {
             out.push((from, segment.address));
         }

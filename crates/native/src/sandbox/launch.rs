@@ -3,18 +3,17 @@
 //! As `posix_spawn` does it: the child shares our memory only until it executes the program, while this thread waits.
 //! Copying the page tables of a large process would cost more than everything else.
 
-use super::image::{MOST_BYTES, Program};
+use super::image::MOST_BYTES;
 use super::tracee::Tracee;
 use crate::state::NativeError;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::FileExt;
 use std::ptr;
 
 /// Processor seconds after which the system kernel ends a sandbox, whoever watches it.
 const CPU_SECONDS: u64 = 60;
 /// Stack of the child before it executes the program.
-const STACK: usize = 64 << 10;
+const STACK: usize = 16 << 10;
 
 /// What the child needs to know.
 struct Order {
@@ -23,8 +22,7 @@ struct Order {
 }
 
 /// Executes a program in a process that we trace; it stands at its first instruction.
-pub(super) fn launch(program: &Program) -> Result<Tracee, NativeError> {
-    let file = program_file(program)?;
+pub(super) fn launch(file: &File) -> Result<Tracee, NativeError> {
     let mut stack = vec![0u8; STACK];
     let process = blocking_signals(|signals| {
         let order = Order { program: file.as_raw_fd(), signals: *signals };
@@ -42,21 +40,16 @@ pub(super) fn launch(program: &Program) -> Result<Tracee, NativeError> {
     Ok(tracee)
 }
 
-fn program_file(program: &Program) -> Result<File, NativeError> {
+/// An empty file that has no name.
+pub(super) fn memory_file() -> Result<File, NativeError> {
     // SAFETY: a NUL-terminated name and a flag; the descriptor is new and owned by the `File` from here on.
-    let file = unsafe {
+    unsafe {
         let fd = libc::memfd_create(c"lockstep".as_ptr(), libc::MFD_CLOEXEC);
         if fd < 0 {
             return Err(NativeError::last("make a memory file"));
         }
-        File::from_raw_fd(fd)
-    };
-    let failed = |error| NativeError::System { what: "write a memory file", error };
-    file.set_len(program.length).map_err(failed)?;
-    for (offset, bytes) in &program.pieces {
-        file.write_all_at(bytes, *offset).map_err(failed)?;
+        Ok(File::from_raw_fd(fd))
     }
-    Ok(file)
 }
 
 /// Calls `work` with all signals blocked, so that no handler of ours runs in a child that shares our memory; hands over the mask

@@ -22,7 +22,7 @@ mod hostile;
 #[cfg(test)]
 mod tests;
 
-pub use image::Segment;
+pub use image::{Image, Segment, Zeros};
 pub use processor::{Processor, Vectors};
 
 use crate::state::{Fault, NativeError, Signal};
@@ -32,7 +32,9 @@ use tracee::{Event, Tracee};
 /// A process with chosen memory that can do nothing but compute.
 pub struct Sandbox {
     tracee: Tracee,
-    segments: Vec<(u64, u64)>,
+    image: Image,
+    /// First byte and end of each piece of memory, by address.
+    extents: Vec<(u64, u64)>,
 }
 
 /// How far one [`Sandbox::run`] may go.
@@ -59,16 +61,26 @@ impl Sandbox {
     /// Starts a process with these segments, which lie apart from each other and inside [`Sandbox::LOWEST`] to
     /// [`Sandbox::HIGHEST`].
     pub fn start(segments: &[Segment]) -> Result<Sandbox, NativeError> {
-        let program = image::program(segments)?;
-        let mut tracee = launch::launch(&program)?;
+        Sandbox::of(Image::new(segments)?, &[])
+    }
+
+    /// Starts a process with the segments of an image and these pieces beside them.
+    pub fn of(image: Image, zeros: &[Zeros]) -> Result<Sandbox, NativeError> {
+        let mut tracee = launch::launch(image.program(zeros)?)?;
         // The stub runs to its trap; all of its steps must have succeeded.
         let limits = Limits { processor: Duration::from_secs(1), clock: Duration::from_secs(10) };
         match tracee.resume(limits)? {
             Event::Stopped(Signal::Trap, _) => {}
             _ => return Err(NativeError::Unavailable("the system does not let a process be confined")),
         }
-        let segments = segments.iter().map(|s| (s.address, s.address + s.bytes.len() as u64)).collect();
-        Ok(Sandbox { tracee, segments })
+        let extents = image.extents(zeros);
+        Ok(Sandbox { tracee, image, extents })
+    }
+
+    /// Ends the process. Its image is as it was before.
+    pub fn end(self) -> Image {
+        drop(self.tracee);
+        self.image
     }
 
     /// No segment begins below this address: the stub is there.
@@ -79,14 +91,33 @@ impl Sandbox {
 
     /// Overwrites memory in one of the writable segments.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NativeError> {
-        self.inside(address, bytes.len())?;
-        self.tracee.write(address, bytes)
+        self.write_all(&[(address, bytes)])
+    }
+
+    /// Overwrites several pieces of memory at once.
+    pub fn write_all(&mut self, pieces: &[(u64, &[u8])]) -> Result<(), NativeError> {
+        for (address, bytes) in pieces {
+            self.inside(*address, bytes.len())?;
+        }
+        self.tracee.write(pieces)
     }
 
     /// Reads memory of one of the segments.
     pub fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), NativeError> {
-        self.inside(address, bytes.len())?;
-        self.tracee.read(address, bytes)
+        self.read_all(&mut [(address, bytes)])
+    }
+
+    /// Reads several pieces of memory at once.
+    pub fn read_all(&mut self, pieces: &mut [(u64, &mut [u8])]) -> Result<(), NativeError> {
+        for (address, bytes) in pieces.iter() {
+            self.inside(*address, bytes.len())?;
+        }
+        self.tracee.read(pieces)
+    }
+
+    /// Which of so many pages from an address on anybody has written to since the start.
+    pub fn written(&mut self, address: u64, pages: usize) -> Result<Vec<u64>, NativeError> {
+        self.tracee.own_pages(address, pages)
     }
 
     /// The registers while the code stands.
@@ -111,7 +142,8 @@ impl Sandbox {
 
     fn inside(&self, address: u64, length: usize) -> Result<(), NativeError> {
         let end = address.checked_add(length as u64).ok_or(NativeError::TooLarge)?;
-        let within = |(from, to): &(u64, u64)| *from <= address && end <= *to;
-        if self.segments.iter().any(within) { Ok(()) } else { Err(NativeError::TooLarge) }
+        let after = self.extents.partition_point(|(from, _)| *from <= address);
+        let within = after.checked_sub(1).is_some_and(|i| end <= self.extents[i].1);
+        if within { Ok(()) } else { Err(NativeError::TooLarge) }
     }
 }

@@ -43,25 +43,34 @@ pub(super) struct Extended {
     bytes: Vec<u8>,
 }
 
-pub(super) fn get(process: libc::pid_t) -> Result<(libc::user_regs_struct, Extended), NativeError> {
-    let mut bytes = vec![0u8; 16 << 10];
-    // SAFETY: the process is our tracee and stands; `user_regs_struct` is plain data and as large as the request fills; the vector
-    // holds as many bytes as its `iovec` says.
+/// Bytes of the extended state that [`decode`] looks at, and most that there are.
+pub(super) const DECODED: usize = UPPER + 256;
+pub(super) const WHOLE: usize = 16 << 10;
+
+pub(super) fn general(process: libc::pid_t) -> Result<libc::user_regs_struct, NativeError> {
+    // SAFETY: the process is our tracee and stands; `user_regs_struct` is plain data and as large as the request fills.
     unsafe {
         let mut registers: libc::user_regs_struct = std::mem::zeroed();
         if libc::ptrace(libc::PTRACE_GETREGS, process, 0, ptr::from_mut(&mut registers)) != 0 {
             return Err(NativeError::last("read registers"));
         }
-        let mut vector = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        if libc::ptrace(libc::PTRACE_GETREGSET, process, NT_X86_XSTATE, ptr::from_mut(&mut vector)) != 0 {
-            return Err(NativeError::last("read vector registers"));
-        }
-        bytes.truncate(vector.iov_len);
-        if bytes.len() < UPPER {
-            return Err(NativeError::Unavailable("the system does not show vector registers"));
-        }
-        Ok((registers, Extended { bytes }))
+        Ok(registers)
     }
+}
+
+/// The extended state, at most so many bytes of it.
+pub(super) fn extended(process: libc::pid_t, most: usize) -> Result<Extended, NativeError> {
+    let mut bytes = vec![0u8; most];
+    let mut vector = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    // SAFETY: the process is our tracee and stands; the vector holds as many bytes as its `iovec` says.
+    if unsafe { libc::ptrace(libc::PTRACE_GETREGSET, process, NT_X86_XSTATE, ptr::from_mut(&mut vector)) } != 0 {
+        return Err(NativeError::last("read vector registers"));
+    }
+    bytes.truncate(vector.iov_len);
+    if bytes.len() < UPPER {
+        return Err(NativeError::Unavailable("the system does not show vector registers"));
+    }
+    Ok(Extended { bytes })
 }
 
 pub(super) fn set(
@@ -69,7 +78,7 @@ pub(super) fn set(
     registers: &libc::user_regs_struct,
     extended: &mut Extended,
 ) -> Result<(), NativeError> {
-    // SAFETY: as above, in the other direction.
+    // SAFETY: the process is our tracee and stands; both structures are as large as the requests read.
     unsafe {
         if libc::ptrace(libc::PTRACE_SETREGS, process, 0, ptr::from_ref(registers)) != 0 {
             return Err(NativeError::last("set registers"));

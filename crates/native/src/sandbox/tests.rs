@@ -98,3 +98,51 @@ fn segments_that_overlap_or_lie_elsewhere_are_refused() {
         assert!(matches!(Sandbox::start(&segments), Err(NativeError::TooLarge)));
     }
 }
+
+#[test]
+fn an_image_is_not_changed_by_the_code_that_used_it() {
+    // mov [rdi], rdi; mov rax, [rsi]; int3; syscall
+    let code = [0x48, 0x89, 0x3f, 0x48, 0x8b, 0x06, 0xcc, 0x0f, 0x05];
+    let segment = |address, bytes: Vec<u8>, access| Segment { address, bytes, access };
+    let segments = [segment(CODE, code.to_vec(), Access::Execute), segment(DATA, vec![7; 16], Access::Write)];
+    let mut image = Image::new(&segments).unwrap();
+    let pieces = [STACK, STACK + 0x1_0000].map(|address| Zeros { address, length: 4096 });
+    // It writes to its data and to zeros, which lie in one hole of the file; what it reads is as at first.
+    for (written, read, expected) in [(DATA, DATA + 8, 0x0707_0707_0707_0707), (STACK, STACK + 0x1_0000, 0)] {
+        for _ in 0..2 {
+            let mut sandbox = Sandbox::of(image, &pieces).unwrap();
+            let mut bytes = [1; 8];
+            sandbox.read(written, &mut bytes).unwrap();
+            assert_eq!(u64::from_le_bytes(bytes), expected);
+            let mut start = entry();
+            (start.general[7], start.general[6]) = (written, read);
+            sandbox.set_processor(&start).unwrap();
+            assert_eq!(sandbox.run(LIMITS).unwrap(), Stop::Trap);
+            assert_eq!(sandbox.processor().unwrap().general[0], expected);
+            // The system call at its end kills it, and not its image.
+            assert!(matches!(sandbox.run(LIMITS), Err(NativeError::Killed)));
+            image = sandbox.end();
+        }
+    }
+    // Another sandbox has other pieces.
+    let mut sandbox = Sandbox::of(image, &pieces[..1]).unwrap();
+    assert!(sandbox.read(STACK + 0x1_0000, &mut [0]).is_err());
+    let mut start = entry();
+    (start.general[7], start.general[6]) = (STACK, STACK + 0x1_0000);
+    sandbox.set_processor(&start).unwrap();
+    assert!(matches!(sandbox.run(LIMITS).unwrap(), Stop::Fault(_)));
+}
+
+#[test]
+fn pages_that_were_written_to_are_known() {
+    let mut sandbox = sandbox(&[0x8b, 0x06, 0x89, 0x07, 0xcc]); // mov eax, [rsi]; mov [rdi], eax; int3
+    assert_eq!(sandbox.written(DATA, 1).unwrap(), []);
+    let mut start = entry();
+    (start.general[7], start.general[6]) = (STACK, DATA);
+    sandbox.set_processor(&start).unwrap();
+    assert_eq!(sandbox.run(LIMITS).unwrap(), Stop::Trap);
+    let pages = ((STACK - DATA) / 4096 + 1) as usize;
+    assert_eq!(sandbox.written(DATA, pages).unwrap(), [STACK]);
+    sandbox.write(DATA + 8, &[1]).unwrap();
+    assert_eq!(sandbox.written(DATA, pages).unwrap(), [DATA, STACK]);
+}

@@ -5,8 +5,10 @@
 use super::Limits;
 use super::processor::{self, Extended, Processor};
 use crate::state::{NativeError, Signal};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fs::File;
 use std::marker::PhantomData;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 /// A living tracee; killed when dropped.
@@ -16,6 +18,8 @@ pub(super) struct Tracee {
     gone: Cell<bool>,
     /// The vector registers as the system kernel has them, for their size.
     extended: RefCell<Option<Extended>>,
+    /// What the system kernel says about its pages.
+    pages: OnceCell<File>,
     /// Requests are bound to this thread.
     thread: PhantomData<*const ()>,
 }
@@ -30,11 +34,15 @@ pub(super) enum Event {
 
 /// Processor time between two signals of the timer that the stub sets.
 pub(super) const TICK: Duration = Duration::from_millis(10);
+/// Pieces of memory that the system kernel takes at once.
+const MOST_PIECES: usize = 1024;
+const PAGE: u64 = 4096;
 
 impl Tracee {
     /// Takes over a process that has asked for it and is about to execute its program.
     pub fn new(process: libc::pid_t) -> Result<Tracee, NativeError> {
-        let tracee = Tracee { process, gone: Cell::new(false), extended: RefCell::default(), thread: PhantomData };
+        let (gone, extended, pages) = (Cell::new(false), RefCell::default(), OnceCell::new());
+        let tracee = Tracee { process, gone, extended, pages, thread: PhantomData };
         match tracee.wait(Limits { processor: Duration::from_secs(1), clock: Duration::from_secs(10) })? {
             Event::Stopped(Signal::Trap, _) => {}
             _ => return Err(NativeError::Unavailable("the system does not let a process be traced")),
@@ -73,6 +81,7 @@ impl Tracee {
                 return Err(NativeError::Killed);
             }
             match (libc::WSTOPSIG(status), Signal::of_number(libc::WSTOPSIG(status) as u64)) {
+                (_, Some(Signal::Trap)) => return Ok(Event::Stopped(Signal::Trap, 0)),
                 (_, Some(signal)) => return Ok(Event::Stopped(signal, self.fault_address())),
                 (libc::SIGPROF, _) => {
                     ticks += 1;
@@ -110,6 +119,26 @@ impl Tracee {
         }
     }
 
+    /// Which of so many pages from an address on are its own: no longer those of the file that it was started from.
+    pub fn own_pages(&self, address: u64, count: usize) -> Result<Vec<u64>, NativeError> {
+        /// Present or in the swap; still the file's (proc_pid_pagemap(5)).
+        const THERE: u64 = 3 << 62;
+        const OF_FILE: u64 = 1 << 61;
+        let failed = |error| NativeError::System { what: "look at pages", error };
+        let pages = match self.pages.get() {
+            Some(pages) => pages,
+            None => {
+                let file = File::open(format!("/proc/{}/pagemap", self.process)).map_err(failed)?;
+                self.pages.get_or_init(|| file)
+            }
+        };
+        let mut bytes = vec![0; 8 * count];
+        pages.read_exact_at(&mut bytes, address / PAGE * 8).map_err(failed)?;
+        let entries = bytes.as_chunks::<8>().0.iter().map(|entry| u64::from_le_bytes(*entry));
+        let own = |(_, entry): &(u64, u64)| entry & THERE != 0 && entry & OF_FILE == 0;
+        Ok((address / PAGE * PAGE..).step_by(PAGE as usize).zip(entries).filter(own).map(|(at, _)| at).collect())
+    }
+
     /// Its number, for tests that look at it from outside.
     #[cfg(test)]
     pub fn process(&self) -> libc::pid_t {
@@ -117,35 +146,54 @@ impl Tracee {
     }
 
     pub fn processor(&self) -> Result<Processor, NativeError> {
-        let (registers, extended) = processor::get(self.process)?;
-        Ok(processor::decode(&registers, &extended))
+        let registers = processor::general(self.process)?;
+        Ok(processor::decode(&registers, &processor::extended(self.process, processor::DECODED)?))
     }
 
     pub fn set_processor(&self, to: &Processor) -> Result<(), NativeError> {
         let mut known = self.extended.borrow_mut();
         let extended = match &mut *known {
             Some(extended) => extended,
-            None => known.insert(processor::get(self.process)?.1),
+            None => known.insert(processor::extended(self.process, processor::WHOLE)?),
         };
         let registers = processor::encode(to, extended);
         processor::set(self.process, &registers, extended)
     }
 
-    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), NativeError> {
-        let local = libc::iovec { iov_base: bytes.as_ptr() as *mut _, iov_len: bytes.len() };
-        let remote = libc::iovec { iov_base: address as *mut _, iov_len: bytes.len() };
-        // SAFETY: the local vector is only read from; the remote one is checked by the system kernel.
-        let done = unsafe { libc::process_vm_writev(self.process, &local, 1, &remote, 1, 0) };
-        if done == bytes.len() as isize { Ok(()) } else { Err(NativeError::last("write memory")) }
+    pub fn write(&self, pieces: &[(u64, &[u8])]) -> Result<(), NativeError> {
+        for pieces in pieces.chunks(MOST_PIECES) {
+            let local: Vec<_> = pieces.iter().map(|(_, bytes)| vector(bytes.as_ptr() as usize, bytes.len())).collect();
+            let remote: Vec<_> = pieces.iter().map(|(address, bytes)| vector(*address as usize, bytes.len())).collect();
+            let count = pieces.len() as libc::c_ulong;
+            // SAFETY: the local vectors are only read from; the remote ones are checked by the system kernel.
+            let done =
+                unsafe { libc::process_vm_writev(self.process, local.as_ptr(), count, remote.as_ptr(), count, 0) };
+            if done != pieces.iter().map(|(_, bytes)| bytes.len() as isize).sum() {
+                return Err(NativeError::last("write memory"));
+            }
+        }
+        Ok(())
     }
 
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), NativeError> {
-        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        let remote = libc::iovec { iov_base: address as *mut _, iov_len: bytes.len() };
-        // SAFETY: the local vector is ours and as long as it says; the remote one is checked by the system kernel.
-        let done = unsafe { libc::process_vm_readv(self.process, &local, 1, &remote, 1, 0) };
-        if done == bytes.len() as isize { Ok(()) } else { Err(NativeError::last("read memory")) }
+    pub fn read(&self, pieces: &mut [(u64, &mut [u8])]) -> Result<(), NativeError> {
+        for pieces in pieces.chunks_mut(MOST_PIECES) {
+            let remote: Vec<_> = pieces.iter().map(|(address, bytes)| vector(*address as usize, bytes.len())).collect();
+            let place = |(_, bytes): &mut (u64, &mut [u8])| vector(bytes.as_mut_ptr() as usize, bytes.len());
+            let local: Vec<_> = pieces.iter_mut().map(place).collect();
+            let count = pieces.len() as libc::c_ulong;
+            // SAFETY: the local vectors are ours alone, and as long as they say; the remote ones are checked by the system kernel.
+            let done =
+                unsafe { libc::process_vm_readv(self.process, local.as_ptr(), count, remote.as_ptr(), count, 0) };
+            if done != pieces.iter().map(|(_, bytes)| bytes.len() as isize).sum() {
+                return Err(NativeError::last("read memory"));
+            }
+        }
+        Ok(())
     }
+}
+
+fn vector(address: usize, length: usize) -> libc::iovec {
+    libc::iovec { iov_base: address as *mut libc::c_void, iov_len: length }
 }
 
 impl Drop for Tracee {

@@ -35,8 +35,10 @@ pub(super) fn render(report: &KernelReport, colour: Colour) -> String {
     for function in report.functions.iter().filter(|f| f.sweep.is_empty()) {
         let sizes: Vec<String> = function.outcome.assumptions.iter().filter_map(size).collect();
         if matches!(function.outcome.verdict, KernelVerdict::Equivalent(_)) && !sizes.is_empty() {
+            let also: Vec<String> = function.also.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let also = if also.is_empty() { also.concat() } else { format!(" (and compared at {})", also.join(", ")) };
             out.push_str(&format!(
-                "{} was proved at {} only; --sweep checks more sizes\n",
+                "{} was proved at {} only{also}; --sweep checks more sizes\n",
                 title(function),
                 sizes.join(", ")
             ));

@@ -6,7 +6,9 @@
 //! Trust: full. What is called a difference here is reported as one.
 
 use super::family;
-use graph::interpreter::{Called, Change, End, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack};
+use graph::interpreter::{
+    BUFFER_SPACING, Called, Change, End, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack,
+};
 use graph::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
 use term::Bits;
 
@@ -25,6 +27,10 @@ pub(crate) struct Comparison<'r, 'a> {
     pub floats: bool,
     /// Are all addresses among the arguments multiples of 8?
     pub aligned_input: bool,
+    /// Where the result goes, if it is returned in memory.
+    pub result: Option<u64>,
+    /// Does it count what the original leaves as it is there?
+    pub untouched_counts: bool,
 }
 
 /// What the general forms of a pair of calls say.
@@ -87,7 +93,7 @@ impl<'a> Comparison<'_, 'a> {
             }
         }
         match candidate.end {
-            End::Fault(FaultKind::Misaligned, _) if !self.aligned_input => return None,
+            End::Fault(FaultKind::Misaligned, _) if !self.aligned_input || self.has_loose_literal() => return None,
             End::Fault(kind, place) => {
                 return said(describe_end(original), format!("faults: {}", kind.name()), [places[0], place]);
             }
@@ -186,8 +192,10 @@ impl<'a> Comparison<'_, 'a> {
             };
         }
         if let Some(verdict) = self.arguments(a, b).filter(|_| forms != Forms::Equal) {
-            // A recursion that became a loop leaves its calls out.
-            return if a.callee.own { Calls::Unclear } else { verdict };
+            // A recursion that became a loop leaves its calls out, and what is computed from constants is known.
+            let count = |trace: &Trace| trace.calls.iter().filter(|call| call.callee.name == *name).count();
+            let computed = a.callee.library.is_some_and(family::computes) && count(traces[0]) != count(traces[1]);
+            return if a.callee.own || computed { Calls::Unclear } else { verdict };
         }
         // What a compiler can see of a function, it may know not to read.
         if a.callee.defined || a.callee.library.is_some_and(family::reads_nothing) {
@@ -202,10 +210,23 @@ impl<'a> Comparison<'_, 'a> {
                 return Calls::Differ(say(p.bytes[at].0), say(q.bytes[at].0));
             }
         }
-        match self.memory(&a.changes, &b.changes, traces) {
+        // Nobody else sees the result before the return, unless it is told where that goes.
+        let told = [a, b].iter().any(|call| {
+            let mut passed = call.registers.iter().zip(&call.set_up);
+            passed.any(|(passed, set_up)| matches!(set_up, SetUp::Written(_)) && self.in_result(passed.bits.low()))
+        });
+        let seen = |changes: &[Change]| -> Vec<Change> {
+            changes.iter().filter(|change| told || !self.in_result(change.address)).copied().collect()
+        };
+        match self.memory(&seen(&a.changes), &seen(&b.changes), traces) {
             Some((x, y)) => Calls::Differ(format!("calls {name} with {x}"), format!("calls {name} with {y}")),
             None => Calls::Same,
         }
+    }
+
+    /// Is an address where the result goes?
+    fn in_result(&self, address: u64) -> bool {
+        self.result.is_some_and(|at| address.wrapping_sub(at) < BUFFER_SPACING)
     }
 
     /// Compares calls of the library that have a general form.
@@ -268,7 +289,7 @@ impl<'a> Comparison<'_, 'a> {
                     _ => continue,
                 },
             };
-            if !self.same(x, y, value.bytes, value.place) {
+            if !self.same(x, y, value.bytes, value.place) && !self.asserted_alike(name, value.place, [x, y]) {
                 let cut = |v: Passed| v.bits.extract(8 * value.bytes - 1, 0);
                 // A copy of a literal in the frame, or the literal itself: who only reads it cannot tell. Nor can who gets a part.
                 let [p, q] = [x, y].map(|v| v.bits.low());
@@ -278,13 +299,22 @@ impl<'a> Comparison<'_, 'a> {
                     return Some(Calls::Unclear);
                 }
                 // An argument that the function does not use need not be passed.
-                if info.defined && !passed_on_purpose(b, value.place) {
+                if info.defined && [a, b].iter().any(|call| !passed_on_purpose(call, value.place)) {
                     return Some(Calls::Unclear);
                 }
                 return differ(cut(x), cut(y));
             }
         }
         None
+    }
+
+    /// Do both programs name one function in a failed assertion? C leaves it to the compiler what `__PRETTY_FUNCTION__` says
+    /// besides the name: `f`, or `int f(int)`.
+    fn asserted_alike(&self, callee: &str, place: Place, [a, b]: [Passed; 2]) -> bool {
+        let text = |v: Passed| self.layout.text_at(v.bits.low());
+        callee == "__assert_fail"
+            && place == Place::Register(Register::ARGUMENTS[3])
+            && matches!((text(a), text(b)), (Some(a), Some(b)) if declares(&a, &b) || declares(&b, &a))
     }
 
     /// Is a general register set up for the call, as it always is without an optimiser?
@@ -324,7 +354,12 @@ impl<'a> Comparison<'_, 'a> {
             return family::format_arguments(&format, general, vector);
         }
         let mut out = Vec::new();
-        for (i, register) in Register::ARGUMENTS.into_iter().enumerate().filter(|_| signature.is_none()) {
+        // The candidate may know how many there are.
+        let its = b.callee.signature.as_ref().filter(|s| !s.variadic);
+        let named =
+            |register: Register| its.is_none_or(|s| s.arguments.iter().any(|v| v.place == Place::Register(register)));
+        let possible = Register::ARGUMENTS.into_iter().enumerate().filter(|_| signature.is_none());
+        for (i, register) in possible.take_while(|(_, register)| named(*register)) {
             match (a.set_up[i], b.set_up[i]) {
                 (SetUp::Written(_), SetUp::Written(_) | SetUp::Entry) | (SetUp::Entry, SetUp::Written(_)) => {
                     // Of its type only the low byte is certain: a structure has what it likes above that. Two addresses are whole.
@@ -381,12 +416,14 @@ impl<'a> Comparison<'_, 'a> {
             let mask = p.map_or(0xff, |c| c.mask) & q.map_or(0xff, |c| c.mask);
             // A store that comes later is not left out.
             let never = |side: Side| traces[side.index()].changes.iter().all(|c| c.address != first);
-            let dropped =
-                |change: Option<&Change>, side: Side| change.is_none() && never(side) && self.drops(side, first);
-            if dropped(p, Side::Original) || dropped(q, Side::Candidate) {
-                continue;
-            }
-            if let Some(byte) = self.word_differs(first, x, y, mask, traces) {
+            let dropped = |change: Option<&Change>, side: Side, byte: u64| {
+                change.is_none() && never(side) && self.drops(side, first + byte)
+            };
+            let result = !self.untouched_counts && self.in_result(first);
+            let member = |i: u64| result && p.is_none_or(|change| change.written >> i & 1 == 0);
+            let left_out = |i: &u64| member(*i) || dropped(p, Side::Original, *i) || dropped(q, Side::Candidate, *i);
+            let kept = (0..8).filter(|i| !left_out(i)).fold(0, |kept, i| kept | 1 << i);
+            if let Some(byte) = self.word_differs(first, x, y, mask & kept, traces) {
                 let place = self.layout.describe(first + byte).unwrap_or_else(|| format!("{:#x}", first + byte));
                 let say = |word: u64, change: Option<&Change>| match change {
                     Some(_) => format!("{:#04x} at {place}", (word >> (8 * byte)) as u8),
@@ -400,7 +437,6 @@ impl<'a> Comparison<'_, 'a> {
 
     pub(super) fn word_differs(&self, address: u64, x: u64, y: u64, mask: u8, traces: [&Trace; 2]) -> Option<u64> {
         if x == y
-            || self.is_private(address)
             // What has no name in one program may be anything of the other.
             || self.layout.is_nowhere(address)
             || self.same_address(x, y)
@@ -417,7 +453,7 @@ impl<'a> Comparison<'_, 'a> {
             self.both_nan(half(x), half(y))
         };
         let differs = |i: &u64| mask >> i & 1 == 1 && (x >> (8 * i)) as u8 != (y >> (8 * i)) as u8;
-        (0..8).find(|i| differs(i) && !nan(*i) && !freed(*i))
+        (0..8).find(|i| differs(i) && !nan(*i) && !freed(*i) && !self.is_private(address + i))
     }
 
     /// Which NaN it is depends on the order of operands; nobody can rely on it.
@@ -445,6 +481,12 @@ impl<'a> Comparison<'_, 'a> {
         local && !self.functions[side.index()].is_unoptimised()
     }
 
+    /// Does the candidate have a constant without a name that need not be aligned? In a linked file it may happen to be.
+    fn has_loose_literal(&self) -> bool {
+        let loose = |object: &graph::Object| object.kind == ObjectKind::Literal && object.align < 16;
+        self.functions[1].objects.values().any(loose)
+    }
+
     /// A static variable that the candidate does not mention may be gone, because nobody reads it.
     fn is_private(&self, address: u64) -> bool {
         let Some((placed, _)) = self.layout.object_at(address) else { return false };
@@ -453,11 +495,19 @@ impl<'a> Comparison<'_, 'a> {
     }
 }
 
-/// Did the candidate set up the argument for this call?
+/// Is the argument set up for this call?
 fn passed_on_purpose(call: &Called, place: Place) -> bool {
     let Place::Register(register) = place else { return false };
     let position = Register::ARGUMENTS.iter().position(|r| *r == register);
     position.is_some_and(|i| matches!(call.set_up[i], SetUp::Written(_)))
+}
+
+/// Is the second text a declaration of the function that the first one names?
+fn declares(name: &[u8], declaration: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let head = declaration.split(|byte| *byte == b'(').next().unwrap_or_default();
+    let start = head.iter().rposition(|byte| !is_part(byte));
+    start.is_some_and(|at| head.len() < declaration.len() && head[at + 1..] == *name)
 }
 
 fn is_general(value: &Value) -> bool {
@@ -494,5 +544,20 @@ pub(super) fn show(bits: Bits) -> String {
     match bits.to_i64() {
         Some(value) if (-4096..=4096).contains(&value) => value.to_string(),
         _ => bits.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declares;
+
+    #[test]
+    fn declarations_name_their_function() {
+        assert!(declares(b"open", b"int open(const char *, int)"));
+        assert!(declares(b"list", b"struct node *list(void)"));
+        assert!(!declares(b"pen", b"int open(const char *, int)"));
+        assert!(!declares(b"open", b"int close(int open)"));
+        assert!(!declares(b"open", b"open"));
+        assert!(!declares(b"", b"int "));
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn is_replaceable(contract: &Contract, trace: &Trace) -> bool {
 }
 
 /// Functions of numbers, which at most set `errno`.
-fn computes(contract: &Contract) -> bool {
+pub(super) fn computes(contract: &Contract) -> bool {
     contract.result != Class::Void
         && (matches!(contract.result, Class::Float(_))
             || contract.arguments.iter().any(|c| matches!(c, Class::Float(_))))

@@ -241,7 +241,7 @@ mod tests {
             likely_alignments: Default::default(),
             paddings: Default::default(),
             undescribed_frame: false,
-            array_ends: Default::default(),
+            local_ends: Default::default(),
             passed: Default::default(),
             pointer_calls: BTreeMap::new(),
             defined: BTreeSet::new(),

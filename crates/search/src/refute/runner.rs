@@ -8,10 +8,10 @@ use crate::inputs::{Argument, Ingredients, Input, arguments};
 use crate::{Native, StartState};
 use graph::contract::Fixed;
 use graph::interpreter::{
-    BUFFER_SPACING, Called, Callees, Cells, Effects, End, Layout, Memory, Pages, Program, Seed, Situation, Start,
-    Target, Trace, Watch, is_stack, run,
+    BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program, Seed,
+    Situation, Start, Target, Trace, Watch, is_stack, run,
 };
-use graph::{Function, ObjectKind, Place, Register, Side};
+use graph::{FaultKind, Function, Object, ObjectKind, Op, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -78,10 +78,25 @@ struct Conditions<'r, 'a> {
     earlier: &'r [Called<'a>],
     fuel: usize,
     pages: Option<Pages>,
+    garbage: Garbage,
+    faults: Faults,
 }
+
+/// What a side finds where nobody has defined anything.
+#[derive(Clone, Copy)]
+enum Garbage {
+    Usual,
+    Other(u64),
+}
+
+/// A byte of garbage is the same by chance once in 256 times; in so many other runs it is not.
+const OTHER_GARBAGE: u64 = 4;
 
 /// Points that the candidate may enter in any case.
 const CANDIDATE_FUEL: usize = 2000;
+
+/// A place to which no input points.
+const RESULT_PLACE: u64 = 0x2d00_0000_0000;
 
 /// Results whose sign alone is defined come in these sizes: a difference must show in all.
 const MAGNITUDES: [u64; 3] = [1, 0x21, 0x1234_5678];
@@ -216,7 +231,7 @@ impl<'a> Runner<'a> {
         }
         let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
         if may_be_pure(&traces[0]) {
-            self.try_magnitude(arena, &without_effects(input), MAGNITUDES[0])?;
+            self.try_magnitude(arena, &without_effects(input, &traces[0]), MAGNITUDES[0])?;
         }
         if !odd_bytes(&traces).is_empty() && self.functions.iter().any(|f| f.surroundings.truth_values) && !input.sane {
             return self.with_truth_values(arena, input, &traces);
@@ -228,6 +243,9 @@ impl<'a> Runner<'a> {
             for magnitude in MAGNITUDES[1..].iter().chain(&returned) {
                 self.try_magnitude(arena, input, *magnitude)?;
             }
+        }
+        if self.relies_on_result_place(arena, input, &traces) {
+            return None;
         }
         let guessed =
             |i: &usize| self.values == Values::Guessed && self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
@@ -271,8 +289,9 @@ impl<'a> Runner<'a> {
     fn relies_on_type(&mut self, arena: &Arena, input: &Input, i: usize) -> bool {
         let value = input.values[i].low();
         let (byte, short) = (value as u8, value as u16);
-        let narrow = [u64::from(value != 0), u64::from(byte), byte as i8 as u64, u64::from(short), short as i16 as u64];
-        narrow.into_iter().filter(|v| *v != value && value > 1).any(|v| {
+        let truths = [u64::from(value != 0), value & 1];
+        let numbers = [u64::from(byte), byte as i8 as u64, u64::from(short), short as i16 as u64];
+        truths.into_iter().chain(numbers).filter(|v| *v != value && value > 1).any(|v| {
             let mut other = input.clone();
             other.set(&self.arguments, i, Bits::new(64, v));
             if self.try_magnitude(arena, &other, MAGNITUDES[0]).is_some() {
@@ -285,6 +304,22 @@ impl<'a> Runner<'a> {
             let tells = |side: usize| self.comparison(&other).traces(&here[side], &there[side]).is_some();
             !(undefined || tells(0) && tells(1))
         })
+    }
+
+    /// Could the first argument, of which nothing is known, be where the result goes, to which nothing else points? Both functions
+    /// return it then, and the programs agree where it is elsewhere.
+    fn relies_on_result_place(&mut self, arena: &Arena, input: &Input, traces: &[Trace<'a>; 2]) -> bool {
+        let first = |a: &Argument| a.guessed && a.place == Place::Register(Register::ARGUMENTS[0]);
+        let Some(i) = self.arguments.iter().position(first).filter(|_| self.values == Values::Guessed) else {
+            return false;
+        };
+        let value = input.values[i].low();
+        if value < 4096 || traces.iter().any(|trace| trace.results[0].bits.low() != value) {
+            return false;
+        }
+        let mut apart = input.clone();
+        apart.set(&self.arguments, i, Bits::new(64, RESULT_PLACE));
+        self.try_magnitude(arena, &apart, MAGNITUDES[0]).is_none()
     }
 
     /// The same with bytes that would do as truth values: a byte may hold one, and then it is 0 or 1.
@@ -318,7 +353,7 @@ impl<'a> Runner<'a> {
         if original.doubtful.is_some() {
             return None;
         }
-        let candidate = self.follow(arena, input, magnitude, &original);
+        let candidate = self.follow(arena, input, magnitude, &original, (Garbage::Usual, Faults::End));
         self.steps += candidate.steps;
         // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
@@ -328,12 +363,58 @@ impl<'a> Runner<'a> {
         if self.reshaped || private || original.local_calls || candidate.local_calls {
             return None;
         }
-        (made_up(&original) == made_up(&candidate)).then_some((difference, [original, candidate]))
+        if made_up(&original) != made_up(&candidate) {
+            return None;
+        }
+        // An optimiser leaves out what nobody needs, also where that would fault.
+        let faults = matches!(candidate.end, End::BadAddress(..) | End::Fault(FaultKind::Divide, _));
+        if faults && !self.functions[0].is_unoptimised() && looks_unoptimised(arena, self.functions[1]) {
+            let without = self.follow(arena, input, magnitude, &original, (Garbage::Usual, Faults::GoOn));
+            self.steps += without.steps;
+            self.comparison(input).traces(&original, &without)?;
+        }
+        let difference = self.without_garbage(arena, input, magnitude, [&original, &candidate], difference)?;
+        Some((difference, [original, candidate]))
     }
 
     pub(super) fn comparison<'r>(&'r self, input: &Input) -> Comparison<'r, 'a> {
         let aligned_input = self.is_aligned(input);
-        Comparison { functions: self.functions, layout: &self.layout, floats: self.floats, aligned_input }
+        let (functions, layout, floats) = (self.functions, &self.layout, self.floats);
+        let result = self.arguments.iter().zip(&input.values).find(|(a, _)| a.result).map(|(_, value)| value.low());
+        Comparison { functions, layout, floats, aligned_input, result, untouched_counts: true }
+    }
+
+    /// The disagreement of two runs without what the candidate found where nobody has defined anything: members of a returned
+    /// structure that the original leaves as they are, what an index reached that has left a member of a local one, and locals
+    /// that a visible callee fills.
+    fn without_garbage(
+        &mut self,
+        arena: &Arena,
+        input: &Input,
+        magnitude: u64,
+        traces: [&Trace<'a>; 2],
+        difference: Difference,
+    ) -> Option<Difference> {
+        let [original, candidate] = traces;
+        // A function of the file that is given a local writes there, but runs do not know what.
+        let given = |call: &Called| call.registers.iter().any(|passed| is_stack(passed.bits.low()));
+        let filled = original.calls.iter().any(|call| call.callee.defined && given(call));
+        let unknown = filled || original.computed_locals;
+        if !unknown && !self.arguments.iter().any(|a| a.result) {
+            return Some(difference);
+        }
+        let stays = (0..OTHER_GARBAGE).all(|n| {
+            let again = self.follow(arena, input, magnitude, original, (Garbage::Other(n), Faults::End));
+            let other = self.comparison(input).traces(original, &again);
+            other.is_some_and(|other| other.summaries[1] == difference.summaries[1])
+        });
+        if stays {
+            return Some(difference);
+        }
+        if unknown {
+            return None;
+        }
+        Comparison { untouched_counts: false, ..self.comparison(input) }.traces(original, candidate)
     }
 
     /// Are all addresses among the arguments multiples of 8?
@@ -358,13 +439,25 @@ impl<'a> Runner<'a> {
     /// Both runs on an input, whatever they do.
     pub(crate) fn traces(&mut self, arena: &Arena, input: &Input) -> [Trace<'a>; 2] {
         let original = self.run(arena, Side::Original, input, MAGNITUDES[0]);
-        let candidate = self.follow(arena, input, MAGNITUDES[0], &original);
+        let candidate = self.follow(arena, input, MAGNITUDES[0], &original, (Garbage::Usual, Faults::End));
         [original, candidate]
     }
 
     /// The registers of a side at entry, left where [`Runner::register`] finds them.
     pub(super) fn enter(&mut self, arena: &Arena, side: Side, input: &Input) {
-        self.run_with(arena, side, input, Conditions { magnitude: MAGNITUDES[0], earlier: &[], fuel: 0, pages: None });
+        self.run_with(
+            arena,
+            side,
+            input,
+            Conditions {
+                magnitude: MAGNITUDES[0],
+                earlier: &[],
+                fuel: 0,
+                pages: None,
+                garbage: Garbage::Usual,
+                faults: Faults::End,
+            },
+        );
     }
 
     /// A register after the last run of a side.
@@ -380,12 +473,24 @@ impl<'a> Runner<'a> {
     /// The run of one side, without calls to be like.
     fn run(&mut self, arena: &Arena, side: Side, input: &Input, magnitude: u64) -> Trace<'a> {
         let fuel = if side == Side::Original { input.fuel } else { CANDIDATE_FUEL + 3 * input.fuel };
-        self.run_with(arena, side, input, Conditions { magnitude, earlier: &[], fuel, pages: None })
+        self.run_with(
+            arena,
+            side,
+            input,
+            Conditions { magnitude, earlier: &[], fuel, pages: None, garbage: Garbage::Usual, faults: Faults::End },
+        )
     }
 
     /// The candidate's run behind that of the original. Pages that the original does not touch need not be there, nor does an
     /// argument say so, unless the original has called somebody who may touch more.
-    fn follow(&mut self, arena: &Arena, input: &Input, magnitude: u64, original: &Trace<'a>) -> Trace<'a> {
+    fn follow(
+        &mut self,
+        arena: &Arena,
+        input: &Input,
+        magnitude: u64,
+        original: &Trace<'a>,
+        (garbage, faults): (Garbage, Faults),
+    ) -> Trace<'a> {
         let unknown = |call: &Called| {
             let callee = &call.callee;
             callee.library.is_none() && !callee.defined && !callee.own && callee.local.is_none()
@@ -398,7 +503,8 @@ impl<'a> Runner<'a> {
             pages
         });
         let fuel = CANDIDATE_FUEL + 3 * input.fuel;
-        self.run_with(arena, Side::Candidate, input, Conditions { magnitude, earlier: &original.calls, fuel, pages })
+        let conditions = Conditions { magnitude, earlier: &original.calls, fuel, pages, garbage, faults };
+        self.run_with(arena, Side::Candidate, input, conditions)
     }
 
     fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
@@ -411,20 +517,13 @@ impl<'a> Runner<'a> {
         }
         let i = side.index();
         let mut arguments = self.registers(side, input);
+        if side == Side::Candidate {
+            arguments.extend(self.promoted(input));
+        }
         let reachable = self.reachable(input);
-        let start = start(&self.layout, &self.constants, self.floats, side, input);
-        if let Some(contract) = self.functions[0].contract().filter(|_| side == Side::Candidate) {
-            self.memories[i].reset();
-            for (register, loaded) in &contract.promoted {
-                let of = |a: &(&Argument, &Bits)| a.0.place == Place::Register(loaded.argument);
-                let Some((_, value)) = self.arguments.iter().zip(&input.values).find(of) else { continue };
-                let mut held = value.low();
-                for (n, offset) in loaded.offsets.iter().enumerate() {
-                    let bytes = if n + 1 == loaded.offsets.len() { loaded.bytes.min(8) } else { 8 };
-                    held = self.memories[i].peek(&start, held.wrapping_add(*offset as u64), bytes);
-                }
-                arguments.push((*register, Bits::new(64, held)));
-            }
+        let mut start = start(&self.layout, &self.constants, self.floats, side, input);
+        if let Garbage::Other(n) = conditions.garbage {
+            start.garbage = start.garbage.split(0x07_4e5 + n);
         }
         let situation = Situation {
             arena,
@@ -441,12 +540,13 @@ impl<'a> Runner<'a> {
             watch: self.watches.as_ref().map(|w| &w[i]),
             aligned: self.is_aligned(input),
             pages: conditions.pages.as_ref(),
+            faults: conditions.faults,
         };
         run(&self.programs[i], &mut self.cells[i], &mut self.memories[i], situation)
     }
 
     /// The registers of a side that hold arguments.
-    fn registers(&self, side: Side, input: &Input) -> Vec<(Register, Bits)> {
+    pub(super) fn registers(&self, side: Side, input: &Input) -> Vec<(Register, Bits)> {
         let moved = self.functions[0].contract().map(|c| &c.moved);
         let mut out = Vec::with_capacity(self.arguments.len());
         for (argument, value) in self.arguments.iter().zip(&input.values) {
@@ -456,6 +556,26 @@ impl<'a> Runner<'a> {
                 _ => Some(register),
             };
             out.extend(to.map(|register| (register, *value)));
+        }
+        out
+    }
+
+    /// The registers in which the candidate takes what the original loads through an argument; its memory is that of the start then.
+    pub(super) fn promoted(&mut self, input: &Input) -> Vec<(Register, Bits)> {
+        let Some(contract) = self.functions[0].contract() else { return Vec::new() };
+        let memory = &mut self.memories[Side::Candidate.index()];
+        memory.reset();
+        let start = start(&self.layout, &self.constants, self.floats, Side::Candidate, input);
+        let mut out = Vec::new();
+        for (register, loaded) in &contract.promoted {
+            let of = |a: &(&Argument, &Bits)| a.0.place == Place::Register(loaded.argument);
+            let Some((_, value)) = self.arguments.iter().zip(&input.values).find(of) else { continue };
+            let mut held = value.low();
+            for (n, offset) in loaded.offsets.iter().enumerate() {
+                let bytes = if n + 1 == loaded.offsets.len() { loaded.bytes.min(8) } else { 8 };
+                held = memory.peek(&start, held.wrapping_add(*offset as u64), bytes);
+            }
+            out.push((*register, Bits::new(64, held)));
         }
         out
     }
@@ -489,41 +609,69 @@ fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: S
     }
 }
 
-/// Does the original look at the result of every callee that wrote to the world? Such a function may be declared `pure`, which
+/// Does the original look at the result of a callee that wrote to the world? Such a function may be declared `pure`, which
 /// debug information does not say: then it writes nothing.
 fn may_be_pure(original: &Trace) -> bool {
-    let writes = |call: &&Called| call.writes.iter().any(|write| matches!(write.target, Target::World(_)));
-    let mut writers = original.calls.iter().filter(writes).peekable();
-    writers.peek().is_some() && writers.all(|call| call.result_used)
+    let writes = |call: &Called| call.writes.iter().any(|write| matches!(write.target, Target::World(_)));
+    original.calls.iter().any(|call| call.result_used && writes(call))
 }
 
-/// The same, where callees leave the world alone.
-fn without_effects(input: &Input) -> Input {
+/// The same, where callees whose results the original looks at leave the world alone.
+fn without_effects(input: &Input, original: &Trace) -> Input {
     let mut quiet = input.clone();
     if quiet.effects == Effects::Writes {
-        quiet.effects = Effects::Fills;
+        quiet.effects = Effects::FillsIfLookedAt;
     }
-    for script in &mut quiet.scripts {
+    let looked_at = |name: &str| original.calls.iter().any(|call| call.result_used && *call.callee.name == *name);
+    for script in quiet.scripts.iter_mut().filter(|script| looked_at(&script.callee)) {
         script.writes.retain(|write| !matches!(write.target, Target::World(_)));
     }
     quiet
 }
 
-/// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none.
+/// Bytes that could be truth values and are not 0 or 1. What one of the programs reads as a signed number is none, unless the
+/// lowest bit is taken of it elsewhere.
 pub(super) fn odd_bytes(traces: &[Trace; 2]) -> Vec<u64> {
     let all = || traces.iter().flat_map(|t| &t.odd_bytes);
-    all().filter(|(at, _)| !all().any(|(other, signed)| other == at && *signed)).map(|(at, _)| *at).collect()
+    let taken = |at: u64, wanted: ByteUse| all().any(|(other, taken_for)| *other == at && *taken_for == wanted);
+    let may_be_truth = |at: &u64| taken(*at, ByteUse::Cut) || !taken(*at, ByteUse::Signed);
+    all().map(|(at, _)| *at).filter(may_be_truth).collect()
 }
 
-/// Is a static variable of the candidate of another size than the original's, or one that a compiler made of a part?
+/// Is this code as no optimiser leaves it, as far as can be seen? Without debug information: it sets up a frame pointer at once.
+fn looks_unoptimised(arena: &Arena, function: &Function) -> bool {
+    let described = !function.parameters.is_empty() || !function.locals.is_empty();
+    let frame = |op: &Op| match op {
+        Op::Set { var, value } if Register::of_var(*var) == Some(Register::RBP) => {
+            arena.free_vars(*value).iter().any(|v| Register::of_var(*v) == Some(Register::RSP))
+        }
+        _ => false,
+    };
+    let entry = function.point(Function::ENTRY);
+    function.is_unoptimised() || !described && entry.ops.iter().any(|(_, op)| frame(op))
+}
+
+/// Is a static variable of the candidate of another size than the original's, or one that a compiler made of a part? Or is
+/// one of the original a part of one that the candidate has?
 fn has_reshaped_statics(functions: [&Function; 2]) -> bool {
-    functions[1].objects.values().any(|object| {
+    let is_static = |object: &&Object| {
         let data = matches!(object.kind, ObjectKind::Named { local: true, function: false, .. });
-        let part = || object.name.rsplit_once('.').is_some_and(|(_, n)| n.bytes().all(|b| b.is_ascii_digit()));
         data && !object.read_only
-            && match functions[0].objects.get(&object.var) {
-                Some(ours) => ours.size != object.size,
-                None => part(),
-            }
-    })
+    };
+    let statics = |side: usize| functions[side].objects.values().filter(is_static);
+    let reshaped = |object: &Object| match functions[0].objects.get(&object.var) {
+        Some(ours) => ours.size != object.size,
+        None => whole_of(&object.name).is_some(),
+    };
+    let in_parts = |object: &Object| {
+        let whole = whole_of(&object.name).filter(|_| !functions[1].objects.contains_key(&object.var));
+        whole.is_some_and(|whole| statics(1).any(|other| other.name == whole))
+    };
+    statics(1).any(reshaped) || statics(0).any(in_parts)
+}
+
+/// The name of the variable of which a compiler made this one, if it is a part (`table.0`).
+fn whole_of(name: &str) -> Option<&str> {
+    let (whole, number) = name.rsplit_once('.')?;
+    number.bytes().all(|b| b.is_ascii_digit()).then_some(whole)
 }

@@ -4,11 +4,12 @@
 //! what the world sees then is of another kind: a store of another width, another callee, a branch on another condition.
 //! Events that are only unknown opcodes do not count.
 
+use super::conditions;
 use super::refute::{AllocationError, SEEDS, is_possible, used, way_to};
 use machine::{Agreement, EventKind, Function, Names, Product, Run, Side, Stage, State, Trial, execute};
 
 /// What the world sees of an event, and which instruction does it.
-type Seen = (String, u32);
+pub(super) type Seen = (String, u32);
 
 /// Most blocks that are looked at for the first thing to see.
 const FARTHEST: usize = 64;
@@ -25,7 +26,7 @@ pub fn refute(product: &mut Product<'_>, point: usize, names: &Names) -> Option<
         return None;
     }
     let found = if numbers.0 == numbers.1 {
-        other_condition(product, point, &path).or_else(|| other_event(product, point, names))
+        other_condition(product, point, &path, names).or_else(|| other_event(product, point, names))
     } else {
         other_block(product, (ours, theirs), names)
     };
@@ -45,10 +46,36 @@ pub fn refute(product: &mut Product<'_>, point: usize, names: &Names) -> Option<
     })
 }
 
+/// The candidate gets to an instruction that faults, or that touches what is not its own.
+pub fn forbidden(product: &mut Product<'_>, (line, what): &(u32, String)) -> Option<AllocationError> {
+    let (original, candidate) = (product.original, product.candidate);
+    let instruction = candidate.instructions.iter().position(|i| i.line == *line)?;
+    let has = |block: u32| candidate.blocks[block as usize].instructions.range().contains(&instruction);
+    let points: Vec<usize> = (0..product.points.len()).filter(|p| has(product.points[*p].blocks.1)).collect();
+    let (point, path) = points.into_iter().find_map(|point| {
+        let path = way_to(&product.edges, product.points.len(), point)?;
+        can_be_reached(product, &path).then_some((point, path))
+    })?;
+    let first = original.blocks[product.points[point].blocks.0 as usize].instructions.start;
+    let mut blocks = vec![original.blocks[0].number];
+    blocks.extend(path.iter().map(|edge| original.blocks[product.edges[*edge].original.next as usize].number));
+    Some(AllocationError {
+        function: original.name.clone(),
+        path: blocks,
+        original: used(original, first),
+        candidate: used(candidate, instruction as u32),
+        needs: "no such access".to_string(),
+        holds: what.clone(),
+        location: None,
+        lives: None,
+        summary: what.clone(),
+    })
+}
+
 /// What each side does, and what that is.
 type Found = (Seen, Seen, &'static str);
 
-fn can_be_reached(product: &mut Product<'_>, path: &[usize]) -> bool {
+pub(super) fn can_be_reached(product: &mut Product<'_>, path: &[usize]) -> bool {
     SEEDS.into_iter().all(|seed| {
         let mut trial = Trial::along(&product.edges, path, seed);
         let Product { original, candidate, values, points, edges } = product;
@@ -57,13 +84,15 @@ fn can_be_reached(product: &mut Product<'_>, path: &[usize]) -> bool {
 }
 
 /// The same flags, another condition.
-fn other_condition(product: &mut Product<'_>, point: usize, path: &[usize]) -> Option<Found> {
+fn other_condition(product: &mut Product<'_>, point: usize, path: &[usize], names: &Names) -> Option<Found> {
     let (ours, theirs) = (&product.points[point].original.leaving, &product.points[point].candidate.leaving);
     let (a, b) = ours.iter().zip(theirs).find(|(a, b)| a.when.map(|w| w.0) != b.when.map(|w| w.0))?;
     let ((code, flags), (other, theirs)) = (a.when?, b.when?);
     let (first, second) = (a.instruction, b.instruction);
     // The negation leads elsewhere; that shows in the next block.
-    if code == other ^ 1 || !may_differ(code, other) {
+    if code == other ^ 1
+        || !(may_differ(code, other) || conditions::tell_apart(product, path, flags, names, (code, other)))
+    {
         return None;
     }
     let same = SEEDS.into_iter().all(|seed| {
@@ -153,6 +182,11 @@ fn first_seen(product: &mut Product<'_>, side: Side, block: u32, names: &Names) 
 
 /// The events of a run that are more than an opcode that we do not know.
 fn seen(function: &Function, run: &Run, names: &Names) -> Vec<Seen> {
+    run.events.iter().filter_map(|event| Some((label(function, event, names)?, event.instruction))).collect()
+}
+
+/// What the world sees of an event; `None` if it is only an opcode that we do not know.
+pub(super) fn label(function: &Function, event: &machine::Event, names: &Names) -> Option<String> {
     let label = |event: &machine::Event| {
         let text = function.instruction_text(event.instruction);
         Some(match event.kind {
@@ -177,7 +211,7 @@ fn seen(function: &Function, run: &Run, names: &Names) -> Vec<Seen> {
             }
         })
     };
-    run.events.iter().filter_map(|event| Some((label(event)?, event.instruction))).collect()
+    label(event)
 }
 
 /// The registers that a call reads and writes implicitly, in order.

@@ -11,6 +11,8 @@ mod plan;
 mod infer;
 mod refute;
 mod astray;
+mod fork;
+mod conditions;
 mod explain;
 
 pub use explain::{reason, rejection};
@@ -58,6 +60,18 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
                 (gap, &mut *failure)
                 && let Some(error) = astray::refute(product, *point, names)
             {
+                return Answer::Refuted(Box::new(error));
+            }
+            let product = match &mut *failure {
+                Failure::Need(unmet) => &mut unmet.inference.product,
+                Failure::OutOfStep(_, product, _) | Failure::Events(_, product, _) => &mut **product,
+            };
+            if let (None, Some(forbidden)) = (gap, &candidate.forbidden)
+                && let Some(error) = astray::forbidden(product, forbidden)
+            {
+                return Answer::Refuted(Box::new(error));
+            }
+            if let (None, Some(error)) = (gap, fork::refute(product, names)) {
                 return Answer::Refuted(Box::new(error));
             }
             let violation = original.violation.as_ref().or(candidate.violation.as_ref());

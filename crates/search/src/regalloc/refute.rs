@@ -79,8 +79,27 @@ fn differs(product: &mut Product<'_>, path: &[usize], a: Id, b: Id) -> bool {
         if !is_possible(&mut trial, values, &mut stage, path) {
             return false;
         }
-        let x = trial.at(values, &mut stage, path.len(), Side::Original, a);
-        let y = trial.at(values, &mut stage, path.len(), Side::Candidate, b);
+        has_other_bits(&mut trial, values, &mut stage, path.len(), (a, b))
+    })
+}
+
+/// Parts of a value, from the lowest bit on. What is above may be undefined, and then only these tell anything.
+const PARTS: [u16; 5] = [128, 64, 32, 16, 8];
+
+/// Does the candidate's value have another number at a visit, as a whole or in a part?
+fn has_other_bits(
+    trial: &mut Trial,
+    values: &mut Values,
+    stage: &mut Stage<'_>,
+    visit: usize,
+    (a, b): (Id, Id),
+) -> bool {
+    let whole = values.bits(a);
+    let parts: &[u16] = if values.bits(b) == whole { &PARTS } else { &[] };
+    std::iter::once(whole).chain(parts.iter().copied().filter(|bits| *bits < whole)).any(|bits| {
+        let (a, b) = if bits == whole { (a, b) } else { (values.extract(a, 0, bits), values.extract(b, 0, bits)) };
+        let x = trial.at(values, stage, visit, Side::Original, a);
+        let y = trial.at(values, stage, visit, Side::Candidate, b);
         Agreement::of(x, y) == Agreement::Differ
     })
 }
@@ -99,9 +118,7 @@ fn stray(inference: &mut Inference<'_>) -> Option<(usize, Vec<usize>)> {
             let Need { original: a, candidate: b, .. } = inference.needs[*need];
             let Product { original, candidate, values, points, edges } = &mut inference.product;
             let mut stage = Stage { original, candidate, points, edges };
-            let x = trial.at(values, &mut stage, visit, Side::Original, a);
-            let y = trial.at(values, &mut stage, visit, Side::Candidate, b);
-            if Agreement::of(x, y) != Agreement::Differ {
+            if !has_other_bits(&mut trial, values, &mut stage, visit, (a, b)) {
                 continue;
             }
             let path = trial.path_to(visit);
@@ -198,7 +215,7 @@ pub(super) fn is_possible(trial: &mut Trial, values: &mut Values, stage: &mut St
 }
 
 /// Does the value depend on nothing but numbers?
-fn is_constant(values: &Values, id: Id) -> bool {
+pub(super) fn is_constant(values: &Values, id: Id) -> bool {
     match values.kind(id) {
         Kind::Constant(_) => true,
         Kind::Linear(_) => values.terms(id).1.iter().all(|(_, term)| is_constant(values, *term)),

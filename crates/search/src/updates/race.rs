@@ -9,14 +9,16 @@ use super::witness::{KernelWitness, memory, run_alone, show};
 use super::{KernelOptions, KernelVerdict, unknown};
 use crate::ReasonKind;
 use crate::WitnessKind;
-use ::updates::{Floating, Hashed, Hashes, Limits, Observer, Parallel, Program, Schedule, Stmt, Symbolic, execute};
+use ::updates::{
+    FaultKind, Floating, Hashed, Hashes, Limits, Observer, Parallel, Program, Schedule, Stmt, Symbolic, execute,
+};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// An access of a turn.
 #[derive(Clone, Debug)]
 struct Access {
-    turn: u32,
     iterators: Vec<i64>,
     site: u32,
     write: bool,
@@ -31,19 +33,89 @@ struct Conflict {
     number: u32,
 }
 
-struct Frame {
-    number: u32,
-    parallel: Parallel,
-    turn: u32,
-    iterators: Vec<i64>,
-    cells: FxHashMap<(u32, u64), [Option<Access>; 2]>,
-    slots: FxHashMap<u32, Access>,
+/// The last access of its kind to a cell: by which turn, where.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    turn: u64,
+    site: u32,
 }
 
-/// Watches parallel loops.
+/// What a parallel loop does with an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// All turns have the same one.
+    Shared,
+    /// Each turn has its own.
+    Own,
+    /// Each thread has a copy, or the last turn's is kept.
+    Copy,
+    /// The turns' parts are joined at the end.
+    Reduction,
+}
+
+/// What a parallel loop does with objects and slots, by number; what is not listed is shared.
+struct Roles {
+    objects: Vec<Role>,
+    own_slots: Vec<bool>,
+}
+
+impl Roles {
+    fn of(parallel: &Parallel) -> Roles {
+        let mut roles = Roles { objects: Vec::new(), own_slots: Vec::new() };
+        let copied = parallel.copied_objects.iter().chain(&parallel.last_objects);
+        copied.for_each(|object| roles.set(*object, Role::Copy));
+        parallel.reductions.iter().for_each(|object| roles.set(*object, Role::Reduction));
+        let own = parallel.private_objects.iter().chain(&parallel.inner_objects).chain(&parallel.iterator);
+        own.for_each(|object| roles.set(*object, Role::Own));
+        for slot in &parallel.private_slots {
+            let slot = *slot as usize;
+            if roles.own_slots.len() <= slot {
+                roles.own_slots.resize(slot + 1, false);
+            }
+            roles.own_slots[slot] = true;
+        }
+        roles
+    }
+
+    fn set(&mut self, object: u32, role: Role) {
+        let object = object as usize;
+        if self.objects.len() <= object {
+            self.objects.resize(object + 1, Role::Shared);
+        }
+        self.objects[object] = role;
+    }
+}
+
+struct Frame {
+    number: u32,
+    roles: Rc<Roles>,
+    /// The number of what comes before the first turn; turns have larger ones.
+    start: u64,
+    turn: u64,
+    /// Iterators of all turns so far, with the numbers of the turns.
+    turns: Vec<(u64, Vec<i64>)>,
+    slots: FxHashMap<u32, Mark>,
+}
+
+impl Frame {
+    fn access(&self, mark: Mark, write: bool) -> Access {
+        let found = self.turns.binary_search_by_key(&mark.turn, |(turn, _)| *turn);
+        let iterators = found.map_or_else(|_| Vec::new(), |at| self.turns[at].1.clone());
+        Access { iterators, site: mark.site, write }
+    }
+}
+
+/// Last read and last write of each cell, by object.
+type Table = Vec<Vec<[Mark; 2]>>;
+
+/// Watches parallel loops. Turns are numbered through, so that a mark of a loop that is over is older than any of the next.
 #[derive(Default)]
 struct Watch {
     frames: Vec<Frame>,
+    /// By depth of parallel loops inside each other.
+    tables: Vec<Table>,
+    roles: FxHashMap<u32, Rc<Roles>>,
+    last_turn: u64,
     conflict: Option<Conflict>,
     /// A floating-point reduction: its order is not fixed.
     reduction: Option<u32>,
@@ -51,39 +123,50 @@ struct Watch {
 
 impl Watch {
     fn access(&mut self, object: u32, cell: u64, site: u32, write: bool) {
-        for frame in &mut self.frames {
-            let p = &frame.parallel;
-            let own = p.private_objects.contains(&object)
-                || p.inner_objects.binary_search(&object).is_ok()
-                || p.iterator == Some(object);
-            if own || self.conflict.is_some() {
-                continue;
+        if self.conflict.is_some() {
+            return;
+        }
+        let at = (object as usize, cell as usize);
+        for (frame, table) in self.frames.iter().zip(&mut self.tables) {
+            let role = frame.roles.objects.get(at.0).copied().unwrap_or(Role::Shared);
+            match role {
+                Role::Own => continue,
+                Role::Reduction => {
+                    self.reduction.get_or_insert(object);
+                    continue;
+                }
+                Role::Shared | Role::Copy => {}
             }
-            if p.reductions.contains(&object) {
-                self.reduction.get_or_insert(object);
-                continue;
+            if table.len() <= at.0 {
+                table.resize_with(at.0 + 1, Vec::new);
             }
-            let now = Access { turn: frame.turn, iterators: frame.iterators.clone(), site, write };
-            let entry = frame.cells.entry((object, cell)).or_default();
+            let cells = &mut table[at.0];
+            if cells.len() <= at.1 {
+                cells.resize(at.1 + 1, [Mark::default(); 2]);
+            }
+            let marks = &mut cells[at.1];
+            let now = Mark { turn: frame.turn, site };
             // A write conflicts with any access of another turn, a read with a write. A variable with a copy per
             // thread conflicts only if a turn may see what another left there.
-            let copy = p.copied_objects.contains(&object) || p.last_objects.contains(&object);
-            let others = match (write, copy) {
-                (true, true) => &entry[..0],
-                (true, false) => &entry[..],
-                (false, _) => &entry[1..],
+            let others = match (write, role) {
+                (true, Role::Copy) => 0..0,
+                (true, _) => 0..2,
+                (false, _) => 1..2,
             };
-            if let Some(first) = others.iter().flatten().find(|a| a.turn != frame.turn) {
-                let number = frame.number;
-                self.conflict =
-                    Some(Conflict { object: Some((object, cell)), first: first.clone(), second: now, number });
+            let other = |mark: &Mark| mark.turn >= frame.start && mark.turn != frame.turn;
+            if let Some(kind) = others.into_iter().find(|kind| other(&marks[*kind])) {
+                self.conflict = Some(Conflict {
+                    object: Some((object, cell)),
+                    first: frame.access(marks[kind], kind == 1),
+                    second: frame.access(now, write),
+                    number: frame.number,
+                });
                 return;
             }
-            let place = &mut entry[usize::from(write)];
-            if copy {
-                *place = Some(now);
-            } else {
-                place.get_or_insert(now);
+            let place = &mut marks[usize::from(write)];
+            // Of a shared cell the first access is kept: a later one of another turn would have been a conflict, or is harmless.
+            if role == Role::Copy || place.turn < frame.start {
+                *place = now;
             }
         }
     }
@@ -105,48 +188,54 @@ impl Observer<Hashed> for Watch {
     }
 
     fn slot(&mut self, slot: u32, site: u32) {
+        if self.conflict.is_some() {
+            return;
+        }
         for frame in &mut self.frames {
-            if frame.turn == 0 || frame.parallel.private_slots.contains(&slot) || self.conflict.is_some() {
+            let own = frame.roles.own_slots.get(slot as usize).copied().unwrap_or(false);
+            if own || frame.turn == frame.start {
                 continue;
             }
-            let now = Access { turn: frame.turn, iterators: frame.iterators.clone(), site, write: true };
-            match frame.slots.get(&slot) {
-                Some(first) if first.turn != frame.turn => {
-                    let number = frame.number;
-                    self.conflict = Some(Conflict { object: None, first: first.clone(), second: now, number });
-                    return;
-                }
-                Some(_) => {}
-                None => {
-                    frame.slots.insert(slot, now);
-                }
+            let now = Mark { turn: frame.turn, site };
+            let first = *frame.slots.entry(slot).or_insert(now);
+            if first.turn != frame.turn {
+                let (first, second) = (frame.access(first, true), frame.access(now, true));
+                self.conflict = Some(Conflict { object: None, first, second, number: frame.number });
+                return;
             }
         }
     }
 
     fn enter(&mut self, number: u32, parallel: &Parallel) {
+        self.last_turn += 1;
+        let roles = self.roles.entry(number).or_insert_with(|| Rc::new(Roles::of(parallel)));
         self.frames.push(Frame {
             number,
-            parallel: parallel.clone(),
-            turn: 0,
-            iterators: Vec::new(),
-            cells: FxHashMap::default(),
+            roles: Rc::clone(roles),
+            start: self.last_turn,
+            turn: self.last_turn,
+            turns: Vec::new(),
             slots: FxHashMap::default(),
         });
+        if self.tables.len() < self.frames.len() {
+            self.tables.push(Table::new());
+        }
     }
 
     fn turn(&mut self, iterators: Vec<i64>) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.turn += 1;
-            frame.iterators = iterators;
+            self.last_turn += 1;
+            frame.turn = self.last_turn;
+            frame.turns.push((self.last_turn, iterators));
         }
     }
 
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         // Reads of control variables are not heard: who writes one of several turns may be read by another.
-        let written = frame.slots.into_values().min_by_key(|a| a.turn);
-        if let (Some(first), None, 2..) = (written, &self.conflict, frame.turn) {
+        let written = frame.slots.values().min_by_key(|mark| mark.turn);
+        if let (Some(first), None, 2..) = (written, &self.conflict, frame.turns.len()) {
+            let first = frame.access(*first, true);
             self.conflict = Some(Conflict { object: None, second: first.clone(), first, number: frame.number });
         }
     }
@@ -177,8 +266,10 @@ pub(super) fn find_races(
         let mut watch = Watch::default();
         let mut domain = Symbolic::new(Hashes, options.mode);
         // A run that stops early is reported by the comparison.
-        if execute(program, &mut domain, &mut watch, limits, &[]).is_err() && watch.conflict.is_none() {
-            return None;
+        if let (Err(fault), None) = (execute(program, &mut domain, &mut watch, limits, &[]), &watch.conflict) {
+            // Nobody knows whether the rest of it races; and it is this file that took the time.
+            return (fault.kind == FaultKind::Time)
+                .then(|| unknown(ReasonKind::Timeout, format!("looking for races in the {side}: {}", fault.detail)));
         }
         if let Some(conflict) = &watch.conflict {
             let detail = format!("{side}: {}", describe(program, conflict));

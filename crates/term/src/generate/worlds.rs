@@ -105,11 +105,18 @@ impl Generator {
                 let (x, y) = (self.pick(arena, Sort::Bv(32)), self.pick(arena, Sort::Bv(32)));
                 let up = FloatOp::Convert { from: 32, to: 64 };
                 let (x, y) = (arena.float(up, &[x]), arena.float(up, &[y]));
-                match self.below(3) {
-                    0 => arena.float(FloatOp::Lt(64), &[x, y]),
-                    1 => arena.float(FloatOp::Eq(64), &[x, y]),
-                    _ => arena.float(FloatOp::Convert { from: 64, to: 32 }, &[x]),
-                }
+                let down = FloatOp::Convert { from: 64, to: 32 };
+                let wide = match self.below(8) {
+                    0 => return arena.float(FloatOp::Lt(64), &[x, y]),
+                    1 => return arena.float(FloatOp::Eq(64), &[x, y]),
+                    2 => arena.float(FloatOp::Add(64), &[x, y]),
+                    3 => arena.float(FloatOp::Sub(64), &[x, y]),
+                    4 => arena.float(FloatOp::Mul(64), &[x, y]),
+                    5 => arena.float(FloatOp::Div(64), &[x, y]),
+                    6 => arena.float(FloatOp::Sqrt(64), &[x]),
+                    _ => x,
+                };
+                arena.float(down, &[wide])
             }
             12 => arena.float(FloatOp::Truncate { from: width, to: 32 }, &[a]),
             _ => arena.float(FloatOp::Round { from: width, to: 64 }, &[a]),

@@ -23,6 +23,7 @@ pub(super) const APPLY: &[Rule] = &[
     rule("float-compare-constant", compare_constant),
     rule("float-compare-converted", compare_converted),
     rule("float-convert", convert),
+    rule("float-narrow", narrow),
     rule("float-from-extended", from_extended),
 ];
 
@@ -194,21 +195,43 @@ fn compare_converted(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermI
         FloatOp::Unordered(64) => FloatOp::Unordered(32),
         _ => return None,
     };
-    let up = FloatOp::Convert { from: 32, to: 64 };
-    let down = FloatOp::Convert { from: 64, to: 32 };
-    let before = |arena: &mut Arena, t: TermId| {
-        if applied(arena, t) == Some(up) {
-            return Some(arena.arg(t, 0));
-        }
-        let c = arena.as_const(t)?;
-        let low = down.eval(&[c]);
-        (!is_nan(c) && up.eval(&[low]) == c).then(|| arena.constant(low))
-    };
     if args.iter().all(|arg| arena.as_const(*arg).is_some()) {
         return None;
     }
-    let (a, b) = (before(arena, args[0])?, before(arena, args[1])?);
+    let (a, b) = (widened(arena, args[0])?, widened(arena, args[1])?);
     Some(arena.float(narrow, &[a, b]))
+}
+
+/// The 32-bit float that a 64-bit one was converted from, a constant if that loses nothing.
+fn widened(arena: &mut Arena, term: TermId) -> Option<TermId> {
+    let up = FloatOp::Convert { from: 32, to: 64 };
+    if applied(arena, term) == Some(up) {
+        return Some(arena.arg(term, 0));
+    }
+    let c = arena.as_const(term)?;
+    let low = FloatOp::Convert { from: 64, to: 32 }.eval(&[c]);
+    (!is_nan(c) && up.eval(&[low]) == c).then(|| arena.constant(low))
+}
+
+/// An operation of 64 bits on floats of 32, rounded to 32, is the operation of 32, up to the quieting of a NaN.
+///
+/// Theorem (Figueroa 1995; with underflow Roux 2014): rounding to `q` digits and then to `p` is rounding to `p` for sums, differences,
+/// products, quotients and square roots of numbers of `p` digits, if `q ≥ 2p + 2` and the range of exponents is twice as large. Here
+/// `p` is 24 and `q` is 53.
+fn narrow(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermId> {
+    let FloatOp::Convert { from: 64, to: 32 } = float(arena, op)? else { return None };
+    let narrow = match applied(arena, args[0])? {
+        FloatOp::Add(64) => FloatOp::Add(32),
+        FloatOp::Sub(64) => FloatOp::Sub(32),
+        FloatOp::Mul(64) => FloatOp::Mul(32),
+        FloatOp::Div(64) => FloatOp::Div(32),
+        FloatOp::Sqrt(64) => FloatOp::Sqrt(32),
+        _ => return None,
+    };
+    let operands: Vec<TermId> = arena.args(args[0]).to_vec();
+    let operands = operands.into_iter().map(|term| widened(arena, term)).collect::<Option<Vec<TermId>>>()?;
+    arena.swapped_float = true;
+    Some(arena.float(narrow, &operands))
 }
 
 /// Conversions that lose nothing cancel or fuse.
@@ -414,6 +437,83 @@ mod tests {
             },
             expect!["flt64(x, y) ? x : y"],
         );
+    }
+
+    #[test]
+    fn operations_on_widened_floats_are_narrow() {
+        let wide = |a: &mut Arena, name: &str| {
+            let x = a.var(name, Sort::Bv(32));
+            a.float(FloatOp::Convert { from: 32, to: 64 }, &[x])
+        };
+        let down = FloatOp::Convert { from: 64, to: 32 };
+        gives(
+            |a| {
+                let (x, y) = (wide(a, "x"), wide(a, "y"));
+                let quotient = a.float(FloatOp::Div(64), &[x, y]);
+                a.float(down, &[quotient])
+            },
+            expect!["fdiv32(x, y)"],
+        );
+        gives(
+            |a| {
+                let (x, c) = (wide(a, "x"), number(a, 1.5));
+                let difference = a.float(FloatOp::Sub(64), &[x, c]);
+                a.float(down, &[difference])
+            },
+            expect!["fadd32(x, 0xbfc00000)"],
+        );
+        // 0.1 is no float.
+        gives(
+            |a| {
+                let (x, c) = (wide(a, "x"), number(a, 0.1));
+                let sum = a.float(FloatOp::Add(64), &[x, c]);
+                a.float(down, &[sum])
+            },
+            expect!["f64tof32(fadd64(f32tof64(x), 0x3fb999999999999a))"],
+        );
+        // Two operations round twice.
+        gives(
+            |a| {
+                let (x, y) = (wide(a, "x"), wide(a, "y"));
+                let sum = a.float(FloatOp::Add(64), &[x, y]);
+                let product = a.float(FloatOp::Mul(64), &[sum, y]);
+                a.float(down, &[product])
+            },
+            expect!["f64tof32(fmul64(f32tof64(y), fadd64(f32tof64(x), f32tof64(y))))"],
+        );
+    }
+
+    #[test]
+    fn rounding_twice_is_rounding_once() {
+        // Mantissas and exponents where a result may lie next to the middle of two floats, or underflow.
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) as u32
+        };
+        let mut random = || {
+            let mantissa = match next() % 4 {
+                0 => next() & 0x7f_ffff,
+                1 => 1u32 << (next() % 23),
+                2 => 0x7f_ffff & !(1 << (next() % 23)),
+                _ => (next() & 0xf) << (next() % 20),
+            };
+            let exponent = [0, 1, 2, 103, 104, 126, 127, 128, 150, 151, 253, 254][(next() % 12) as usize];
+            f32::from_bits((next() & 1) << 31 | (exponent + next() % 2) << 23 | mantissa & 0x7f_ffff)
+        };
+        for _ in 0..400_000 {
+            let (x, y) = (random(), random());
+            let (wide_x, wide_y) = (f64::from(x), f64::from(y));
+            for (twice, once) in [
+                ((wide_x + wide_y) as f32, x + y),
+                ((wide_x - wide_y) as f32, x - y),
+                ((wide_x * wide_y) as f32, x * y),
+                ((wide_x / wide_y) as f32, x / y),
+                (wide_x.sqrt() as f32, x.sqrt()),
+            ] {
+                assert!(twice.to_bits() == once.to_bits() || twice.is_nan() && once.is_nan(), "{x:e} {y:e}");
+            }
+        }
     }
 
     #[test]

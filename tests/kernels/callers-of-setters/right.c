@@ -1,0 +1,6 @@
+// equivalent --function f
+static int s;
+static const char *key = "ab";
+static void set(int i) { s = i; }
+void both(void) { set(key[1]); }
+void f(int a[4]) { int old = s; a[0] = old; }

@@ -1,0 +1,9 @@
+// unknown unsupported --no-run
+#include <stdlib.h>
+void k(double o[4], const double x[4])
+{
+  double *t = malloc(32);
+  t[0] = x[0];
+  free(t);
+  o[0] = t[0];
+}

@@ -1,0 +1,5 @@
+double fabs(double);
+void k(double o[4], const double x[4])
+{
+  o[0] = fabs(x[0]);
+}

@@ -1,0 +1,6 @@
+// different
+#include <math.h>
+void k(double o[4], const double x[4])
+{
+  o[0] = fabs(x[1]);
+}

@@ -1,0 +1,6 @@
+// unknown unsupported --no-run
+double fabs(int);
+void k(double o[4], const double x[4])
+{
+  o[0] = fabs(x[0]);
+}

@@ -1,0 +1,10 @@
+// unknown unsupported
+int all(const int x[8])
+{
+  int s = 5;
+#pragma omp parallel for reduction(&&:s)
+  for (int i = 0; i < 8; i++)
+    if (x[i] > 0)
+      s = s && x[i] < 100;
+  return s;
+}

@@ -1,0 +1,4 @@
+static int s, t;
+static int *p = &s;
+void set(int i) { *p = i; t = i + 1; }
+void f(int a[4]) { a[0] = s; }

@@ -1,0 +1,4 @@
+void f(int a[2]) {
+  static int n;
+  a[0] = n++;
+}

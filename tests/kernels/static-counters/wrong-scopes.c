@@ -1,0 +1,5 @@
+// unknown no-invariant
+void f(int a[2]) {
+  { static int n; n++; }
+  { static int n; a[0] = n; }
+}

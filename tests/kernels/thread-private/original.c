@@ -1,0 +1,9 @@
+static int c;
+void k(int o[8])
+{
+  for (int i = 0; i < 8; i++) {
+    c = i;
+    o[i] = c;
+  }
+  c = 0;
+}
