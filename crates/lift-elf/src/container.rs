@@ -60,8 +60,8 @@ pub struct Section {
     pub(crate) kind: u32,
     /// Bytes of the file; empty for sections without content.
     pub(crate) range: Range<usize>,
-    /// Does code of the file write to it by name?
-    pub(crate) written: bool,
+    /// Is it writable for the loader only?
+    pub(crate) sealed: bool,
 }
 
 impl Section {
@@ -79,14 +79,12 @@ impl Section {
         self.is_loaded() && self.has(elf::SHF_EXECINSTR) && self.kind == elf::SHT_PROGBITS
     }
 
-    /// Does its content never change? Relocated constants (`.data.rel.ro`) are writable only for the loader, unless the
-    /// file's own code writes there.
+    /// Does its content never change?
     pub fn is_read_only(&self) -> bool {
-        let relocated = self.name.starts_with(".data.rel.ro");
         self.is_loaded()
             && self.kind == elf::SHT_PROGBITS
             && !self.is_code()
-            && (!self.has(elf::SHF_WRITE) || relocated && !self.written)
+            && (!self.has(elf::SHF_WRITE) || self.sealed)
     }
 
     /// Does it hold thread-local data?
@@ -281,8 +279,21 @@ impl Parser<'_> {
         for section in &mut sections {
             section.relocations.sort_by_key(|r| r.offset);
         }
-        crate::written::note_written(self.bytes, kind, &symbols, &map, &mut sections);
+        let protected = self.protected(header)?;
+        crate::sealed::note_sealed(self.bytes, kind, &symbols, &map, &protected, &mut sections);
         Ok(Container { kind, map, sections, symbols, versions })
+    }
+
+    /// The addresses that the loader makes read-only when it is done: whole pages.
+    fn protected(&self, header: &FileHeader64<LittleEndian>) -> Result<Vec<Range<u64>>, Error> {
+        let headers = header.program_headers(LE, self.bytes).map_err(|e| self.malformed(header.e_phoff(LE), e))?;
+        let relro = headers.iter().filter(|h| h.p_type.get(LE) == elf::PT_GNU_RELRO);
+        Ok(relro
+            .map(|h| {
+                let start = h.p_vaddr.get(LE);
+                start..start.saturating_add(h.p_memsz.get(LE)) / 4096 * 4096
+            })
+            .collect())
     }
 
     fn section(
@@ -314,7 +325,7 @@ impl Parser<'_> {
             flags: section.sh_flags.get(LE),
             kind: section.sh_type.get(LE),
             range,
-            written: false,
+            sealed: false,
         })
     }
 

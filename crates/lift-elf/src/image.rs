@@ -75,10 +75,14 @@ impl Image {
 
     /// Takes the bytes of a file apart.
     pub fn parse(bytes: Vec<u8>, name: &str) -> Result<Image, Error> {
-        let file = container::parse(name, &bytes)?;
+        let mut file = container::parse(name, &bytes)?;
+        let Container { kind, map, sections, symbols, .. } = &file;
+        let debug = Debug::read(&bytes, Addresses { kind: *kind, map, sections, symbols });
+        if file.kind == Kind::Relocatable {
+            crate::sealed::check_described(&debug, &file.symbols, &mut file.sections);
+        }
         let layout = Layout::new(&file, &bytes);
         let Container { kind, map, sections, symbols, versions } = file;
-        let debug = Debug::read(&bytes, Addresses { kind, map: &map, sections: &sections, symbols: &symbols });
         let names = functions::unique_names(&symbols, &debug);
         let functions = functions::functions(&sections, &symbols, &names);
         let mut by_name = FxHashMap::default();

@@ -37,7 +37,7 @@ mod statics;
 mod testing;
 mod texts;
 mod values;
-mod written;
+mod sealed;
 
 pub use container::{Binding, Definition, Kind, Place, Section, Symbol, Visibility};
 pub use error::{Error, Gap};

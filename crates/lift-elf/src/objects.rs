@@ -273,7 +273,7 @@ mod tests {
     fn tables_are_known_by_name_and_content_with_what_they_point_to() {
         has_objects(
             ".globl f\nf: lea rax, [rip + names]\nret
-             .section .data.rel.ro.local, \"aw\"\n.align 16\n.type names, @object\nnames: .quad .Ls, f, names, other + 4\n.size names, 32
+             .section .rodata\n.align 16\n.type names, @object\nnames: .quad .Ls, f, names, other + 4\n.size names, 32
              .section .rodata.str1.1, \"aMS\", @progbits, 1\n.Ls: .string \"text\"",
             expect![[r#"
                 &"4250 `"text"` size 5 align 1 content 5 []

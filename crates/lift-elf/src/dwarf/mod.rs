@@ -52,6 +52,10 @@ pub(crate) struct Debug {
     pub other_variables: FxHashMap<(u32, String), TypeId>,
     /// Other files' variables by linker name: does every declaration say `const`?
     pub constants: FxHashMap<String, bool>,
+    /// Variables of the file by their place: is everything that is described there `const`?
+    pub described: FxHashMap<Place, bool>,
+    /// Units that were read, and those that were passed over.
+    pub units: [u32; 2],
     /// Result types of other files' functions by unit and linker name.
     pub other_results: FxHashMap<(u32, String), TypeId>,
     pub lines: lines::Lines,
@@ -139,6 +143,11 @@ impl Debug {
         }
         debug.lines.finish();
         debug
+    }
+
+    /// Does it describe all variables? An assembler describes none, old versions are not read.
+    pub fn is_complete(&self) -> bool {
+        self.trouble.is_none() && self.units[0] > 0 && self.units[1] == 0
     }
 
     /// The source line of a place.

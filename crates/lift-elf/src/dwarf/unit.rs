@@ -34,7 +34,9 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
         };
         // What an assembler describes is no more than its labels. Before the fifth version alignment, calls and casts that differ
         // from the usual leave no trace.
-        if !walker.is_assembly() && unit.header.version() >= OLDEST {
+        let described = !walker.is_assembly() && unit.header.version() >= OLDEST;
+        debug.units[usize::from(!described)] += 1;
+        if described {
             walker.walk(debug)?;
         }
         debug.lines.read(&dwarf, &unit, addresses)?;
@@ -500,6 +502,8 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
         };
         let Some(place) = self.addresses.place(address) else { return };
+        let constant = types.is_constant(entry) || types.is_constant(&root);
+        *debug.described.entry(place).or_insert(true) &= constant;
         if types.is_volatile(entry) || types.is_volatile(&root) {
             debug.volatile.insert(place);
         }
