@@ -234,6 +234,7 @@ fn judge(comparison: Comparison, pair: &Pair, answers: &Answers, original: &Comp
     let Comparison::Different(input) = comparison else { return comparison };
     let assumed = match pair.shape {
         "volatile cast" => Assumed::NoVolatileCasts,
+        "volatile" if !original.describes() => Assumed::NoVolatileCasts,
         "namesake" if !original.declares() => Assumed::Library,
         _ => return comparison,
     };

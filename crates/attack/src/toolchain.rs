@@ -36,11 +36,18 @@ impl std::fmt::Display for Compilation {
 }
 
 impl Compilation {
+    fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|f| f == flag)
+    }
+
+    /// Whether there is debug information that is read: versions before the fifth are not.
+    pub fn describes(&self) -> bool {
+        self.has("-g")
+    }
+
     /// Whether debug information says how undefined functions are declared: clang's does not without optimisation.
     pub fn declares(&self) -> bool {
-        let has = |flag: &str| self.flags.iter().any(|f| f == flag);
-        let described = ["-g", "-gdwarf-2", "-gdwarf-4"].into_iter().any(has);
-        described && !(self.compiler == CLANG && has("-O0"))
+        self.describes() && !(self.compiler == CLANG && self.has("-O0"))
     }
 }
 

@@ -60,11 +60,22 @@ fn access(
     instruction: &Instruction,
     register: iced_x86::Register,
 ) -> Option<bool> {
+    if is_made_of_nothing(instruction) && instruction.op0_register().full_register() == register {
+        return Some(false);
+    }
     let used = factory.info(instruction).used_registers().to_vec();
     let mut used = used.iter().filter(|used| used.register().full_register() == register);
     let first = used.next()?.access();
     let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
     Some(reads(first) || used.any(|used| reads(used.access())))
+}
+
+/// Does an instruction set a whole register to what does not depend on its value: `xor r, r`, or `sbb r, r` for the carry?
+fn is_made_of_nothing(instruction: &Instruction) -> bool {
+    matches!(instruction.mnemonic(), Mnemonic::Xor | Mnemonic::Sub | Mnemonic::Sbb)
+        && [instruction.op0_kind(), instruction.op1_kind()] == [OpKind::Register; 2]
+        && instruction.op0_register() == instruction.op1_register()
+        && instruction.op0_register().size() >= 4
 }
 
 /// Does an instruction put a whole register into the frame, and no more?
@@ -280,8 +291,22 @@ impl Image {
             )
         };
         let alone = instructions.values().filter(ends).map(Instruction::next_ip);
-        let tables = labels.chain(alone).collect();
         let home = &self.sections[entry.place.section as usize];
+        let own = |r: &crate::relocation::Relocation| {
+            let symbol = r.symbol.and_then(|s| self.symbols.get(s as usize));
+            symbol.and_then(Symbol::place).is_some_and(|place| place.section == entry.place.section)
+        };
+        // Tables of object files name their targets. Where there is none, or the code makes addresses of its own, a jump may lead
+        // to whatever nothing runs into.
+        let made = |i: &Instruction| {
+            let named = home.relocations_in(entry.place.offset + i.ip()..entry.place.offset + i.next_ip());
+            let address = i.mnemonic() == Mnemonic::Lea && i.is_ip_rel_memory_operand();
+            i.flow_control() == FlowControl::Next && (address && named.is_empty() || named.iter().any(own))
+        };
+        let mut tables: Vec<u64> = labels.collect();
+        if self.kind != Kind::Relocatable || tables.is_empty() || instructions.values().any(made) {
+            tables.extend(alone);
+        }
         Some(Flow { instructions, tables, home, start: entry.place.offset })
     }
 
