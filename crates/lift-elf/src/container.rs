@@ -284,10 +284,13 @@ impl Parser<'_> {
         Ok(Container { kind, map, sections, symbols, versions })
     }
 
-    /// The addresses that the loader makes read-only when it is done: whole pages.
+    /// The addresses that the loader makes read-only when it is done: whole pages. Nobody does it for an executable that needs no
+    /// loader, and only executables have an entry.
     fn protected(&self, header: &FileHeader64<LittleEndian>) -> Result<Vec<Range<u64>>, Error> {
         let headers = header.program_headers(LE, self.bytes).map_err(|e| self.malformed(header.e_phoff(LE), e))?;
-        let relro = headers.iter().filter(|h| h.p_type.get(LE) == elf::PT_GNU_RELRO);
+        let has = |kind: u32| headers.iter().any(|h| h.p_type.get(LE) == kind);
+        let loaded = has(elf::PT_DYNAMIC) && (has(elf::PT_INTERP) || header.e_entry(LE) == 0);
+        let relro = headers.iter().filter(|h| loaded && h.p_type.get(LE) == elf::PT_GNU_RELRO);
         Ok(relro
             .map(|h| {
                 let start = h.p_vaddr.get(LE);

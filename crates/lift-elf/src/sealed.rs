@@ -78,10 +78,20 @@ pub(crate) fn check_described(debug: &Debug, symbols: &[Symbol], sections: &mut 
             section.sealed = false;
         }
     }
-    for symbol in symbols.iter().filter(|s| s.is_name()) {
-        let Definition::At(place) = symbol.definition else { continue };
-        let Some(section) = sections.get_mut(place.section as usize).filter(|s| s.sealed) else { continue };
-        section.sealed = debug.described.contains_key(&place);
+    for (index, section) in sections.iter_mut().enumerate().filter(|(_, s)| s.sealed) {
+        let here = |s: &&Symbol| s.is_name() && s.place().is_some_and(|p| p.section as usize == index);
+        let mut objects: Vec<&Symbol> = symbols.iter().filter(here).collect();
+        objects.sort_by_key(|s| s.place().map(|p| p.offset));
+        let described = objects.iter().all(|s| s.place().is_some_and(|p| debug.described.contains_key(&p)));
+        // What no name stands for is there for alignment only.
+        let mut end = 0;
+        let mut gaps = Vec::new();
+        for place in objects.iter().filter_map(|s| Some((s.place()?.offset, s.size))) {
+            gaps.push(place.0.saturating_sub(end));
+            end = end.max(place.0.saturating_add(place.1));
+        }
+        gaps.push(section.size.saturating_sub(end));
+        section.sealed = described && !objects.is_empty() && gaps.iter().all(|gap| *gap < section.align);
     }
 }
 

@@ -54,7 +54,7 @@ impl Flow<'_> {
     }
 }
 
-/// Does an instruction read a register (or only write it)? Nothing if it does not use it.
+/// Does an instruction read a register (or only write it, as a whole)? Nothing if it does neither.
 fn access(
     factory: &mut InstructionInfoFactory,
     instruction: &Instruction,
@@ -65,9 +65,12 @@ fn access(
     }
     let used = factory.info(instruction).used_registers().to_vec();
     let mut used = used.iter().filter(|used| used.register().full_register() == register);
-    let first = used.next()?.access();
     let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
-    Some(reads(first) || used.any(|used| reads(used.access())))
+    if used.clone().any(|used| reads(used.access())) {
+        return Some(true);
+    }
+    // A write of less than half leaves the rest as it was.
+    used.any(|used| used.access() == OpAccess::Write && used.register().size() >= 4).then_some(false)
 }
 
 /// Does an instruction set a whole register to what does not depend on its value: `xor r, r`, or `sbb r, r` for the carry?
@@ -292,16 +295,23 @@ impl Image {
         };
         let alone = instructions.values().filter(ends).map(Instruction::next_ip);
         let home = &self.sections[entry.place.section as usize];
-        let own = |r: &crate::relocation::Relocation| {
+        // A function's name stands for its first instruction; every other place in code may be a target, or a table of them.
+        let elsewhere = |r: &crate::relocation::Relocation| {
             let symbol = r.symbol.and_then(|s| self.symbols.get(s as usize));
-            symbol.and_then(Symbol::place).is_some_and(|place| place.section == entry.place.section)
+            let function = |s: &Symbol| s.kind == object::elf::STT_FUNC && [0, -4].contains(&r.addend);
+            let code = |place: Place| self.sections[place.section as usize].is_code();
+            symbol.is_some_and(|s| s.place().is_some_and(code) && !function(s))
         };
-        // Tables of object files name their targets. Where there is none, or the code makes addresses of its own, a jump may lead
-        // to whatever nothing runs into.
+        // Tables in the data of object files name their targets. Where there is none, or the code makes addresses of its own, a
+        // jump may lead to whatever nothing runs into.
         let made = |i: &Instruction| {
             let named = home.relocations_in(entry.place.offset + i.ip()..entry.place.offset + i.next_ip());
-            let address = i.mnemonic() == Mnemonic::Lea && i.is_ip_rel_memory_operand();
-            i.flow_control() == FlowControl::Next && (address && named.is_empty() || named.iter().any(own))
+            let address = i.is_ip_rel_memory_operand() && named.is_empty();
+            let direct = matches!(
+                i.flow_control(),
+                FlowControl::Call | FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
+            );
+            !direct && (address || named.iter().any(elsewhere))
         };
         let mut tables: Vec<u64> = labels.collect();
         if self.kind != Kind::Relocatable || tables.is_empty() || instructions.values().any(made) {
@@ -350,5 +360,41 @@ impl Image {
         }
         let code = self.data(entry.place.section).get(entry.place.offset as usize..end as usize)?;
         Some(code.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::assembled;
+
+    /// Two blocks behind a jump through a table in the data; the second reads `rbx`, and only a call leads there.
+    fn jumps(before: &str, table: &str) -> bool {
+        let image = assembled(&format!(
+            ".globl f\n.type f, @function\nf: push rbx\n{before}\ncmp edi, 1\nja 2f\nmov edi, edi\njmp [{table} + 8*rdi]
+             1: mov ebx, esi\ncall g\njmp 3f\n2: xor eax, eax\n3: pop rbx\nret\n4: mov eax, ebx\njmp 3b\n.size f, . - f
+             .section .rodata\n.Lt: .quad 1b, 2b"
+        ));
+        image.has_register_variable()
+    }
+
+    #[test]
+    fn tables_in_data_name_their_targets() {
+        assert!(!jumps("", ".Lt"));
+        assert!(jumps("lea rax, [rip + 4f]", ".Lt"));
+        assert!(jumps("mov eax, OFFSET 4f", ".Lt"));
+        assert!(jumps("", "f + 3"));
+    }
+
+    #[test]
+    fn a_register_that_is_made_of_nothing_is_not_read() {
+        let reads = |text: &str| {
+            assembled(&format!(".globl f\n.type f, @function\nf: push r12\n{text}\npop r12\nret\n.size f, . - f"))
+                .has_register_variable()
+        };
+        assert!(!reads("cmp edi, 1\nsbb r12, r12\nmov rax, r12"));
+        assert!(!reads("xor r12d, r12d\nmov rax, r12"));
+        assert!(reads("xor r12b, r12b\nmov rax, r12"));
+        assert!(reads("sbb r12, rdi\nmov rax, r12"));
+        assert!(reads("mov rax, r12"));
     }
 }

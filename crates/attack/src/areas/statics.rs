@@ -111,7 +111,7 @@ fn object(b: &mut Builder, of: &str, start: &str) -> (String, String) {
             format!("{out}.p")
         }
         14 => {
-            b.top(format!("static {of} {cnt} __attribute__((section(\".data.rel.ro.local\"))) = {start};"));
+            b.top(format!("static {of} {cnt} __attribute__((section(\".data.rel.ro.local.{cnt}\"))) = {start};"));
             b.function(&get, format!("{of} *{get}(void) {{\n  return &{cnt};\n}}"));
             b.harness(format!("{of} *{get}(void);"));
             format!("{get}()")
