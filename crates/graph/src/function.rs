@@ -134,6 +134,18 @@ pub enum Care {
     Doubtful,
 }
 
+/// What looks like a variable in a register that calls preserve.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum RegisterVariable {
+    /// No function reads one as it arrives.
+    #[default]
+    None,
+    /// One reads what a write of the lowest byte has left.
+    Rest,
+    /// One reads all of it.
+    Whole,
+}
+
 /// What the file around a function tells about it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
@@ -149,8 +161,8 @@ pub struct Surroundings {
     pub hidden_callees: BTreeSet<String>,
     /// Names of the direct callees, functions of the same file, that read `r10` as it arrives: nested functions.
     pub chained_callees: BTreeSet<String>,
-    /// Does it call somebody, and does its file keep a variable in a register that calls preserve? Then callees may look at it.
-    pub register_variable: bool,
+    /// If it calls somebody: does its file keep a variable in a register that calls preserve? Then callees may look at it.
+    pub register_variable: RegisterVariable,
     /// May a function of its file that it calls tell it where `errno` is?
     pub errno: bool,
     /// Names that other files see and that the code does not go by: it means the definitions in its own file.

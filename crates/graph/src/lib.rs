@@ -47,7 +47,9 @@ pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use contract::{Contracts, LocalContract};
 pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
 pub use frame::Frame;
-pub use function::{Care, Casts, Function, LineTable, Local, Parameter, SourceLine, Surroundings, Volatile};
+pub use function::{
+    Care, Casts, Function, LineTable, Local, Parameter, RegisterVariable, SourceLine, Surroundings, Volatile,
+};
 pub use known::Known;
 pub use live_registers::{argument_registers, liveness, liveness_where};
 pub use liveness::drop_dead_flags;

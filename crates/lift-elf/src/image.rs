@@ -48,7 +48,7 @@ pub struct Image {
     /// Which functions read `r10` as it arrives.
     pub(crate) chain_readers: OnceLock<Vec<bool>>,
     /// Does a variable live in a register that calls keep?
-    pub(crate) register_variable: OnceLock<bool>,
+    pub(crate) register_variable: OnceLock<graph::RegisterVariable>,
     /// The functions that know where `errno` is.
     pub(crate) errno_functions: OnceLock<Vec<usize>>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.

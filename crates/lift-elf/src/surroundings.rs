@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::container::{Binding, Place, Section, Symbol, Visibility};
 use crate::{Image, Kind};
-use graph::{Object, Surroundings};
+use graph::{Object, RegisterVariable, Surroundings};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
 use std::collections::{BTreeMap, BTreeSet};
 use term::VarId;
@@ -54,27 +54,43 @@ impl Flow<'_> {
     }
 }
 
-/// Does an instruction read a register (or only write it, as a whole)? Nothing if it does neither.
-fn access(
-    factory: &mut InstructionInfoFactory,
-    instruction: &Instruction,
-    register: iced_x86::Register,
-) -> Option<bool> {
+/// Parts of a register: its lowest byte, and the rest.
+const LOW: u8 = 1;
+const REST: u8 = 2;
+const WHOLE: u8 = LOW | REST;
+
+/// The parts of a register that an instruction reads, and those that it sets.
+fn access(factory: &mut InstructionInfoFactory, instruction: &Instruction, register: iced_x86::Register) -> (u8, u8) {
     if is_made_of_nothing(instruction) && instruction.op0_register().full_register() == register {
-        return Some(false);
+        return (0, WHOLE);
     }
-    let used = factory.info(instruction).used_registers().to_vec();
-    let mut used = used.iter().filter(|used| used.register().full_register() == register);
-    let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
-    if used.clone().any(|used| reads(used.access())) {
-        return Some(true);
+    let (mut reads, mut sets) = (0, 0);
+    for used in factory.info(instruction).used_registers().iter().filter(|u| u.register().full_register() == register) {
+        let high = {
+            use iced_x86::Register::{AH, BH, CH, DH};
+            [AH, BH, CH, DH].contains(&used.register())
+        };
+        let size = used.register().size();
+        match used.access() {
+            OpAccess::None | OpAccess::NoMemAccess => {}
+            // Half a register clears the other half; less leaves it as it was.
+            OpAccess::Write if size >= 4 => sets |= WHOLE,
+            OpAccess::Write if !high => sets |= LOW,
+            OpAccess::Write => {}
+            _ if high => reads |= REST,
+            _ if size == 1 => reads |= LOW,
+            _ => reads |= WHOLE,
+        }
     }
-    // A write of less than half leaves the rest as it was.
-    used.any(|used| used.access() == OpAccess::Write && used.register().size() >= 4).then_some(false)
+    (reads, sets)
 }
 
-/// Does an instruction set a whole register to what does not depend on its value: `xor r, r`, or `sbb r, r` for the carry?
+/// Does an instruction set a whole register to what does not depend on its value: `xor r, r`, `sbb r, r` for the carry, `or r, -1`?
 fn is_made_of_nothing(instruction: &Instruction) -> bool {
+    if instruction.mnemonic() == Mnemonic::Or && instruction.op0_kind() == OpKind::Register {
+        let ones = instruction.try_immediate(1).is_ok_and(|value| value as i32 == -1);
+        return ones && instruction.op0_register().size() >= 4;
+    }
     matches!(instruction.mnemonic(), Mnemonic::Xor | Mnemonic::Sub | Mnemonic::Sbb)
         && [instruction.op0_kind(), instruction.op1_kind()] == [OpKind::Register; 2]
         && instruction.op0_register() == instruction.op1_register()
@@ -117,7 +133,7 @@ impl Image {
             weak_callees: called.iter().filter(|name| self.is_weak(name)).map(|name| name.to_string()).collect(),
             hidden_callees: called.iter().filter(|name| self.is_hidden(name)).map(|name| name.to_string()).collect(),
             chained_callees: called.iter().filter(|name| self.reads_chain(name)).map(|name| name.to_string()).collect(),
-            register_variable: !called.is_empty() && self.has_register_variable(),
+            register_variable: if called.is_empty() { RegisterVariable::None } else { self.register_variable() },
             errno: self.other_errno(index, called),
             by_place: self.meant_by_place(index, code),
             versions: self.versions.iter().filter(mentioned).map(|(name, v)| (name.clone(), v.clone())).collect(),
@@ -220,9 +236,9 @@ impl Image {
     fn chain(&self, index: usize) -> Chain {
         let Some(flow) = self.flow(index) else { return Chain::Read };
         let mut factory = InstructionInfoFactory::new();
-        let (mut open, mut seen, mut found) = (vec![0], BTreeSet::new(), Chain::Gone);
-        while let Some(at) = open.pop() {
-            if !seen.insert(at) {
+        let (mut open, mut seen, mut found) = (vec![(0, WHOLE)], BTreeSet::new(), Chain::Gone);
+        while let Some((at, arrived)) = open.pop() {
+            if !seen.insert((at, arrived)) {
                 continue;
             }
             // Behind the end, or between instructions: anybody's code.
@@ -230,12 +246,15 @@ impl Image {
                 found = Chain::Left;
                 continue;
             };
-            match access(&mut factory, instruction, iced_x86::Register::R10) {
-                Some(true) => return Chain::Read,
-                Some(false) => continue,
-                None => {}
+            let (reads, sets) = access(&mut factory, instruction, iced_x86::Register::R10);
+            if reads & arrived != 0 {
+                return Chain::Read;
             }
-            open.extend(flow.next(instruction));
+            let arrived = arrived & !sets;
+            if arrived == 0 {
+                continue;
+            }
+            open.extend(flow.next(instruction).into_iter().map(|next| (next, arrived)));
             found = found.max(match instruction.flow_control() {
                 FlowControl::Call | FlowControl::IndirectCall | FlowControl::XbeginXabortXend => Chain::PassedOn,
                 FlowControl::IndirectBranch => Chain::Left,
@@ -247,33 +266,37 @@ impl Image {
 
     /// Does some function of this file look at a register that calls keep as it arrives, but to save it? A variable lives there
     /// then, which every callee may look at.
-    fn has_register_variable(&self) -> bool {
-        let looks = |index: usize| self.functions()[index].parent.is_none() && self.reads_kept_register(index);
-        *self.register_variable.get_or_init(|| (0..self.functions().len()).any(looks))
+    fn register_variable(&self) -> RegisterVariable {
+        let functions = || (0..self.functions().len()).filter(|i| self.functions()[*i].parent.is_none());
+        let most = || functions().map(|i| self.reads_kept_register(i)).max().unwrap_or_default();
+        *self.register_variable.get_or_init(most)
     }
 
-    fn reads_kept_register(&self, index: usize) -> bool {
+    fn reads_kept_register(&self, index: usize) -> RegisterVariable {
         use iced_x86::Register::{R12, R13, R14, R15, RBP, RBX};
         const KEPT: [iced_x86::Register; 6] = [RBX, RBP, R12, R13, R14, R15];
-        let Some(flow) = self.flow(index) else { return true };
-        let mut factory = InstructionInfoFactory::new();
-        // The registers that hold what they held at the entry, on some path to a place.
-        let (mut open, mut arrived) = (vec![(0, (1u8 << KEPT.len()) - 1)], BTreeMap::<u64, u8>::new());
-        while let Some((at, registers)) = open.pop() {
+        let Some(flow) = self.flow(index) else { return RegisterVariable::Whole };
+        let (mut factory, mut found) = (InstructionInfoFactory::new(), RegisterVariable::None);
+        // The parts that hold what they held at the entry, on some path to a place: two bits for each register.
+        let (mut open, mut arrived) = (vec![(0, (1u16 << (2 * KEPT.len())) - 1)], BTreeMap::<u64, u16>::new());
+        while let Some((at, parts)) = open.pop() {
             let known = arrived.entry(at).or_default();
-            let mut fresh = registers & !*known;
+            let mut fresh = parts & !*known;
             *known |= fresh;
             let Some(instruction) = flow.instructions.get(&at).filter(|_| fresh != 0) else { continue };
-            for (i, register) in KEPT.into_iter().enumerate().filter(|(i, _)| registers & 1 << i != 0) {
-                match access(&mut factory, instruction, register) {
-                    Some(true) if !saves(instruction, register) => return true,
-                    Some(false) => fresh &= !(1 << i),
-                    _ => {}
+            for (i, register) in KEPT.into_iter().enumerate() {
+                let (reads, sets) = access(&mut factory, instruction, register);
+                if parts & u16::from(reads) << (2 * i) != 0 && !saves(instruction, register) {
+                    found = found.max(match parts >> (2 * i) & u16::from(WHOLE) == u16::from(WHOLE) {
+                        true => RegisterVariable::Whole,
+                        false => RegisterVariable::Rest,
+                    });
                 }
+                fresh &= !(u16::from(sets) << (2 * i));
             }
             open.extend(flow.next(instruction).into_iter().map(|next| (next, fresh)));
         }
-        false
+        found
     }
 
     /// The code of a function, to be followed.
@@ -366,6 +389,7 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use crate::testing::assembled;
+    use graph::RegisterVariable;
 
     /// Two blocks behind a jump through a table in the data; the second reads `rbx`, and only a call leads there.
     fn jumps(before: &str, table: &str) -> bool {
@@ -374,7 +398,7 @@ mod tests {
              1: mov ebx, esi\ncall g\njmp 3f\n2: xor eax, eax\n3: pop rbx\nret\n4: mov eax, ebx\njmp 3b\n.size f, . - f
              .section .rodata\n.Lt: .quad 1b, 2b"
         ));
-        image.has_register_variable()
+        image.register_variable() != RegisterVariable::None
     }
 
     #[test]
@@ -387,14 +411,23 @@ mod tests {
 
     #[test]
     fn a_register_that_is_made_of_nothing_is_not_read() {
-        let reads = |text: &str| {
+        let found = |text: &str| {
             assembled(&format!(".globl f\n.type f, @function\nf: push r12\n{text}\npop r12\nret\n.size f, . - f"))
-                .has_register_variable()
+                .register_variable()
         };
+        let reads = |text: &str| found(text) != RegisterVariable::None;
         assert!(!reads("cmp edi, 1\nsbb r12, r12\nmov rax, r12"));
         assert!(!reads("xor r12d, r12d\nmov rax, r12"));
         assert!(reads("xor r12b, r12b\nmov rax, r12"));
+        assert!(!reads("sete r12b\nmovzx eax, r12b"));
+        assert!(reads("sete r12b\nmovzx eax, r12w"));
+        assert!(reads("sete bh\nmovzx eax, bl"));
+        assert!(!reads("sete bl\nmovzx eax, bl"));
         assert!(reads("sbb r12, rdi\nmov rax, r12"));
-        assert!(reads("mov rax, r12"));
+        assert!(!reads("or r12, -1\nmov rax, r12"));
+        assert!(reads("or r12, 1\nmov rax, r12"));
+        assert_eq!(found("mov rax, r12"), RegisterVariable::Whole);
+        assert_eq!(found("sete r12b\nmov eax, r12d"), RegisterVariable::Rest);
+        assert_eq!(found("sete r12b\nmov eax, r12d\nmov rax, r13"), RegisterVariable::Whole);
     }
 }

@@ -84,14 +84,10 @@ pub(super) fn is_computed(name: &str) -> bool {
 pub(super) fn judge(arena: &mut Arena, function: &Function, small: bool, said: &Said, solver: &mut Solver) -> Judged {
     let twice = graph::call_that_returns_twice(function, &function.contracts.twice).is_some();
     let hopeless = twice || !small || function.volatile.unmodelled.is_some();
-    let steady = function.volatile.is_none();
     let seen = if hopeless { None } else { execute(arena, function, said, solver) };
-    let Some((mut failed, assumptions)) = seen else {
+    let Some((failed, assumptions)) = seen else {
         return Judged { failed: all(arena, function, said.contracts), assumptions: BTreeSet::new() };
     };
-    if !steady {
-        failed.push(Failed::Everything);
-    }
     Judged { failed, assumptions }
 }
 
@@ -359,18 +355,20 @@ fn body(
     if contract.returns_fresh && !fresh {
         failed.push(Failed::Fresh);
     }
+    // What it returns is known whatever volatile reads find. What it does is not: they are seen, and so is their order.
+    let steady = function.volatile.is_none();
     for register in &contract.forgets {
         let position = Register::ARGUMENTS.iter().position(|r| r == register);
-        if position.is_none_or(|i| seen.kept & 1 << i != 0) {
+        if !steady || position.is_none_or(|i| seen.kept & 1 << i != 0) {
             failed.push(Failed::Keeps(*register));
         }
     }
     for loaded in &contract.reads {
-        if !is_read_first(checker.context, said, seen, loaded) {
+        if !steady || !is_read_first(checker.context, said, seen, loaded) {
             failed.push(Failed::Later(loaded.clone()));
         }
     }
-    let effect = effect(checker.context, function, said, seen);
+    let effect = if steady { effect(checker.context, function, said, seen) } else { LocalEffect::Unknown };
     if effect > contract.effect {
         failed.push(Failed::Effect(effect));
     }
