@@ -12,8 +12,7 @@
 //! said of the original is a lemma that the kernel proves (`kernel::lemma`); how the candidate takes its arguments (`moved`,
 //! `promoted`, `result_unused`) is a convention that body and calls are both held to, printed as `convention(f: …)`.
 
-use crate::promoted::Loaded;
-use crate::{Assumption, Function, Register, ValueRange};
+use crate::{Assumption, Function, Loaded, Register, ValueRange};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Promoted arguments at the entry of a function and at its calls: what [`Loaded`] means.
+//! Promoted arguments at the entry of a function and at its calls: what [`crate::Loaded`] means.
 //!
 //! LLVM gives a local function that takes a pointer and only loads through it the loaded values instead, again and again:
 //! `f(fs)` becomes `f(fs->ls)`, then `f(fs->ls->token)`. What the candidate takes in a register is then a chain of loads
@@ -7,19 +7,8 @@
 //!
 //! Trust: full.
 
-use crate::{Context, Place, Register, Shape, Side, State, Stuck};
+use crate::{Context, Loaded, Place, Register, Shape, Side, State, Stuck};
 use term::{Sort, TermId};
-
-/// A value that is reached from an argument by loads, made when the function is called.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Loaded {
-    /// The original's argument register: an address.
-    pub argument: Register,
-    /// What is added before each load. All loads but the last are of eight bytes: addresses again.
-    pub offsets: Vec<i64>,
-    /// Bytes of the last load.
-    pub bytes: u16,
-}
 
 impl Context<'_> {
     /// What the candidate is given in a register instead of a pointer: memory is still that of the call.
