@@ -2,7 +2,7 @@
 
 use crate::kernels::Sweep;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use graph::Undefined;
+use program::Undefined;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;

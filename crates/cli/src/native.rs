@@ -2,9 +2,9 @@
 //!
 //! Trust: none. A disagreement takes the proof away: either the proof or the run is wrong, and both are bugs.
 
-use graph::{Assumption, Place, Register};
 use oracle::{Alias, Difference, Input, Limits, Pending, Script, Shape};
 use pair::Files;
+use program::{Assumption, Place, Register};
 use search::{Outcome, Reason, ReasonKind, Sample, Verdict};
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::lane::{Content, Lane, Lanes, Value, push};
 use crate::machine::{Machine, Run};
 use crate::memory::STACK;
-use graph::{Callee, Register};
+use program::{Callee, Register};
 use updates::{Domain, Scalar};
 
 const CLOBBERED: &str = "a register that a call may change";
@@ -51,7 +51,7 @@ impl<D: Domain> Machine<'_, '_, D> {
         };
         for register in Register::all().filter(|r| *r != Register::RSP && !Register::CALLEE_SAVED.contains(r)) {
             let value = match (register.sort(), register) {
-                (_, Register::FsBase | Register::GsBase | Register::Flag(graph::Flag::Direction)) => continue,
+                (_, Register::FsBase | Register::GsBase | Register::Flag(program::Flag::Direction)) => continue,
                 (term::Sort::Bv(width), _) => Value::lost(width, CLOBBERED),
                 _ => Value::LostTruth(CLOBBERED),
             };

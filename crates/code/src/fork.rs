@@ -8,7 +8,7 @@ use crate::lane::{Content, Lane, Lanes, Value, aligned, push};
 use crate::machine::{Machine, Run};
 use crate::memory::{Memory, STACK};
 use crate::values::constant_of;
-use graph::{Function, Next, PointId};
+use program::{Function, Next, PointId};
 use std::mem::swap;
 use std::rc::Rc;
 use updates::{Domain, Scalar};

@@ -4,7 +4,7 @@ use crate::lane::{Content, Lane, Lanes, Value, push};
 use crate::machine::{Machine, Placement, Run};
 use crate::memory::{GARBAGE, Region, STACK, STACK_BYTES, STACK_END, base_of};
 use crate::values::constant_of;
-use graph::{ObjectKind, Register};
+use program::{ObjectKind, Register};
 use term::Bits;
 use updates::{Argument, Domain, Final, Object, Origin, Scalar, input_key};
 
@@ -36,7 +36,7 @@ impl<D: Domain> Machine<'_, '_, D> {
             };
             self.set_register(register, value);
         }
-        self.set_register(Register::Flag(graph::Flag::Direction), Value::Bool(false));
+        self.set_register(Register::Flag(program::Flag::Direction), Value::Bool(false));
         self.set_register(Register::RSP, Value::Bits(Bits::new(64, TOP)));
         for register in Register::CALLEE_SAVED {
             let value = self.saved(register);
@@ -205,7 +205,7 @@ impl<D: Domain> Machine<'_, '_, D> {
                 return Err(self.unsupported(format!("`{}` is not restored", register.name())));
             }
         }
-        if self.register(Register::Flag(graph::Flag::Direction)) != Value::Bool(false) {
+        if self.register(Register::Flag(program::Flag::Direction)) != Value::Bool(false) {
             return Err(self.unsupported("the direction flag is not clear".to_string()));
         }
         let interface = self.interface;

@@ -4,7 +4,7 @@ use crate::expression::Expression;
 use crate::lane::Value;
 use crate::memory::{Memory, Refusal, STACK};
 use crate::values::Values;
-use graph::{FaultKind as Trap, Function, Next, Op, PointId, Register};
+use program::{FaultKind as Trap, Function, Next, Op, PointId, Register};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::time::Instant;
@@ -287,7 +287,7 @@ impl<D: Domain> Machine<'_, '_, D> {
         }
     }
 
-    fn choose(&mut self, edges: &[graph::Edge]) -> Run<Way<D::Value>> {
+    fn choose(&mut self, edges: &[program::Edge]) -> Run<Way<D::Value>> {
         for (number, edge) in edges.iter().enumerate() {
             let guard = self.eval(edge.guard);
             // Guards are exclusive and exhaustive.

@@ -8,8 +8,8 @@
 
 use crate::obligation::FactKind;
 use crate::product::{Checker, Point};
-use graph::Known;
 use rustc_hash::FxHashMap;
+use symbolic::Known;
 use term::eval::{Evaluator, Model};
 use term::{Arena, Op, Sort, TermId};
 

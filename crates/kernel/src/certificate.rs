@@ -1,8 +1,8 @@
 //! The untrusted claim, as versioned JSON (docs/certificate-format.md).
 
 use crate::lemma::Lemma;
-use graph::{Binding, Interval};
 use serde::{Deserialize, Serialize};
+use symbolic::{Binding, Interval};
 
 /// Version of the format that this kernel reads and writes.
 pub const VERSION: u32 = 2;

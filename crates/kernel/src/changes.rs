@@ -13,8 +13,9 @@ use crate::certificate::{BlockClaim, Change, ChangeClaim};
 use crate::expression::Expression;
 use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Point, Rejection};
-use graph::{Access, Assumption, Block, Exclusive, Known, Run, Side, State};
+use program::{Assumption, Side};
 use rustc_hash::FxHashMap;
+use symbolic::{Access, Block, Exclusive, Known, Run, State};
 use term::{Op, Sort, TermId, VarId};
 
 /// Objects whose places in memory are told to the solver.

@@ -14,9 +14,10 @@ use crate::expression::Expression;
 use crate::location::{Location, Spot};
 use crate::obligation::{FactKind, Failure, Ignored};
 use crate::product::{Checker, Entered, MemoryAt, MemoryPart, Obligation, Point, Rejection};
-use graph::{Access, Event, Flag, Known, PointId, Register, Run, Side, State};
+use program::{Flag, PointId, Register, Side};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use symbolic::{Access, Event, Known, Run, State};
 use term::{Sort, TermId};
 
 /// A claim that did not hold where it must.

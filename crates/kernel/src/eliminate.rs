@@ -8,9 +8,10 @@
 
 use crate::obligation::{Fact, FactKind};
 use crate::product::{Checker, Point};
-use graph::{Known, Register, Run, Side};
+use program::{Register, Side};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use symbolic::{Known, Run};
 use term::eval::{Evaluator, Model};
 use term::{Arena, Bits, Linear, Op, TermId, VarId};
 

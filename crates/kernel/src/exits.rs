@@ -2,7 +2,8 @@
 
 use crate::obligation::{Fact, FactKind, Failure, Ignored};
 use crate::product::{Checker, MemoryAt, Obligation, Point, Rejection};
-use graph::{Access, Assumption, Known, PointId, Register, Run, Side, Value};
+use program::{Assumption, PointId, Register, Side, Value};
+use symbolic::{Access, Known, Run};
 use term::eval::{Evaluator, Model};
 use term::{Sort, TermId};
 
@@ -69,7 +70,7 @@ impl Checker<'_, '_> {
             self.prove_equal(at, known, now, then)
                 .map_err(|failure| self.refuse(Obligation::Restored(register), points, failure))?;
         }
-        let direction = at.states[1].get(Register::Flag(graph::Flag::Direction));
+        let direction = at.states[1].get(Register::Flag(program::Flag::Direction));
         let goal = self.context.arena.bool_not(direction);
         self.prove(at, known, goal).map_err(|failure| self.refuse(Obligation::DirectionFlag, points, failure))
     }
@@ -280,7 +281,7 @@ impl Checker<'_, '_> {
         at: &Point,
         known: &Known,
         original: &Run,
-        call: &graph::PureCall,
+        call: &symbolic::PureCall,
     ) -> Result<(), Failure> {
         let value = known.rewrite(self.context.arena, call.value);
         let mut guards = Vec::new();
@@ -335,7 +336,7 @@ impl Checker<'_, '_> {
         let region = self.context.region(access.address, access.bytes);
         let object = region.and_then(|r| self.context.object(r.var));
         object.is_some_and(|o| {
-            o.content.is_none() && !o.read_only && !matches!(o.kind, graph::ObjectKind::Named { function: true, .. })
+            o.content.is_none() && !o.read_only && !matches!(o.kind, program::ObjectKind::Named { function: true, .. })
         })
     }
 
@@ -512,7 +513,7 @@ impl Checker<'_, '_> {
         }
         let bits = access.bytes.trailing_zeros() as u16;
         let low = self.context.arena.truncate(access.address, bits);
-        Some(self.context.settle_alignment(graph::Side::Candidate, low))
+        Some(self.context.settle_alignment(program::Side::Candidate, low))
     }
 
     /// When one of the accesses is made that are of a kind. None if there is no such.
@@ -524,7 +525,7 @@ impl Checker<'_, '_> {
     /// Does an access touch a byte of another?
     fn touches(&mut self, other: &Access, access: &Access) -> bool {
         let overlap = self.context.alias(access.address, access.bytes, other.address, other.bytes);
-        matches!(overlap, graph::Alias::Distance(_))
+        matches!(overlap, symbolic::Alias::Distance(_))
     }
 
     /// Does an access of the original begin, by the type that it is made through, an aligned chunk in which all of `access`

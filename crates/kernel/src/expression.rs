@@ -10,7 +10,8 @@
 //! [`Expression::term`] for the states there.
 
 use crate::location::Location;
-use graph::{Context, Side, State};
+use program::Side;
+use symbolic::{Context, State};
 use term::{Bits, Sort, TermId};
 
 /// A parsed expression.
@@ -252,7 +253,7 @@ fn atom(token: &str) -> Result<Expression, String> {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use graph::{Function, Register};
+    use program::{Function, Register};
     use term::Arena;
 
     #[test]

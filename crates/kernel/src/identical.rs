@@ -11,7 +11,7 @@
 //!
 //! Trust: full. What is compared here is all that a graph's meaning depends on.
 
-use graph::{Callee, FaultKind, Function, LocalContract, Next, Object, Point};
+use program::{Callee, FaultKind, Function, LocalContract, Next, Object, Point};
 use term::Arena;
 
 /// Are both functions the same code, with the same data and called in the same way?
@@ -22,7 +22,7 @@ pub fn are_identical(arena: &Arena, original: &Function, candidate: &Function) -
         && original.objects.iter().all(|(var, a)| candidate.objects.get(var).is_some_and(|b| are_same_data(a, b)))
         && contracts_of(original).all(keeps_places)
         && !runs_off_the_end(original)
-        && (are_of_one_file(original, candidate) || !graph::reads_what_callees_overwrite(arena, original))
+        && (are_of_one_file(original, candidate) || !symbolic::reads_what_callees_overwrite(arena, original))
 }
 
 fn are_same_steps(a: &Point, b: &Point) -> bool {
@@ -69,7 +69,7 @@ fn keeps_places(contract: &LocalContract) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use graph::{Call, Content, Contracts, ObjectKind, Op, Place, PointId, Register, Signature, Value};
+    use program::{Call, Content, Contracts, ObjectKind, Op, Place, PointId, Register, Signature, Value};
     use std::collections::BTreeMap;
     use std::sync::Arc;
     use term::Sort;
@@ -157,7 +157,7 @@ mod tests {
                 returns_fresh: false,
                 result_bytes: 0,
                 assumptions: Default::default(),
-                effect: graph::contract::LocalEffect::Unknown,
+                effect: program::contract::LocalEffect::Unknown,
             };
             let mut contracts = Contracts::new();
             contracts.insert(name.to_string(), contract);

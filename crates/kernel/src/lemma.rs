@@ -35,8 +35,8 @@ pub use statement::{Chain, Claim, Constant, Convention, Effect, Lemma, Range, Re
 use crate::lemma::judge::{Failed, Judged, Said};
 use crate::lemma::needed::CallGraph;
 use crate::lemma::set::Set;
-use graph::contract::{LocalContract, LocalEffect, has_cycle};
-use graph::{Assumption, Call, Callee, Contracts, Function, Next, Signature, Undefined, jump_to_twice};
+use program::contract::{LocalContract, LocalEffect, has_cycle};
+use program::{Assumption, Call, Callee, Contracts, Function, Next, Signature, Undefined, jump_to_twice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -336,7 +336,7 @@ fn ending(functions: &[Function], replaceable: &BTreeSet<String>) -> FxHashSet<S
             if out.contains(&function.name) {
                 continue;
             }
-            let ends = |point: &graph::Point| match &point.next {
+            let ends = |point: &program::Point| match &point.next {
                 Next::Edges(_) | Next::Return => true,
                 Next::Fault(_) => false,
                 Next::Call(Call { callee: Callee::Pointer(_), .. }) => false,

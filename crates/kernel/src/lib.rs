@@ -40,9 +40,10 @@ pub use pair::Pair;
 pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
-use graph::{Assumption, Binding, Context, Folded, Function};
+use program::{Assumption, Folded, Function};
 use solver::Solver;
 use std::time::Instant;
+use symbolic::{Binding, Context};
 use term::Arena;
 
 /// Checks a certificate for two functions. The arena is the one that was prepared with them.

@@ -3,9 +3,10 @@
 //! Text: `o.rax` is the original's register, `c[-16,8]` the candidate's eight bytes at `rsp₀ − 16`, and
 //! `c.xmm0{32,32}` the 32 bits from bit 32 on.
 
-use graph::{Register, Side, State};
+use program::{Register, Side};
 use std::fmt;
 use std::str::FromStr;
+use symbolic::State;
 use term::{Arena, Sort, TermId};
 
 /// A register or a stack slot of one side.

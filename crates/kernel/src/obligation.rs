@@ -8,11 +8,12 @@
 use crate::choices::{is_true_either_way, nearest_choice};
 use crate::product::{Checker, Point};
 use crate::rows::weakened;
-use graph::{Alias, Assumption, Known};
+use program::Assumption;
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::{Answer, Query, Why};
 use std::fmt;
 use std::time::{Duration, Instant};
+use symbolic::{Alias, Known};
 use term::eval::Model;
 use term::{Arena, FloatOp, Func, Linear, Op, Sort, TermId, VarId};
 
@@ -558,7 +559,7 @@ impl Checker<'_, '_> {
     }
 
     /// Is every byte of an access inside the bytes that the given accesses cover, whenever it happens?
-    pub(crate) fn covered_when(&mut self, access: &graph::Access, others: &[&graph::Access]) -> Option<TermId> {
+    pub(crate) fn covered_when(&mut self, access: &symbolic::Access, others: &[&symbolic::Access]) -> Option<TermId> {
         let mut all = self.context.arena.bool(true);
         let mut last: Option<TermId> = None;
         for byte in 0..access.bytes {

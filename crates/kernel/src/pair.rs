@@ -5,7 +5,7 @@
 //! changes it on the way to the kernel.
 
 use crate::lemma::{Facts, Lemma};
-use graph::{Function, Undefined};
+use program::{Function, Undefined};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -9,8 +9,9 @@
 
 use crate::obligation::{Fact, FactKind};
 use crate::product::{Checker, Point};
-use graph::{Assumption, Function, Known, Parameter, Place};
+use program::{Assumption, Function, Parameter, Place};
 use rustc_hash::FxHashMap;
+use symbolic::Known;
 use term::{Arena, Linear, TermId, VarId};
 
 impl Checker<'_, '_> {

@@ -28,14 +28,13 @@ use crate::claims::{Abstraction, FailedClaim, Frames};
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
 use crate::proof::Counts;
 use calls::Pending;
-use graph::loops::Loops;
-use graph::{
-    Access, Arrival, Block, Callee, Context, Event, Exclusive, Joins, Known, Next, PointId, Run, Side, State, Stuck,
-};
+use program::loops::Loops;
+use program::{Callee, Next, PointId, Side};
 use rustc_hash::FxHashSet;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use symbolic::{Access, Arrival, Block, Context, Event, Exclusive, Joins, Known, Run, State, Stuck};
 use term::{Sort, TermId, VarId};
 
 /// State of a check.
@@ -211,7 +210,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn walk_segments(&mut self) -> Result<(), Rejection> {
         // Where both are called in another way than declared, what arrives in a register is the same for both: calls of
         // them are compared by what the original puts there.
-        let changed = |f: &graph::Function| f.signature.as_ref().is_some_and(|s| s.changed_results().is_some());
+        let changed = |f: &program::Function| f.signature.as_ref().is_some_and(|s| s.changed_results().is_some());
         let both_changed = self.context.functions.iter().all(|f| changed(f));
         if let Some(what) = self.context.functions[0].signature.as_ref().and_then(|s| s.unsupported.clone())
             && !both_changed
@@ -228,7 +227,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let twice = &self.context.functions[0].contracts.twice;
         for side in Side::BOTH {
             let function = self.context.functions[side.index()];
-            if let Some((name, address)) = graph::call_that_returns_twice(function, twice) {
+            if let Some((name, address)) = program::call_that_returns_twice(function, twice) {
                 let what = format!("call of {name}: a call that returns twice");
                 return Err(Stuck::Unsupported { side, address, what }.into());
             }
@@ -238,7 +237,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let condition = self.context.entry_condition();
         let held = self.context.static_condition(states[0].world);
         let condition = self.context.arena.bool_and(condition, held);
-        let entry = graph::Function::ENTRY;
+        let entry = program::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states, gone: Vec::new(), touched: Vec::new() };
         self.segment(start, [entry; 2], None)?;
         if !self.failed.is_empty() {

@@ -7,8 +7,9 @@
 //! Trust: full.
 
 use crate::product::{Checker, Obligation, Point, Rejection};
-use graph::{Access, Callee, Event, Known, Next, Run, Shape, Side, State};
+use program::{Callee, Next, Side};
 use std::rc::Rc;
+use symbolic::{Access, Event, Known, Run, Shape, State};
 
 impl Checker<'_, '_> {
     /// The log of the original with what the callee at hand reads first.

@@ -1,6 +1,6 @@
 //! The checked statement.
 
-use graph::Assumption;
+use program::Assumption;
 
 /// A statement whose certificate this kernel accepted. Fields are private and [`crate::check`] is the only
 /// constructor: holding the value is the evidence.

@@ -10,7 +10,8 @@
 
 use crate::pointers::pointer_parameters;
 use crate::product::{Checker, Point};
-use graph::{Assumption, Known, Parameter, Run};
+use program::{Assumption, Parameter};
+use symbolic::{Known, Run};
 use term::{Linear, TermId, VarId};
 
 /// More pairs are not kept apart.

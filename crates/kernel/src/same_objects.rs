@@ -10,7 +10,8 @@
 //! Trust: full.
 
 use crate::{Failure, Obligation, Rejection};
-use graph::{Assumption, Binding, Function, Object, ObjectKind};
+use program::{Assumption, Function, Object, ObjectKind};
+use symbolic::Binding;
 
 /// Objects and callees that both functions mention are the same.
 pub(crate) fn check_objects(original: &Function, candidate: &Function) -> Result<(), Rejection> {

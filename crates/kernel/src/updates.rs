@@ -11,7 +11,7 @@ use crate::proof::{CheckedProof, Counts};
 use ::updates::{
     Equality, Fault, Final, Floating, Hashed, Hashes, Limits, Program, Regroup, Symbolic, TermRef, Terms, execute,
 };
-use graph::{Assumption, Side};
+use program::{Assumption, Side};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example lift_all -- FILE...`; a first argument `-v` lists the functions too.
 
-use graph::{Call, Callee, Next, PointId, Register, Side};
 use lift_elf::{Error, Image};
+use program::{Call, Callee, Next, PointId, Register, Side};
 use std::collections::BTreeMap;
 use std::path::Path;
 use term::Arena;

@@ -5,7 +5,7 @@ use crate::code::{Code, Exit, Step};
 use crate::container::Place;
 use crate::objects::Objects;
 use crate::operands;
-use graph::{Op, Register};
+use program::{Op, Register};
 use std::collections::BTreeMap;
 use term::{Arena, TermId};
 use x86::Builder;
@@ -100,7 +100,7 @@ fn thread_address(arena: &mut Arena, builder: &mut Builder, value: TermId) {
     for register in Register::all() {
         let kept = matches!(register, Register::FsBase | Register::GsBase | Register::RSP)
             || Register::CALLEE_SAVED.contains(&register)
-            || matches!(register, Register::Flag(graph::Flag::Direction));
+            || matches!(register, Register::Flag(program::Flag::Direction));
         let term = register.term(arena);
         let Some(var) = arena.as_var(term).filter(|_| !kept) else { continue };
         builder.push(match register {

@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::content::hex;
 use crate::dwarf::{Described, TypedLocal};
 use crate::frame_depth::frame_depth;
-use graph::{Call, Callee, Function, LineTable, Local, Next, Object, Point, PointId, Register, Signature};
+use program::{Call, Callee, Function, LineTable, Local, Next, Object, Point, PointId, Register, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, VarId};
 
@@ -89,7 +89,7 @@ impl Image {
     /// Is a function known never to return: by its declaration, or by the library's?
     pub(crate) fn never_returns(&self, name: &str) -> bool {
         let declared = self.signature(name);
-        let row = || graph::library::row(name, declared).filter(|_| self.find(name).is_none());
+        let row = || library::row(name, declared).filter(|_| self.find(name).is_none());
         declared.is_some_and(|s| s.noreturn) || row().is_some_and(|c| c.noreturn)
     }
 

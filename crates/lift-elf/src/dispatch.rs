@@ -18,7 +18,7 @@ use crate::layout::{Base, Location};
 use crate::paths::{MAX_WORK, Predecessors, bound_on_all, is_narrow};
 use crate::values::{self, Values};
 use crate::{Error, Image};
-use graph::{Op, Register};
+use program::{Op, Register};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -368,7 +368,7 @@ fn split_target(arena: &mut Arena, values: &Values, target: TermId) -> Option<(V
 mod tests {
     use crate::testing::{assembled, compiled, lifted, shown};
     use expect_test::{Expect, expect};
-    use graph::Next;
+    use program::Next;
 
     fn lifts_to(text: &str, expect: Expect) {
         expect.assert_eq(&shown(&assembled(text), "f"));

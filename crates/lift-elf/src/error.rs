@@ -1,6 +1,6 @@
 //! What can go wrong with a file: it cannot be read, it is broken, or it holds something that is not modelled.
 
-use graph::SourceLine;
+use program::SourceLine;
 use std::fmt;
 
 /// Why a file or a function of it cannot be lifted.

@@ -7,7 +7,7 @@
 //!
 //! Trust: full. A wrong depth gives local objects a wrong place, and their extents are believed.
 
-use graph::{Next, Op, Point, PointId, Register};
+use program::{Next, Op, Point, PointId, Register};
 use rustc_hash::FxHashMap;
 use term::{Arena, Linear, TermId, VarId};
 

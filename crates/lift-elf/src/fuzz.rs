@@ -1,7 +1,7 @@
 //! What fuzzing checks: no input makes this crate panic, hang or fill the memory.
 
 use crate::Image;
-use graph::{Register, Side};
+use program::{Register, Side};
 use term::Arena;
 
 /// Functions that are lifted per input.

@@ -8,7 +8,7 @@ use crate::labels::Reference;
 use crate::layout::Layout;
 use crate::split::Splits;
 use crate::{Error, assemble};
-use graph::{Call, Callee, Function, Next, Point};
+use program::{Call, Callee, Function, Next, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -48,7 +48,7 @@ pub struct Image {
     /// Which functions read `r10` as it arrives.
     pub(crate) chain_readers: OnceLock<Vec<bool>>,
     /// Does a variable live in a register that calls keep?
-    pub(crate) register_variable: OnceLock<graph::RegisterVariable>,
+    pub(crate) register_variable: OnceLock<program::RegisterVariable>,
     /// The functions that know where `errno` is.
     pub(crate) errno_functions: OnceLock<Vec<usize>>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.

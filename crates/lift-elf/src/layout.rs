@@ -9,7 +9,7 @@
 //! A pointer into a section whose offset is both the end of one object and the start of the next is ambiguous
 //! (`&array[10]` of a ten-element array, or `&next`): it stays section-relative, however small the first object is. Accesses at
 //! a constant address are never ambiguous, they must hit the object that starts there. With an index nothing is
-//! known here: see `graph::Context::member_address`. A label of a compiler (`.LC0`) names what it stands at,
+//! known here: see `symbolic::Context::member_address`. A label of a compiler (`.LC0`) names what it stands at,
 //! whatever is added to it.
 
 use crate::container::{Binding, Container, Definition, Kind, Place, Section, Symbol};

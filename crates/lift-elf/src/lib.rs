@@ -43,7 +43,7 @@ pub use container::{Binding, Definition, Kind, Place, Section, Symbol, Visibilit
 pub use error::{Error, Gap};
 pub use functions::FunctionEntry;
 pub use fuzz::fuzz_one;
-pub use graph::Side;
 pub use image::Image;
+pub use program::Side;
 pub use relocation::Relocation;
 pub use statics::StaticFacts;

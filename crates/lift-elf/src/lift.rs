@@ -6,7 +6,7 @@ use crate::container::Place;
 use crate::dispatch::{Dispatch, Dispatcher};
 use crate::objects::Objects;
 use crate::{Error, Image};
-use graph::{Call, Callee, Edge, FaultKind, Flag, Function, Next, Op, Point, PointId, Register, Side};
+use program::{Call, Callee, Edge, FaultKind, Flag, Function, Next, Op, Point, PointId, Register, Side};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,7 +79,7 @@ impl Image {
         (function.undescribed_frame, function.local_ends) = (typed.undescribed_frame, typed.local_ends);
         function.surroundings.table_loads = table_loads;
         function.surroundings.member_starts = typed.member_starts;
-        graph::drop_dead_flags(&mut function, arena);
+        program::drop_dead_flags(&mut function, arena);
         Ok(function)
     }
 }

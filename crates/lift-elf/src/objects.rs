@@ -4,7 +4,7 @@ use crate::Image;
 use crate::container::{Binding, Definition, Place, Visibility};
 use crate::content::IDENTITY_BUDGET;
 use crate::layout::{Base, Location};
-use graph::{Content, Linkage, Member, Object, ObjectKind, Register, Side};
+use program::{Content, Linkage, Member, Object, ObjectKind, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use term::{Arena, Sort, TermId, VarId};
@@ -97,7 +97,7 @@ impl<'a> Objects<'a> {
         &self.taken
     }
 
-    /// Name of an object's variable, as `graph::Object` lays it down.
+    /// Name of an object's variable, as `program::Object` lays it down.
     fn variable(&mut self, base: Base) -> String {
         let name = self.image.plain_name(base);
         let known = self.image.identity(base, &mut self.budget);

@@ -12,7 +12,7 @@ use crate::container::{Kind, Place};
 use crate::layout::{Base, Location, Use};
 use crate::objects::Objects;
 use crate::relocation::{Meaning, Relocation};
-use graph::{Register, Side};
+use program::{Register, Side};
 use term::{Arena, Bits, TermId};
 use x86::{Decoded, Field, Immediate, Instruction, Memory, Operand};
 

@@ -6,7 +6,7 @@ use crate::container::Place;
 use crate::dispatch::{Dispatch, Dispatcher};
 use crate::layout::Location;
 use crate::values::{self, Values};
-use graph::Register;
+use program::Register;
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Linear, TermId, VarId};
 

@@ -4,7 +4,7 @@ use crate::Image;
 use crate::code::Target;
 use crate::container::{Binding, Place};
 use crate::layout::{Base, Location};
-use graph::SourceLine;
+use program::SourceLine;
 
 impl Image {
     /// The place of a location, if it lies in this file.

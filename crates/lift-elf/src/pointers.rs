@@ -16,7 +16,7 @@ use crate::Image;
 use crate::dwarf::{Described, Packed, Type, TypeId, TypeTable, WIDTHS};
 use crate::layout::Base;
 use care::Cares;
-use graph::{Callee, Casts, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
+use program::{Callee, Casts, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -416,12 +416,12 @@ impl Analysis<'_> {
     fn is_undeclared(&self, name: &str) -> bool {
         self.image.find(name).is_none()
             && !self.image.debug.signatures.contains_key(name)
-            && graph::library::contract(name).is_none()
+            && library::contract(name).is_none()
     }
 
     fn calls_undeclared(&self, points: &[Point]) -> bool {
         points.iter().any(|point| match &point.next {
-            Next::Call(graph::Call { callee: Callee::Named(name), .. }) => self.is_undeclared(name),
+            Next::Call(program::Call { callee: Callee::Named(name), .. }) => self.is_undeclared(name),
             _ => false,
         })
     }
@@ -621,7 +621,7 @@ fn common_divisor(a: i64, b: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use crate::testing::{assembled, compiled, lifted};
-    use graph::{Callee, Next, Place, Register, Value};
+    use program::{Callee, Next, Place, Register, Value};
 
     /// The arguments and results of the calls through pointers of `f`, in order; `?` where no signature is known.
     fn signatures(text: &str, command: &str) -> String {
@@ -637,7 +637,7 @@ mod tests {
             if let Next::Call(call) = &point.next
                 && matches!(call.callee, Callee::Pointer(_))
             {
-                out.push(match function.pointer_calls.get(&graph::PointId(i as u32)) {
+                out.push(match function.pointer_calls.get(&program::PointId(i as u32)) {
                     Some(s) => {
                         format!("{}{}→{}", list(&s.arguments), if s.variadic { "…" } else { "" }, list(&s.results))
                     }

@@ -14,7 +14,7 @@ use crate::Image;
 use crate::container::{Binding, Place};
 use crate::content::Constant;
 use crate::layout::{Base, Location};
-use graph::{Op, Point};
+use program::{Op, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Sort, TermId, VarId};
 

@@ -3,8 +3,8 @@
 use crate::code::Code;
 use crate::container::{Binding, Place, Section, Symbol, Visibility};
 use crate::{Image, Kind};
-use graph::{Object, RegisterVariable, Surroundings};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
+use program::{Object, RegisterVariable, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use term::VarId;
 
@@ -389,7 +389,7 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use crate::testing::assembled;
-    use graph::RegisterVariable;
+    use program::RegisterVariable;
 
     /// Two blocks behind a jump through a table in the data; the second reads `rbx`, and only a call leads there.
     fn jumps(before: &str, table: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Test helpers: images from text, graphs to text.
 
 use crate::{Error, Image};
-use graph::{Call, Callee, Function, Next, Op, Register, Side};
+use program::{Call, Callee, Function, Next, Op, Register, Side};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;

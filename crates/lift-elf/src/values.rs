@@ -4,7 +4,7 @@
 //! variables that are remembered by address. A load sees an earlier store or load of the same address if every store
 //! between them is to another address at a constant distance.
 
-use graph::Op;
+use program::Op;
 use rustc_hash::FxHashMap;
 use term::{Arena, Sort, TermId, VarId};
 

@@ -5,7 +5,7 @@ use crate::run::{Call, End, Run};
 use crate::same::{Same, Sides};
 use crate::shape::{Piece, Place, Shape};
 use crate::world::{Changes, World};
-use graph::library;
+
 use native::Processor;
 use std::collections::BTreeSet;
 

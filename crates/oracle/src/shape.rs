@@ -1,6 +1,5 @@
 //! What is known of the types of a function and of its callees: which bytes of which registers are compared.
 
-use graph::library;
 use lift_elf::Image;
 use std::collections::BTreeMap;
 
@@ -63,16 +62,16 @@ impl Shape {
 }
 
 /// A signature in our words; `None` if something in it cannot be placed.
-pub(crate) fn prototype(signature: &graph::Signature) -> Option<Prototype> {
+pub(crate) fn prototype(signature: &program::Signature) -> Option<Prototype> {
     if signature.unsupported.is_some() {
         return None;
     }
-    let piece = |value: &graph::Value| {
+    let piece = |value: &program::Value| {
         let place = match value.place {
-            graph::Place::Register(graph::Register::General(i)) => Place::General(i),
-            graph::Place::Register(graph::Register::Vector(i)) => Place::Vector(i),
-            graph::Place::Register(_) => return None,
-            graph::Place::Stack(offset) => Place::Stack(offset),
+            program::Place::Register(program::Register::General(i)) => Place::General(i),
+            program::Place::Register(program::Register::Vector(i)) => Place::Vector(i),
+            program::Place::Register(_) => return None,
+            program::Place::Stack(offset) => Place::Stack(offset),
         };
         Some(Piece { place, bytes: value.bytes, boolean: value.boolean })
     };

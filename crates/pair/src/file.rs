@@ -1,7 +1,7 @@
 //! One file and the functions in it.
 
-use graph::{Function, Register, Side};
 use lift_elf::{Error, Image};
+use program::{Function, Register, Side};
 use std::collections::BTreeSet;
 use std::path::Path;
 use term::Arena;

@@ -1,10 +1,10 @@
 //! Two files, and the pairs of functions in them.
 
 use crate::{File, new_arena};
-use graph::{Function, Side, Undefined};
 use kernel::Pair;
 use kernel::lemma::{self, Facts, Lemma, Surroundings, Unproved, Wanted};
 use lift_elf::Error;
+use program::{Function, Side, Undefined};
 use solver::{Solver, SolverOptions};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -67,8 +67,8 @@ impl Files {
         match (lifted, counterpart) {
             (Ok(a), Ok(b)) => {
                 // A recursion that became a loop.
-                let folds = !self.original.is_replaceable(ours) && graph::own_calls(&b) < graph::own_calls(&a);
-                let folded = folds.then(|| graph::fold_tail_calls(arena, &a)).flatten();
+                let folds = !self.original.is_replaceable(ours) && program::own_calls(&b) < program::own_calls(&a);
+                let folded = folds.then(|| program::fold_tail_calls(arena, &a)).flatten();
                 Ok([folded.unwrap_or(a), b])
             }
             (Err(_), Err(_)) if ours == theirs && self.candidate.is_copy_of(&self.original) => {

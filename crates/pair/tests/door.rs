@@ -1,8 +1,8 @@
 //! What is decided about a pair before the kernel sees it.
 
-use graph::Undefined;
 use kernel::lemma::Facts;
 use pair::{Error, File, Files, Prepared};
+use program::Undefined;
 use testkit::compiler::Compiler;
 
 /// C of both versions, the original compiled with -O0 and the candidate with -O2.

@@ -13,12 +13,10 @@
 
 use super::{File, is_frame_address, named_callee};
 use crate::ranges::{ANYTHING, Escapes, Held, Step, Summary, frame_address, mentions_frame, summarise};
-use graph::{
-    Call, Callee, Function, Next, Op, Place, PointId, Register, Signature, argument_registers, call_that_returns_twice,
-    library,
-};
+use program::{Call, Callee, Function, Next, Op, Place, PointId, Register, Signature, call_that_returns_twice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use symbolic::argument_registers;
 use term::{Arena, Sort, TermId, VarId};
 
 /// A set of argument registers, by their position in [`Register::ARGUMENTS`].
@@ -394,7 +392,7 @@ impl<'f> Visit<'_, 'f> {
                 places.collect()
             }
             None => {
-                let behind = |l: &graph::Local| l.offset.saturating_add_unsigned(l.size);
+                let behind = |l: &program::Local| l.offset.saturating_add_unsigned(l.size);
                 let inside = |at: i64| self.function.locals.iter().any(|l| at >= l.offset && at < behind(l));
                 let outgoing =
                     self.slots.iter().filter(|((at, _), _)| depth.is_none_or(|depth| *at >= depth) && !inside(*at));

@@ -19,17 +19,18 @@ mod results;
 mod stored;
 mod value_range;
 
-use graph::contract::{Fixed, FixedResult, LocalEffect, has_cycle};
-use graph::{
-    Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature, Undefined,
-    call_that_returns_twice, jump_to_twice, library, liveness, liveness_where,
-};
 use kernel::lemma::{Claim, Convention, Effect, Lemma, Parts, RegisterName, Surroundings};
 use passed::passed_constants;
+use program::contract::{Fixed, FixedResult, LocalEffect, has_cycle};
+use program::{
+    Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature, Undefined,
+    call_that_returns_twice, jump_to_twice,
+};
 use results::{allocators, computed_result, fixed_result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use stored::stored_values;
+use symbolic::{liveness, liveness_where};
 use term::{Arena, Linear, TermId, VarId};
 use value_range::ValueRange;
 

@@ -7,7 +7,7 @@
 //! Trust: none. The kernel proves what is found here (`kernel::lemma`). Printed as `callers(f)`.
 
 use super::{File, Fixed, fixed, is_frame_address, values_after};
-use graph::{Call, Callee, Function, Next, Op, Register, call_that_returns_twice};
+use program::{Call, Callee, Function, Next, Op, Register, call_that_returns_twice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, TermId, VarId};

@@ -14,14 +14,13 @@
 //!
 //! Trust: none. The kernel proves what is read first, and holds body and calls to the chains that were chosen.
 
-use graph::contract::Fixed;
-use graph::loops::Loops;
-use graph::{
-    Callee, Context, Event, Function, Joins, Known, Loaded, Next, Op, Place, PointId, Register, Side, Signature,
-};
+use program::contract::Fixed;
+use program::loops::Loops;
+use program::{Callee, Function, Loaded, Next, Op, Place, PointId, Register, Side, Signature};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use symbolic::{Context, Event, Joins, Known};
 use term::{Arena, Linear, Op as TermOp, TermId, VarId};
 
 /// What a function does before anything else can be seen.
@@ -180,7 +179,7 @@ impl<'a> Search<'a> {
             if !Register::ARGUMENTS.contains(&register) {
                 continue;
             }
-            let of = |p: &graph::Parameter| p.values.iter().any(|v| v.place == value.place);
+            let of = |p: &program::Parameter| p.values.iter().any(|v| v.place == value.place);
             let at = original.parameters.iter().position(of);
             let parameter = at.map(|i| (&original.parameters[i], &candidate.parameters[i]));
             let whole = parameter.filter(|(p, _)| p.values.len() == 1);

@@ -19,10 +19,9 @@ mod fields;
 
 use crate::value_range::{ValueRange, consequences, range_of};
 use fields::{Fields, Path};
-use graph::loops::Loops;
-use graph::{
+use program::loops::Loops;
+use program::{
     Callee, Function, Next, Object, ObjectKind, Op, Place, PointId, Register, Undefined, call_that_returns_twice,
-    library,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,7 +126,7 @@ pub(crate) fn summarise(arena: &mut Arena, function: &Function) -> Vec<Summary> 
     function.points.iter().map(|point| summarise_point(arena, point)).collect()
 }
 
-fn summarise_point(arena: &mut Arena, point: &graph::Point) -> Summary {
+fn summarise_point(arena: &mut Arena, point: &program::Point) -> Summary {
     let mut now: FxHashMap<VarId, TermId> = FxHashMap::default();
     let mut out = Summary { steps: Vec::new(), registers: Vec::new(), guards: Vec::new(), values: Vec::new() };
     let current = |arena: &mut Arena, now: &FxHashMap<VarId, TermId>, term: TermId| {
@@ -164,7 +163,7 @@ fn summarise_point(arena: &mut Arena, point: &graph::Point) -> Summary {
     if let Next::Edges(edges) = &point.next {
         out.guards = edges.iter().map(|e| current(arena, &now, e.guard)).collect();
     }
-    if let Next::Call(graph::Call { callee: Callee::Pointer(target), .. }) = &point.next {
+    if let Next::Call(program::Call { callee: Callee::Pointer(target), .. }) = &point.next {
         let target = current(arena, &now, *target);
         out.values.push(target);
     }
@@ -552,7 +551,7 @@ impl Analysis<'_> {
     fn call(
         &mut self,
         function: &Function,
-        call: &graph::Call,
+        call: &program::Call,
         mut facts: Facts,
         found: &mut Found,
     ) -> Vec<(PointId, Facts)> {

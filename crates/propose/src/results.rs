@@ -3,12 +3,10 @@
 //! Trust: none. The kernel proves what is found here (`kernel::lemma`).
 
 use super::{Fixed, FixedResult, block_values, fixed, has_cycle, is_frame_address};
-use graph::{
-    Assumption, Call, Callee, Context, Function, Joins, Known, Next, Op, Place, PointId, Register, Side,
-    call_that_returns_twice, library,
-};
+use program::{Assumption, Call, Callee, Function, Next, Op, Place, PointId, Register, Side, call_that_returns_twice};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use symbolic::{Context, Joins, Known};
 use term::{Arena, TermId};
 
 /// What the function returns on every path, if one value fits all.

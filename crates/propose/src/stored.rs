@@ -6,7 +6,7 @@
 //! Trust: none. The kernel proves what is found here (`kernel::lemma`).
 
 use super::values_after;
-use graph::{Function, Object, ObjectKind, Op};
+use program::{Function, Object, ObjectKind, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, VarId};

@@ -6,9 +6,9 @@
 
 use crate::infix::Names;
 use crate::palette::printable;
-use graph::loops::successors;
-use graph::{Function, PointId, Side};
 use kernel::{BlockClaim, Certificate, Change, ChangeClaim, MemoryClaim, PointClaim};
+use program::loops::successors;
+use program::{Function, PointId, Side};
 use std::collections::BTreeSet;
 
 /// A certificate and, if they are at hand, the two functions that it is about.
@@ -355,8 +355,8 @@ fn label(lines: &[String]) -> String {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use graph::{Edge, LineTable, Local, Next, Point, SourceLine};
     use kernel::{EdgeClaim, LocalClaim};
+    use program::{Edge, LineTable, Local, Next, Point, SourceLine};
     use term::Arena;
 
     /// Sums an array; the candidate does two elements a turn and has a second loop for the rest.

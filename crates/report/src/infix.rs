@@ -4,8 +4,8 @@
 //! what is printed never depends on whether a claim makes sense.
 
 use crate::palette::printable;
-use graph::{Function, Register, Side};
 use kernel::{Location, Spot};
+use program::{Function, Register, Side};
 
 /// Names for places: those of the source where debug information has them.
 #[derive(Clone, Copy)]
@@ -232,7 +232,7 @@ fn read(text: &str) -> Option<Prefix<'_>> {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
-    use graph::Local;
+    use program::Local;
 
     fn reads_as(text: &str, expect: Expect) {
         expect.assert_eq(&Names { functions: None }.expression(text));

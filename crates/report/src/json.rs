@@ -3,7 +3,7 @@
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
 use crate::{Detail, Summary};
-use graph::Assumption;
+use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -4,7 +4,7 @@
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
 use crate::FunctionReport;
-use graph::Assumption;
+use program::Assumption;
 use search::{Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ pub(crate) mod samples {
     //! The rows that the golden tests render.
 
     use super::*;
-    use graph::SourceLine;
+    use program::SourceLine;
     use search::{Behaviour, ReasonKind, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
     use term::Bits;
 

@@ -4,7 +4,7 @@
 //! relative to the start of the function.
 
 use crate::palette::printable;
-use graph::{
+use program::{
     Call, Callee, FaultKind, Function, Next, Object, ObjectKind, Op, Parameter, Place, Point, Register, Signature,
     Value,
 };
@@ -199,7 +199,7 @@ fn render_object(arena: &Arena, object: &Object) -> String {
     if object.align > 1 {
         words.push(format!("aligned {}", object.align));
     }
-    if object.constancy == graph::Constancy::Declared {
+    if object.constancy == program::Constancy::Declared {
         words.push("declared const".to_string());
     }
     if let Some(content) = &object.content {
@@ -236,7 +236,7 @@ fn plural(n: usize, what: &str) -> String {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use graph::{Content, Edge, LineTable, Local, PointId, SourceLine};
+    use program::{Content, Edge, LineTable, Local, PointId, SourceLine};
     use std::collections::{BTreeMap, BTreeSet};
     use term::Sort;
 
@@ -251,7 +251,7 @@ mod tests {
         let rsp = Register::RSP.term(arena);
         let rax = Register::General(0).term(arena);
         let rax = arena.as_var(rax).unwrap();
-        let zf = Register::Flag(graph::Flag::Zero).term(arena);
+        let zf = Register::Flag(program::Flag::Zero).term(arena);
         let text = arena.var("&\"text", Sort::Bv(64));
         let slot = arena.add_const(rsp, -8);
         let always = arena.bool(true);
@@ -288,7 +288,7 @@ mod tests {
             initial: None,
             start_identity: None,
             constant_static: false,
-            constancy: graph::Constancy::Changing,
+            constancy: program::Constancy::Changing,
             promised_align: 1,
             unaliased: false,
             linkage: Default::default(),

@@ -3,7 +3,7 @@
 use crate::palette::{Look, printable};
 use crate::row::{Finding, Row};
 use crate::{Colour, Summary, witness};
-use graph::Assumption;
+use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -6,8 +6,9 @@
 //!
 //! Trust: none. A wrong guess yields a certificate the kernel rejects.
 
-use graph::{Binding, Function, Interval, Side};
 use kernel::{Certificate, LocalClaim};
+use program::{Function, Side};
+use symbolic::{Binding, Interval};
 use term::TermId;
 
 /// Bytes of the area where a variadic function saves its argument registers.
@@ -199,7 +200,7 @@ impl Bindings {
             return false;
         }
         let inside: Vec<Claim> = self.claims.extract_if(.., |c| touches(c, start, end)).collect();
-        let named = |l: &graph::Local| {
+        let named = |l: &program::Local| {
             let mut same = candidate.locals.iter().filter(|o| o.name == l.name && o.size == l.size);
             let only = original.locals.iter().filter(|o| o.name == l.name).count() == 1;
             same.next().filter(|_| only && same.next().is_none()).map(|o| o.offset - (l.offset - start))

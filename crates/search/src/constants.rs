@@ -1,6 +1,6 @@
 //! Constants that two programs mention: values at which they may behave differently.
 
-use graph::{Function, Next, Op};
+use program::{Function, Next, Op};
 use rustc_hash::FxHashSet;
 use term::{Arena, Bits, Op as TermOp, TermId};
 
@@ -110,8 +110,8 @@ impl Harvest<'_> {
         let node = self.arena.node(term);
         let compares = matches!(node.op, TermOp::Eq | TermOp::Ult | TermOp::Slt);
         let frame = |term: &TermId| {
-            let register = self.arena.as_var(*term).and_then(graph::Register::of_var);
-            matches!(register, Some(graph::Register::RSP | graph::Register::RBP))
+            let register = self.arena.as_var(*term).and_then(program::Register::of_var);
+            matches!(register, Some(program::Register::RSP | program::Register::RBP))
         };
         if node.op == TermOp::Add && node.args.iter().any(frame) {
             return;

@@ -1,11 +1,11 @@
 //! Concrete inputs: random ones of the kinds that tell programs apart, and their variations.
 
 use crate::constants::Constants;
-use graph::contract::Fixed;
-use graph::interpreter::{
+use interpreter::{
     BUFFER_SPACING, BUFFERS, Effects, Fabric, STACK_ARGUMENTS, Script, Seed, bytes_read, plausible_word,
 };
-use graph::{Function, Narrow, Place, Register, Value};
+use program::contract::Fixed;
+use program::{Function, Narrow, Place, Register, Value};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits, VarId};
 

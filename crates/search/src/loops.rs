@@ -35,12 +35,13 @@ use crate::bindings::Bindings;
 use crate::inputs::Input;
 use crate::refute::Runner;
 use correlate::Plan;
-use graph::loops::Loops;
-use graph::{Function, Stuck};
 use kernel::{Certificate, CheckedProof, Failure, Pair, Rejection};
+use program::Function;
+use program::loops::Loops;
 use refine::Choice;
 use solver::Solver;
 use std::time::{Duration, Instant};
+use symbolic::Stuck;
 use term::Arena;
 
 /// Places where the candidate waits that are added to one plan.
@@ -308,7 +309,7 @@ impl<'a> LoopSearch<'_, 'a> {
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());
         // Where only one side writes a block turn by turn, it is ahead or behind.
         if result.is_err() && plan.loose && correlate::calls_blocks(self.pair.candidate()) {
-            for apart in graph::Side::BOTH {
+            for apart in program::Side::BOTH {
                 let choice = Choice { apart: Some(apart), ..Choice::default() };
                 let (result, certificate) = refine::refine(self, arena, plan, &rows, choice);
                 if result.is_ok() || Instant::now() >= self.deadline {

@@ -4,11 +4,12 @@ use crate::bindings::Bindings;
 use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
 use crate::{NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
-use graph::{Function, Side, Stuck};
 use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
+use program::{Function, Side};
 use solver::{Solver, SolverOptions, SolverPool};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use symbolic::Stuck;
 use term::Arena;
 
 /// What the user asked for.

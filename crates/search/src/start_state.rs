@@ -1,8 +1,8 @@
 //! Start states that the user gives: inputs on which both programs are run before any random one.
 
 use crate::inputs::{Argument, Input};
-use graph::interpreter::{Layout, STACK_TOP, Script, Target, Write};
-use graph::{Function, Parameter, Place};
+use interpreter::{Layout, STACK_TOP, Script, Target, Write};
+use program::{Function, Parameter, Place};
 use term::Bits;
 
 /// A start state for one function, or for all. What it does not mention is seeded.

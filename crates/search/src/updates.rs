@@ -7,9 +7,9 @@
 
 use crate::{Reason, ReasonKind};
 use ::updates::{Fault, FaultKind, Floating, Program};
-use graph::{Assumption, Side};
 use kernel::CheckedProof;
 use kernel::updates::{Claim, Method, UpdateRejection, base_assumptions, check_updates};
+use program::{Assumption, Side};
 use std::time::{Duration, Instant};
 
 mod code;

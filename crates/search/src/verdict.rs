@@ -1,7 +1,7 @@
 //! What lockstep says about one pair of functions.
 
-use graph::SourceLine;
 use kernel::{Certificate, CheckedProof};
+use program::SourceLine;
 use std::fmt;
 use term::Bits;
 

@@ -4,7 +4,7 @@
 //! variadic or not. Functions that the headers do not declare (internal names, other libraries) are listed below and
 //! reviewed by hand.
 
-use graph::library::{Class, Contract, contracts};
+use library::{Class, Contract, contracts};
 use std::process::Command;
 
 /// Names that no installed header declares, or declares only as macros or overloads.

@@ -1,6 +1,6 @@
 //! Collects the operations of a point.
 
-use graph::{FaultKind, Op, Register};
+use program::{FaultKind, Op, Register};
 use rustc_hash::FxHashMap;
 use term::{Arena, Sort, TermId, VarId};
 

@@ -1,8 +1,8 @@
 //! Machine code to our instruction form. The only module that knows the decoder library.
 
 use crate::{Condition, Encoding, Immediate, Instruction, Lane, Memory, Mnemonic, Operand, Repeat};
-use graph::Register;
 use iced_x86::{self as iced, Decoder, DecoderOptions, EncodingKind, OpKind};
+use program::Register;
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::OnceLock;

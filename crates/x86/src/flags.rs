@@ -4,7 +4,7 @@
 //! SF xor OF, becomes `a <s b` again.
 
 use crate::step::Step;
-use graph::Flag;
+use program::Flag;
 use term::{Arena, TermId};
 
 /// Flags undefined after logic operations.

@@ -2,7 +2,7 @@
 
 use crate::step::Step;
 use crate::{Builder, Condition, Instruction, Operand, Unsupported};
-use graph::{Flag, Register};
+use program::{Flag, Register};
 use term::{Arena, TermId};
 
 /// Where control goes after an instruction.

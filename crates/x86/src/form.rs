@@ -1,7 +1,7 @@
 //! The instruction form: what is to be done to which operands, independent of any encoding.
 
 use crate::table::{self, Row};
-use graph::Register;
+use program::Register;
 use smallvec::SmallVec;
 use std::fmt;
 use term::{Bits, TermId};

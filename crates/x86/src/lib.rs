@@ -1,7 +1,7 @@
 //! x86-64 instructions: our own form and its semantics as graph operations.
 //!
 //! [`decode`] turns bytes into an [`Instruction`], [`Instruction::flow`] says where control goes after it, and
-//! [`lift`] appends what it does to registers and memory as `graph::Op`s. The form does not mention the decoder,
+//! [`lift`] appends what it does to registers and memory as `program::Op`s. The form does not mention the decoder,
 //! so that a frontend for compiler-internal code uses the same semantics. One table ([`table::AREAS`]) drives
 //! everything: adding an instruction is one row and one function (docs/adding-an-instruction.md).
 //!

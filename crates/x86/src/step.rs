@@ -6,7 +6,7 @@
 use crate::semantics::masked::{self, Selected};
 use crate::table::{Alignment, Row, Vex};
 use crate::{Builder, Encoding, Instruction, Lane, Memory, Operand};
-use graph::{FaultKind, Flag, Op, Register};
+use program::{FaultKind, Flag, Op, Register};
 use std::fmt;
 use term::{Arena, Sort, TermId};
 

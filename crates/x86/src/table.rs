@@ -6,7 +6,7 @@
 
 use crate::semantics;
 use crate::step::{Lifted, Step};
-use graph::Flag;
+use program::Flag;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 

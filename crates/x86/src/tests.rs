@@ -2,7 +2,7 @@
 
 use crate::{Builder, Operand, condition, decode, lift};
 use expect_test::{Expect, expect};
-use graph::{Op, Register};
+use program::{Op, Register};
 use std::collections::HashMap;
 use term::{Arena, TermId, VarId};
 

@@ -3,7 +3,7 @@
 //! `UPDATE_EXPECT=1 cargo test -p x86 --test documentation` rewrites docs/supported-instructions.md.
 
 use expect_test::expect_file;
-use graph::{Flag, Register};
+use program::{Flag, Register};
 use x86::table::{self, Alignment, Feature, Row, Vex};
 
 const HEAD: &str = "\

@@ -5,8 +5,8 @@
 
 use super::modules::{Modules, NoModule};
 use super::native::Side;
-use graph::Assumption;
 use kernel::updates::{Claim, Lowered, LoweredRejection, Method, UpdateRejection, check_lowered};
+use program::Assumption;
 use search::updates::KernelOptions;
 use search::{Reason, ReasonKind};
 use std::time::Instant;

@@ -5,10 +5,10 @@ use super::agreement::{self, Agreement};
 use super::{Job, Names, Run, is_c, native, replay, unknown};
 use crate::input::{read, unsupported};
 use crate::status::Failure;
-use graph::{Function, Side};
 use kernel::updates::Subject;
 use lift_c::{Error, Settings, Source};
 use pair::new_arena;
+use program::{Function, Side};
 use search::updates::{KernelOutcome, KernelVerdict, check_object_code};
 use search::{Reason, ReasonKind, WitnessKind};
 use std::path::{Path, PathBuf};
@@ -182,10 +182,10 @@ impl Job {
                     Agreement::Agree => {}
                     Agreement::Disagree(what) => return Ok(unknown(Reason::new(ReasonKind::Internal, what))),
                     // Code that cannot be linked alone was still executed, instruction by instruction.
-                    _ => outcome.assumptions.push(graph::Assumption::NotRun),
+                    _ => outcome.assumptions.push(program::Assumption::NotRun),
                 }
                 if is_c(&self.original) || is_c(&self.candidate) {
-                    outcome.assumptions.push(graph::Assumption::OwnFrontEnd);
+                    outcome.assumptions.push(program::Assumption::OwnFrontEnd);
                 }
                 Ok(outcome)
             }

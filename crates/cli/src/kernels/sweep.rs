@@ -2,7 +2,7 @@
 
 use super::{Job, Names, native};
 use crate::status::Failure;
-use graph::Assumption;
+use program::Assumption;
 use report::kernels::{KernelFunction, SweepRow};
 use search::updates::KernelVerdict;
 use std::time::Instant;

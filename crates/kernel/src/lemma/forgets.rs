@@ -10,8 +10,9 @@
 //! Control tells about an argument, too: `if (p >> i & 1) k |= 1 << i` copies it bit by bit. The only conditions that do
 //! not count are whether it is null, and those in which it cancels out, as that of `p < p + n`.
 
-use graph::{Context, Register, State};
+use program::Register;
 use rustc_hash::{FxHashMap, FxHashSet};
+use symbolic::{Context, State};
 use term::{Linear, Op, Sort, TermId, VarId};
 
 /// A set of argument registers, by their position in [`Register::ARGUMENTS`].

@@ -5,8 +5,8 @@
 
 use super::forgets::Given;
 use crate::location::{Location, Spot};
-use graph::loops::Loops;
-use graph::{Function, Next, Op, PointId, Register, Side, ValueRange};
+use program::loops::Loops;
+use program::{Function, Next, Op, PointId, Register, Side, ValueRange};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 

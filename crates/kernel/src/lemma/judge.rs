@@ -4,14 +4,16 @@ use super::heads::{Heads, SlotRanges};
 use super::walk::{Seen, Walk};
 use crate::certificate::{Certificate, VERSION};
 use crate::product::{Checker, Point};
-use graph::contract::{FixedResult, LocalContract, LocalEffect};
-use graph::library::{self, Effect};
-use graph::{Assumption, Binding, Call, Callee, Context, Function, Interval, Next, Op, Place, Register, Stuck};
-use graph::{Contracts, Loaded, Signature, State, ValueRange};
+use library::Effect;
+use program::contract::{FixedResult, LocalContract, LocalEffect};
+use program::{Assumption, Call, Callee, Function, Next, Op, Place, Register};
+use program::{Contracts, Loaded, Signature, ValueRange};
 use rustc_hash::FxHashMap;
 use solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use symbolic::State;
+use symbolic::{Binding, Context, Interval, Stuck};
 use term::{Arena, Linear, Op as TermOp, TermId};
 
 /// How often a function may be executed: each time something more is forgotten, or one more local object is known.
@@ -82,7 +84,7 @@ pub(super) fn is_computed(name: &str) -> bool {
 
 /// Executes a function and looks which of the facts hold that its contracts say of it and of what it passes.
 pub(super) fn judge(arena: &mut Arena, function: &Function, small: bool, said: &Said, solver: &mut Solver) -> Judged {
-    let twice = graph::call_that_returns_twice(function, &function.contracts.twice).is_some();
+    let twice = program::call_that_returns_twice(function, &function.contracts.twice).is_some();
     let hopeless = twice || !small || function.volatile.unmodelled.is_some();
     let seen = if hopeless { None } else { execute(arena, function, said, solver) };
     let Some((failed, assumptions)) = seen else {

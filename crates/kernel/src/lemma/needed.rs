@@ -6,8 +6,8 @@
 
 use super::set::Set;
 use super::{File, Surroundings, callees};
-use graph::contract::Fixed;
-use graph::{Function, Object, ObjectKind, Op};
+use program::contract::Fixed;
+use program::{Function, Object, ObjectKind, Op};
 use std::collections::{BTreeMap, BTreeSet};
 use term::Arena;
 

@@ -5,10 +5,11 @@
 
 use super::statement::{Chain, Claim, Constant, Convention, Effect, Lemma, Range, RegisterName, Returned};
 use super::{Surroundings, heads::SlotRanges};
-use graph::contract::{FixedResult, LocalContract, LocalEffect};
-use graph::{Contracts, Function, Object, ObjectKind, Place, PointId, Register, Signature, ValueRange, liveness};
+use program::contract::{FixedResult, LocalContract, LocalEffect};
+use program::{Contracts, Function, Object, ObjectKind, Place, PointId, Register, Signature, ValueRange};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use symbolic::liveness;
 
 /// More lemmas are not read.
 const MOST_LEMMAS: usize = 50_000;
@@ -148,7 +149,7 @@ fn sane(range: Range) -> Result<ValueRange, String> {
     whole.then_some(range).ok_or_else(|| "the range is none".to_string())
 }
 
-fn chain(signature: &Signature, chain: &Chain) -> Result<graph::Loaded, String> {
+fn chain(signature: &Signature, chain: &Chain) -> Result<program::Loaded, String> {
     let pointer = general(signature, chain.argument)?;
     let near = chain.offsets.iter().all(|offset| offset.unsigned_abs() < FARTHEST);
     let fits = near && matches!(chain.offsets.len(), 1..=LONGEST_CHAIN) && matches!(chain.bytes, 1 | 2 | 4 | 8);

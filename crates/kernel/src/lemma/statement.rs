@@ -6,8 +6,8 @@
 //!
 //! Trust: full, for what a lemma means. Whether it holds is `super::prove`'s business.
 
-use graph::contract::{Fixed, FixedResult, LocalEffect};
-use graph::{Register, ValueRange};
+use program::contract::{Fixed, FixedResult, LocalEffect};
+use program::{Register, ValueRange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -235,17 +235,17 @@ impl From<&Returned> for FixedResult {
     }
 }
 
-impl From<&graph::Loaded> for Chain {
-    fn from(loaded: &graph::Loaded) -> Chain {
-        let graph::Loaded { argument, offsets, bytes } = loaded.clone();
+impl From<&program::Loaded> for Chain {
+    fn from(loaded: &program::Loaded) -> Chain {
+        let program::Loaded { argument, offsets, bytes } = loaded.clone();
         Chain { argument: RegisterName(argument), offsets, bytes }
     }
 }
 
-impl From<&Chain> for graph::Loaded {
-    fn from(chain: &Chain) -> graph::Loaded {
+impl From<&Chain> for program::Loaded {
+    fn from(chain: &Chain) -> program::Loaded {
         let Chain { argument: RegisterName(argument), offsets, bytes } = chain.clone();
-        graph::Loaded { argument, offsets, bytes }
+        program::Loaded { argument, offsets, bytes }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The execution of one function alone: from its entry to its returns, over calls and loop heads.
 //!
-//! Pieces between events are executed by [`graph::Context::execute`], as in the product walk. Edges that lead to the same
+//! Pieces between events are executed by [`symbolic::Context::execute`], as in the product walk. Edges that lead to the same
 //! call or loop head are merged there; the order is that of the loops' ranks, so that all have arrived.
 
 use super::forgets::{Given, Taint};
@@ -10,9 +10,10 @@ use crate::claims::is_scratch;
 use crate::location::{Location, Spot};
 use crate::obligation::FactKind;
 use crate::product::{Checker, Point};
-use graph::{Call, Callee, Event, Function, Joins, Known, Next, Place, PointId, Register, Run, Side, State, Stuck};
+use program::{Call, Callee, Function, Next, Place, PointId, Register, Side};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
+use symbolic::{Event, Joins, Known, Run, State, Stuck};
 use term::{Sort, TermId};
 
 const SIDE: Side = Side::Original;
@@ -225,7 +226,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         let mut own: Vec<bool> = state.escaped.iter().map(|escaped| !escaped).collect();
         for argument in &shape.arguments {
             let forgotten = matches!(argument.place, Place::Register(r) if shape.forgets.contains(&r));
-            let one = graph::Shape { arguments: vec![*argument], moved: BTreeMap::new(), ..shape.clone() };
+            let one = symbolic::Shape { arguments: vec![*argument], moved: BTreeMap::new(), ..shape.clone() };
             let values = self.checker.context.arguments(SIDE, place, &at.states[0], &one)?;
             self.checker.context.publish(&mut at.states[0]);
             if !forgotten {
@@ -240,7 +241,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         // What was published since then, others see, too.
         self.taint.look(self.checker.context, at.condition, &at.states[0].clone());
         let row = name.as_deref().and_then(|n| self.checker.context.contract(n));
-        if !row.is_some_and(|row| row.forgets() && !graph::library::prints(row)) {
+        if !row.is_some_and(|row| row.forgets() && !library::prints(row)) {
             self.taint.kept |= handed;
         }
         if shape.noreturn {
@@ -378,7 +379,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         for (offset, bytes) in self.checker.slots(&[now, then]) {
             changed(self, Location { side: SIDE, spot: Spot::Slot { offset, bytes }, low: 0, width: 8 * bytes });
         }
-        let flag = Register::Flag(graph::Flag::Direction);
+        let flag = Register::Flag(program::Flag::Direction);
         here.world |= now.world != then.world;
         // Nobody leaves it set; such a loop is not followed.
         self.again |= now.get(flag) != then.get(flag);

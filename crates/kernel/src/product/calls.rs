@@ -8,12 +8,10 @@
 
 use super::{Checker, MemoryAt, Obligation, Onward, Point, Rejection, Segment};
 use crate::obligation::{Fact, FactKind, Failure, Ignored};
-use graph::contract::FixedResult;
-use graph::{
-    Assumption, Call, Context, Interval, Known, Next, Place, PointId, Register, RegisterVariable, Shape, Side, Stuck,
-    Value,
-};
+use program::contract::FixedResult;
+use program::{Assumption, Call, Next, Place, PointId, Register, RegisterVariable, Side, Value};
 use rustc_hash::FxHashSet;
+use symbolic::{Context, Interval, Known, Shape, Stuck};
 use term::{Sort, TermId};
 
 /// A pair of calls that edges lead to.
@@ -117,7 +115,7 @@ impl<'a> Checker<'_, 'a> {
             return Err(stuck.into());
         }
         let mut shape = self.context.shape(name.as_deref(), Some(calls[0]), &at.states[0]);
-        let chained = |f: &graph::Function| f.surroundings.chained_callees.contains(&hint);
+        let chained = |f: &program::Function| f.surroundings.chained_callees.contains(&hint);
         let chain =
             self.context.passes_static_chain(&at.states[0]) || self.context.functions.iter().any(|f| chained(f));
         let chain = chain.then(|| "a static chain in r10".to_string());

@@ -8,9 +8,10 @@
 use super::{Checker, Onward, Point};
 use crate::claims::is_scratch;
 use crate::location::{Location, Spot};
-use graph::{Event, Joins, Known, PointId, Register, Run, Side, State};
+use program::{PointId, Register, Side};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use symbolic::{Event, Joins, Known, Run, State};
 use term::{Sort, TermId};
 
 /// Rounds in which changing places are found.

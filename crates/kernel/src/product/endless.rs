@@ -10,8 +10,9 @@
 //! Trust: full. Following more ways is always sound.
 
 use super::{Checker, Point};
-use graph::{Assumption, Event, Known, Next, PointId};
+use program::{Assumption, Next, PointId};
 use rustc_hash::FxHashSet;
+use symbolic::{Event, Known};
 use term::TermId;
 
 impl Checker<'_, '_> {

@@ -12,9 +12,10 @@
 
 use super::{Checker, Point};
 use crate::exits::Gaps;
-use graph::{Access, Assumption, Event, Known, PointId, State};
+use program::{Assumption, PointId};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use symbolic::{Access, Event, Known, State};
 
 /// Loops behind one another that are looked at.
 const MOST_LOOPS: usize = 4;

@@ -9,9 +9,10 @@
 use super::{Checker, EventKind, Obligation, Onward, Point, Rejection, Segment};
 use crate::claims::Abstraction;
 use crate::obligation::Failure;
-use graph::{Access, Arrival, Assumption, Event, Function, Joins, Known, Place, PointId, Run, Side, Stuck};
+use program::{Assumption, Function, Place, PointId, Side};
 use std::cmp::Reverse;
 use std::rc::Rc;
+use symbolic::{Access, Arrival, Event, Joins, Known, Run, Stuck};
 use term::TermId;
 
 /// Both sides at an event each, and what they did on the way.

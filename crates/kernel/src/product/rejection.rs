@@ -4,8 +4,9 @@
 
 use crate::claims::FailedClaim;
 use crate::obligation::Failure;
-use graph::{Assumption, Event, FaultKind, Register, Side, Stuck};
+use program::{Assumption, FaultKind, Register, Side};
 use std::fmt;
+use symbolic::{Event, Stuck};
 
 /// Why a certificate was not accepted.
 #[derive(Clone, Debug)]

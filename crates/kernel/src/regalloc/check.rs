@@ -2,11 +2,11 @@
 
 use super::{Claim, ClaimedPoint};
 use crate::{CheckedProof, Counts};
-use graph::Assumption;
 use machine::{
     Agreement, Choice, Event, EventKind, Evidence, Function, Hypotheses, Id, Kind, Location, Matcher, Memory, Misfit,
     Place, Plan, Point, Product, Run, Side, Values, overlap,
 };
+use program::Assumption;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Why a claim was not accepted.

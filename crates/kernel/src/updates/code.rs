@@ -9,7 +9,7 @@ use super::{
 use crate::proof::{CheckedProof, Counts};
 use ::updates::{Domain, Fault, Final, Hashes, Limits, Nobody, Program, Start, Symbolic, Terms, execute};
 use code::{Code, Placement};
-use graph::{Assumption, Side};
+use program::{Assumption, Side};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

@@ -11,8 +11,8 @@ use crate::updates::CellPair;
 use ::updates::{
     Backing, Constant, Division, Domain, Floating, Hashes, Limits, Program, Scalar, Symbolic, TermRef, Terms,
 };
-use graph::{Assumption, Side};
 use ir::{Ended, Function, Global, Known, Leaf, Linkage, Module, Pace, Place, Setting, Start, execute};
+use program::{Assumption, Side};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Memory that the sides change at different times, and loops that one side has alone: accepted and forged claims.
 
 use crate::programs::{Programs, render_rejection};
-use graph::loops::Loops;
 use kernel::{BlockClaim, Change, ChangeClaim, MemoryClaim, PointClaim};
+use program::loops::Loops;
 
 fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|t| (*t).to_string()).collect()

@@ -1,8 +1,8 @@
 //! Forged claims: pairs of different programs, and certificates made to hide the difference.
 
 use crate::programs::{Programs, render_rejection};
-use graph::loops::Loops;
 use kernel::{BlockClaim, Certificate, Change, ChangeClaim, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
+use program::loops::Loops;
 
 /// A certificate under construction.
 struct Forgery {

@@ -1,18 +1,18 @@
 //! Lemmas: true ones are proved, forged ones are refused, whoever states them.
 
-use graph::{Function, Side, Undefined};
 use kernel::lemma::{
     Chain, Claim, Constant, Convention, Effect, File, Lemma, Range, RegisterName, Returned, Surroundings, Unproved,
     prove_stated,
 };
 use pair::new_arena;
+use program::{Function, Side, Undefined};
 use solver::{Solver, SolverOptions};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use testkit::compiler::Compiler;
 
-const RDI: RegisterName = RegisterName(graph::Register::ARGUMENTS[0]);
-const RSI: RegisterName = RegisterName(graph::Register::ARGUMENTS[1]);
+const RDI: RegisterName = RegisterName(program::Register::ARGUMENTS[0]);
+const RSI: RegisterName = RegisterName(program::Register::ARGUMENTS[1]);
 
 /// Are all functions of the file known?
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -342,10 +342,10 @@ fn conventions_are_one_register_for_one_argument() {
     assert_eq!(senseless(c, Known::All, &[takes("h", RSI, Some(RDI))]), "rdi would carry two arguments");
     assert!(shown(c, &[takes("h", RDI, None), loaded(RDI)]));
     assert_eq!(senseless(c, Known::All, &[loaded(RSI)]), "rsi would carry two arguments");
-    let vector = RegisterName(graph::Register::Vector(0));
+    let vector = RegisterName(program::Register::Vector(0));
     let none = "it would be in a register that carries no such argument";
     assert_eq!(senseless(c, Known::All, &[takes("h", RDI, Some(vector))]), none);
-    let rdx = RegisterName(graph::Register::ARGUMENTS[2]);
+    let rdx = RegisterName(program::Register::ARGUMENTS[2]);
     assert_eq!(senseless(c, Known::All, &[takes("h", rdx, None)]), "it takes no such argument");
 }
 

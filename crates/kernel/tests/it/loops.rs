@@ -1,8 +1,8 @@
 //! Claims about loops: true ones that are accepted, and those under which a falsehood must not be.
 
 use crate::programs::{Programs, render_rejection};
-use graph::loops::Loops;
 use kernel::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
+use program::loops::Loops;
 
 /// The first loop heads of both functions.
 pub(crate) fn heads(programs: &Programs) -> [u32; 2] {
@@ -81,7 +81,7 @@ fn a_condition_at_one_entry_is_none_at_the_other() {
     let pair = programs.prepare().pair;
     // Cut where the two parts begin, whichever is the head.
     let starts = pair.functions().map(|f| {
-        let entry = graph::loops::successors(f, graph::Function::ENTRY);
+        let entry = program::loops::successors(f, program::Function::ENTRY);
         [entry[0].0, entry[1].0]
     });
     let points = (0..2).map(|i| point([starts[0][i], starts[1][i]], &["rax", "rsi"], &[], &[])).collect();

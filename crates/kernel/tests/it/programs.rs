@@ -1,11 +1,12 @@
 //! Pairs of programs as text, ready to be checked.
 
-use graph::{Stuck, Undefined};
 use kernel::lemma::Facts;
 use kernel::{Certificate, CheckedProof, LocalClaim, Rejection, VERSION};
 use pair::{File, Files, Prepared};
+use program::Undefined;
 use solver::{Solver, SolverOptions};
 use std::time::{Duration, Instant};
+use symbolic::Stuck;
 use testkit::compiler::Compiler;
 use testkit::pair::Pair;
 

@@ -71,8 +71,8 @@ fn the_candidate_may_not_fault_or_divide_more() {
     for claim in [FAST, EXACT] {
         assert_eq!(rejects(sum, bare, claim), UpdateRejection::Division(1));
         accepts(bare, bare, claim);
-        assert!(matches!(rejects(sum, outside, claim), UpdateRejection::Fault(graph::Side::Candidate, _)));
-        assert!(matches!(rejects(outside, sum, claim), UpdateRejection::Fault(graph::Side::Original, _)));
+        assert!(matches!(rejects(sum, outside, claim), UpdateRejection::Fault(program::Side::Candidate, _)));
+        assert!(matches!(rejects(outside, sum, claim), UpdateRejection::Fault(program::Side::Original, _)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::types::Shape;
 use abi::{Convention, Piece, Returned};
-use graph::{Narrow, Parameter, Place, Register, Signature, Value};
+use program::{Narrow, Parameter, Place, Register, Signature, Value};
 
 /// Places of a function's parameters and result.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::Addresses;
 use super::sections::Reader;
 use crate::container::Place;
-use graph::SourceLine;
+use program::SourceLine;
 use rustc_hash::FxHashMap;
 
 /// Rows of all line tables of a file.

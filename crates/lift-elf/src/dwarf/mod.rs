@@ -12,7 +12,7 @@ mod types;
 mod unit;
 
 use crate::container::{AddressMap, Kind, Place, Section, Symbol};
-use graph::{Local, Parameter, Register, Signature, SourceLine};
+use program::{Local, Parameter, Register, Signature, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use structure::{Care, Packed, Type, TypeId, TypeTable};
 
@@ -60,7 +60,7 @@ pub(crate) struct Debug {
     pub other_results: FxHashMap<(u32, String), TypeId>,
     pub lines: lines::Lines,
     /// The source texts of units, by their numbers, where they are identified.
-    pub sources: FxHashMap<u32, std::sync::Arc<graph::SourceText>>,
+    pub sources: FxHashMap<u32, std::sync::Arc<program::SourceText>>,
     /// Why it could not be read to the end.
     pub trouble: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Hashes of source files in line tables.
 
 use super::sections::Reader;
-use graph::SourceText;
+use program::SourceText;
 
 /// The source text of a unit, if its line table identifies it: from version 5 on, with a hash for every file, the first of
 /// which is the main one.

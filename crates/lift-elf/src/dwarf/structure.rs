@@ -7,7 +7,7 @@ use super::sections::Reader;
 use super::types::Types;
 use gimli::UnitOffset;
 use gimli::constants as c;
-use graph::Signature;
+use program::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

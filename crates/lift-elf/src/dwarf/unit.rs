@@ -9,7 +9,7 @@ use crate::container::Place;
 use crate::split::{Parts, Shrunken};
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
-use graph::{Local, Register, Signature};
+use program::{Local, Register, Signature};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 
@@ -630,7 +630,7 @@ fn close(function: Open, debug: &mut Debug) {
 mod tests {
     use crate::testing::{compiled, lifted};
     use expect_test::expect;
-    use graph::{Place, Signature, Value};
+    use program::{Place, Signature, Value};
     use std::fmt::Write as _;
 
     fn value(value: &Value) -> String {
@@ -751,7 +751,7 @@ mod tests {
         let image = compiled(text, "cc -c -g -O0 -fno-stack-protector");
         let (_, function) = lifted(&image, "f");
         let function = function.expect("a graph");
-        let names = |f: &graph::Function| {
+        let names = |f: &program::Function| {
             f.locals.iter().map(|l| format!("{}+{}", l.name, l.size)).collect::<Vec<_>>().join(" ")
         };
         let mut sorted: Vec<String> = names(&function).split(' ').map(str::to_string).collect();

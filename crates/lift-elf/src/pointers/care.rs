@@ -12,7 +12,7 @@ use crate::Image;
 use crate::container::Definition;
 use crate::dwarf::{Care, Described, TypeId, TypedLocal};
 use crate::layout::Base;
-use graph::{Call, Callee, Constancy, Next, Op, Point, Volatile};
+use program::{Call, Callee, Constancy, Next, Op, Point, Volatile};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;

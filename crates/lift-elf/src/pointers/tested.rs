@@ -7,7 +7,7 @@
 //! Trust: full, as `truth-values`.
 
 use crate::layout::Base;
-use graph::{Op, Point, Register};
+use program::{Op, Point, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, Op as TermOp, TermId, VarId};

@@ -47,8 +47,8 @@ pub(super) fn render(report: &KernelReport, colour: Colour) -> String {
     out
 }
 
-fn size(assumption: &graph::Assumption) -> Option<String> {
-    matches!(assumption, graph::Assumption::Parameter { .. }).then(|| assumption.entity().into_owned())
+fn size(assumption: &program::Assumption) -> Option<String> {
+    matches!(assumption, program::Assumption::Parameter { .. }).then(|| assumption.entity().into_owned())
 }
 
 fn title(function: &KernelFunction) -> String {

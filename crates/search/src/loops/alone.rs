@@ -8,9 +8,10 @@ use super::conditions::conditions;
 use super::correlate::Meeting;
 use super::guess::{Guesses, NOWHERE, Names, define, note_places};
 use super::streams::{Around, Blocks, Extent};
-use graph::{Binding, PointId, Register, Side};
 use kernel::{Location, Spot};
+use program::{PointId, Register, Side};
 use std::collections::BTreeSet;
+use symbolic::Binding;
 
 /// Rows that equations are made of.
 const MOST_ROWS: usize = 160;

@@ -1,9 +1,9 @@
 //! The values seen at a meeting, as columns of numbers with names that certificates understand.
 
 use super::samples::Run;
-use graph::interpreter::Visit;
-use graph::{Function, Register, Side};
+use interpreter::Visit;
 use kernel::{Location, Spot};
+use program::{Function, Register, Side};
 
 /// A place and its values, one for each meeting.
 #[derive(Clone, Debug)]

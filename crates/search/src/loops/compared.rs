@@ -3,10 +3,10 @@
 
 use super::fields::{field, frame_offset, general_registers, keeps_registers, kept_registers};
 use super::guess::NOWHERE;
-use graph::interpreter::Layout;
-use graph::loops::Loops;
-use graph::{Function, Next, Op, Register, Side};
+use interpreter::Layout;
 use kernel::{Location, Spot};
+use program::loops::Loops;
+use program::{Function, Next, Op, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use term::{Arena, TermId, VarId};

@@ -3,8 +3,8 @@
 use super::columns::Column;
 use super::compared::Compared;
 use super::guess::{Guesses, NEAR, Names};
-use graph::Side;
 use kernel::{Location, Spot};
+use program::Side;
 use std::collections::BTreeSet;
 
 /// Fewer values tell nothing about the others.
@@ -144,7 +144,7 @@ fn stride(column: &Column, turns: [u32; 2]) -> Option<String> {
 
 /// Does an optimised original hold a pointer there?
 fn is_pointer(column: &Column) -> bool {
-    let register = matches!(column.location.spot, Spot::Register(graph::Register::General(_)));
+    let register = matches!(column.location.spot, Spot::Register(program::Register::General(_)));
     let own = register && column.location.side == Side::Original && column.location.width == 64;
     own && column.values.iter().all(|v| *v > 1 << 20)
 }

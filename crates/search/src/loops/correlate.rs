@@ -6,10 +6,10 @@
 use super::columns::Row;
 use super::fields::keeps_registers;
 use super::samples::Run;
-use graph::interpreter::Visit;
-use graph::loops::Loops;
-use graph::{Call, Callee, Function, Next, PointId};
+use interpreter::Visit;
 use kernel::EdgeClaim;
+use program::loops::Loops;
+use program::{Call, Callee, Function, Next, PointId};
 use std::collections::BTreeMap;
 
 /// A guess about the shape of the product.

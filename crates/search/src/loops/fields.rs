@@ -1,9 +1,9 @@
 //! Memory that the original's loops read at addresses that do not change: fields behind pointers that live in the frame or,
 //! of optimised code, in registers, and globals. Compilers load these once, before the loop.
 
-use graph::interpreter::{Layout, WatchBase, WatchedLoad};
-use graph::loops::Loops;
-use graph::{Function, Next, ObjectKind, Op, Register};
+use interpreter::{Layout, WatchBase, WatchedLoad};
+use program::loops::Loops;
+use program::{Function, Next, ObjectKind, Op, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Bits, Linear, TermId, VarId};

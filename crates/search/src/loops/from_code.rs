@@ -15,8 +15,8 @@ use super::compared::Compared;
 use super::fields::Field;
 use super::guess::Guesses;
 use super::in_order::sizes;
-use graph::{Function, Next, ObjectKind, Op, PointId, Register, Side};
 use kernel::{Location, Spot};
+use program::{Function, Next, ObjectKind, Op, PointId, Register, Side};
 use std::collections::BTreeSet;
 use term::{Arena, TermId};
 

@@ -6,9 +6,9 @@
 //! the frame), until only places are left whose value is still the same at the cut point.
 
 use super::fields::{keeps_registers, rbp_offset};
-use graph::loops::{Loops, successors};
-use graph::{Function, Next, Op, PointId, Register, Side};
 use kernel::{Location, Spot};
+use program::loops::{Loops, successors};
+use program::{Function, Next, Op, PointId, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Sort, TermId, VarId};
 

@@ -14,9 +14,9 @@ use super::fields::Field;
 use super::lanes;
 use super::loaded::loaded;
 use super::streams::Blocks;
-use graph::interpreter::{Layout, STACK_TOP, WatchBase};
-use graph::{Function, ObjectKind, Register, Side};
+use interpreter::{Layout, STACK_TOP, WatchBase};
 use kernel::{Location, Spot};
+use program::{Function, ObjectKind, Register, Side};
 use std::collections::BTreeSet;
 use term::Arena;
 

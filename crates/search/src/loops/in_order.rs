@@ -5,8 +5,8 @@
 
 use super::correlate::{Meeting, Plan, complete};
 use super::fields::frame_offset;
-use graph::loops::Loops;
-use graph::{Function, Op, PointId, Register};
+use program::loops::Loops;
+use program::{Function, Op, PointId, Register};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use term::{Arena, Linear, TermId, VarId};

@@ -3,8 +3,8 @@
 use super::affine::solve;
 use super::columns::{Column, Row, column};
 use super::guess::{FEWEST_ROWS, Guesses, Names, operands, sum};
-use graph::{Register, Side};
 use kernel::{Location, Spot};
+use program::{Register, Side};
 use std::collections::BTreeSet;
 
 /// Registers of the candidate that the loop keeps and that hold what the original reads from memory each time.

@@ -8,8 +8,8 @@
 //! A forward analysis: at entry each register is itself, every assignment gives it a name of its own, and where two
 //! names meet, or something is computed from what has no name, there is none.
 
-use graph::loops::Loops;
-use graph::{Function, Next, Op, Register};
+use program::loops::Loops;
+use program::{Function, Next, Op, Register};
 use rustc_hash::FxHashMap;
 use term::{Arena, TermId, VarId};
 
@@ -45,7 +45,7 @@ pub(crate) fn merged(arena: &Arena, function: &Function) -> Vec<u64> {
                 continue;
             }
             after(arena, function, *index, &mut here, &mut reads);
-            for target in graph::loops::successors(function, graph::PointId(*index as u32)) {
+            for target in program::loops::successors(function, program::PointId(*index as u32)) {
                 for (known, new) in at[target.index()].iter_mut().zip(here) {
                     let joined = match (*known, new) {
                         (Origin::Nowhere, new) => new,
@@ -74,7 +74,7 @@ fn after(
     here: &mut Origins,
     reads: &mut FxHashMap<TermId, Vec<VarId>>,
 ) {
-    let point = function.point(graph::PointId(index as u32));
+    let point = function.point(program::PointId(index as u32));
     // Names of assignments: the point and the position in it.
     let name = |position: usize| Origin::One((index as u32 + 1) << 12 | position.min(4095) as u32);
     let mut temporaries: FxHashMap<VarId, bool> = FxHashMap::default();

@@ -13,16 +13,17 @@ use super::merged::merged;
 use super::streams::Extent;
 use crate::bindings::Bindings;
 use crate::session::reason;
-use graph::contract::LocalEffect;
-use graph::library::{self, Effect};
-use graph::liveness;
-use graph::loops::Loops;
-use graph::{Callee, Function, Next, Op, PointId, Register, Side, Stuck};
 use kernel::{
     Certificate, Change, ChangeClaim, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot,
 };
+use library::Effect;
+use program::contract::LocalEffect;
+use program::loops::Loops;
+use program::{Callee, Function, Next, Op, PointId, Register, Side};
 use std::collections::BTreeSet;
 use std::time::Instant;
+use symbolic::Stuck;
+use symbolic::liveness;
 use term::Arena;
 
 /// What is claimed about one meeting so far.

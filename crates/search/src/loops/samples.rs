@@ -2,9 +2,9 @@
 
 use crate::inputs::{Input, LOOP_ROUNDS};
 use crate::refute::Runner;
-use graph::interpreter::{End, Seed, Touch, Visit, Watch, WatchedLoad};
-use graph::loops::Loops;
-use graph::{Function, Next, PointId};
+use interpreter::{End, Seed, Touch, Visit, Watch, WatchedLoad};
+use program::loops::Loops;
+use program::{Function, Next, PointId};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use term::Arena;

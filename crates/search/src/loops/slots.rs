@@ -3,8 +3,8 @@
 //! Which offset from the entry stack pointer a store has is read from the code: registers that hold a frame address at a
 //! constant distance are followed from the entry. Where ways disagree nothing is known.
 
-use graph::{Function, Next, Op, PointId, Register, Side};
 use kernel::{Location, Spot};
+use program::{Function, Next, Op, PointId, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 use term::{Arena, Linear, TermId};

@@ -6,10 +6,11 @@
 
 use super::columns::{Column, Row};
 use super::guess::{NOWHERE, Names, combine};
-use graph::interpreter::{STACK_TOP, Touch};
-use graph::{Binding, PointId, Side};
+use interpreter::{STACK_TOP, Touch};
 use kernel::{BlockClaim, Change, ChangeClaim, Location, Spot};
+use program::{PointId, Side};
 use std::collections::BTreeSet;
+use symbolic::Binding;
 
 /// Changes of memory that may be claimed at a point.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]

@@ -6,10 +6,10 @@
 //! Trust: full. What is called a difference here is reported as one.
 
 use super::family;
-use graph::interpreter::{
+use interpreter::{
     BUFFER_SPACING, Called, Change, End, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack,
 };
-use graph::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
+use program::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
 use term::Bits;
 
 /// A disagreement.
@@ -483,7 +483,7 @@ impl<'a> Comparison<'_, 'a> {
 
     /// Does the candidate have a constant without a name that need not be aligned? In a linked file it may happen to be.
     fn has_loose_literal(&self) -> bool {
-        let loose = |object: &graph::Object| object.kind == ObjectKind::Literal && object.align < 16;
+        let loose = |object: &program::Object| object.kind == ObjectKind::Literal && object.align < 16;
         self.functions[1].objects.values().any(loose)
     }
 
@@ -528,7 +528,7 @@ fn is_written(call: &Called, place: Place) -> bool {
     position.is_none_or(|i| matches!(call.set_up[i], SetUp::Written(_)))
 }
 
-fn describe_form(call: &Called, form: &graph::interpreter::Form) -> String {
+fn describe_form(call: &Called, form: &interpreter::Form) -> String {
     let text = form.arguments.iter().find_map(|argument| match argument {
         FormArgument::Text(text) => Some(format!("{:?}", String::from_utf8_lossy(text))),
         FormArgument::Word(_) => None,

@@ -1,8 +1,8 @@
 //! Families of library functions: which calls a compiler replaces, what they read and write.
 
-use graph::interpreter::{Form, FormArgument, Trace};
-use graph::library::{Class, Contract, Effect};
-use graph::{Place, Register, Value};
+use interpreter::{Form, FormArgument, Trace};
+use library::{Class, Contract, Effect};
+use program::{Place, Register, Value};
 
 /// Output of text, in every form.
 const OUTPUT: &[&str] = &[
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn calls_that_nobody_replaces() {
         let trace_free = |name: &str| {
-            let contract = graph::library::contract(name).expect(name);
+            let contract = library::contract(name).expect(name);
             matches!(contract.effect, Effect::Event)
                 && !(OUTPUT.contains(&name)
                     || CONVERSION.contains(&name)

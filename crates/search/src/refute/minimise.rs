@@ -2,7 +2,7 @@
 
 use super::runner::{Found, Runner};
 use crate::inputs::Input;
-use graph::interpreter::Effects;
+use interpreter::Effects;
 use std::time::Instant;
 use term::{Arena, Bits};
 

@@ -7,9 +7,9 @@
 use super::replay::Refutation;
 use super::runner::Runner;
 use crate::inputs::{Input, Stream};
-use graph::interpreter::{Effects, STACK_ARGUMENTS, STACK_TOP, Script, Seed, Target, Write};
-use graph::{Call, Callee, Function, Next, Place, Register};
+use interpreter::{Effects, STACK_ARGUMENTS, STACK_TOP, Script, Seed, Target, Write};
 use kernel::LocalClaim;
+use program::{Call, Callee, Function, Next, Place, Register};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -103,7 +103,7 @@ impl<'a> Runner<'a> {
 
     /// Objects that cannot lie where the model has them: from, to, size.
     fn moved(&self, arena: &Arena, places: &FxHashMap<VarId, u64>, said: &Said) -> Vec<(u64, u64, u64)> {
-        let layout = graph::interpreter::Layout::new(arena, self.functions, places);
+        let layout = interpreter::Layout::new(arena, self.functions, places);
         let object = |var: &VarId| self.functions.iter().find_map(|f| f.objects.get(var));
         let mut out: Vec<(u64, u64, u64)> = said
             .objects
@@ -225,7 +225,7 @@ impl Said {
             }
         }
         // The initial bytes of a local object are nobody's.
-        said.bytes.retain(|address, _| *address >= STACK_TOP || !graph::interpreter::is_stack(*address));
+        said.bytes.retain(|address, _| *address >= STACK_TOP || !interpreter::is_stack(*address));
         said
     }
 

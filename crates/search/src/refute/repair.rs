@@ -7,8 +7,8 @@
 
 use super::runner::Runner;
 use crate::inputs::Input;
-use graph::Side;
-use graph::interpreter::{Script, Trace, pointer_to_buffer};
+use interpreter::{Script, Trace, pointer_to_buffer};
+use program::Side;
 use term::Arena;
 
 /// Pointers that are put into one input.

@@ -9,9 +9,9 @@
 use super::runner::Runner;
 use crate::inputs::Input;
 use crate::{Native, Witness};
-use graph::interpreter::{Change, End, Passed, Trace, is_stack};
-use graph::{FaultKind, Flag, Next, Op, Place, Register, Side};
+use interpreter::{Change, End, Passed, Trace, is_stack};
 use native::{Access, Block, FunctionRun, Outcome, Signal, State, run_function};
+use program::{FaultKind, Flag, Next, Op, Place, Register, Side};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use term::{Arena, Bits};
@@ -217,7 +217,7 @@ fn word(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use graph::{Edge, Function, LineTable, Point, PointId, Signature, Surroundings, Value};
+    use program::{Edge, Function, LineTable, Point, PointId, Signature, Surroundings, Value};
     use std::collections::{BTreeMap, BTreeSet};
     use std::time::Instant;
 

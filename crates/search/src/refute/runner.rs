@@ -6,12 +6,12 @@ use super::replay::Refutation;
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use crate::{Native, StartState};
-use graph::contract::Fixed;
-use graph::interpreter::{
+use interpreter::{
     BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program, Seed,
     Situation, Start, Target, Trace, Watch, is_stack, run,
 };
-use graph::{FaultKind, Function, Object, ObjectKind, Op, Place, Register, Side};
+use program::contract::Fixed;
+use program::{FaultKind, Function, Object, ObjectKind, Op, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -110,7 +110,7 @@ impl<'a> Runner<'a> {
         let cells = [0, 1].map(|i| Cells::new(&programs[i], &layout));
         let named = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { function: false, local: false, .. });
         let objects = layout.objects().iter().filter(|p| named(&p.object.kind)).map(|p| p.start).collect();
-        let reached = |p: &&graph::interpreter::Placed| {
+        let reached = |p: &&interpreter::Placed| {
             let data = matches!(p.object.kind, ObjectKind::Named { function: false, .. });
             data && !p.object.unaliased && p.object.content.is_none()
         };
@@ -120,7 +120,7 @@ impl<'a> Runner<'a> {
             functions,
             programs,
             floats,
-            loops: functions.iter().any(|f| graph::contract::has_cycle(f)),
+            loops: functions.iter().any(|f| program::contract::has_cycle(f)),
             reshaped: has_reshaped_statics(functions),
             layout,
             callees: Callees::new(functions),

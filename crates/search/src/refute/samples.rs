@@ -8,8 +8,8 @@
 
 use super::runner::{Runner, odd_bytes};
 use crate::inputs::{Input, RESTRICTED, Stream};
-use graph::interpreter::{BUFFER_SPACING, Effects, End, Seed, Trace, is_stack, pointer_to_buffer};
-use graph::{Object, ObjectKind, Place, Register, Side};
+use interpreter::{BUFFER_SPACING, Effects, End, Seed, Trace, is_stack, pointer_to_buffer};
+use program::{Object, ObjectKind, Place, Register, Side};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

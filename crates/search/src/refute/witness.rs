@@ -5,8 +5,8 @@ use super::replay::{Refutation, Replay};
 use super::runner::{Found, Runner};
 use crate::inputs::Input;
 use crate::{Behaviour, Witness, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
-use graph::interpreter::{Called, Target, Write};
-use graph::{Place, Register};
+use interpreter::{Called, Target, Write};
+use program::{Place, Register};
 use std::time::Instant;
 use term::Arena;
 

@@ -7,8 +7,8 @@ use crate::ReasonKind;
 use crate::WitnessKind;
 use ::code::Placement;
 use ::updates::{Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Overflow, Program, execute};
-use graph::Side;
 use kernel::updates::{Claim, Method, Pairing, Subject, UpdateRejection, check_code, code_assumptions};
+use program::Side;
 use std::time::Instant;
 
 /// Compares two programs of which at least one is object code; `interface` is the C program that says how they are

@@ -5,7 +5,7 @@ use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{join, split};
 use crate::{Operand, Unsupported};
-use graph::Register;
+use program::Register;
 use term::TermId;
 
 const fn only(name: &'static str, feature: Feature, lift: fn(&mut Step) -> Lifted) -> Row {

@@ -4,7 +4,7 @@ use crate::flags::is_zero;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
 use crate::{Operand, Unsupported};
-use graph::Flag;
+use program::Flag;
 use term::{Arena, Sort, TermId};
 
 const AFTER_BT: &[Flag] = &[Flag::Overflow, Flag::Sign, Flag::Adjust, Flag::Parity];

@@ -5,7 +5,7 @@ use crate::Unsupported;
 use crate::flags::{is_negative, is_zero};
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row, Vex};
-use graph::Flag;
+use program::Flag;
 use term::{Arena, TermId};
 
 const ADJUST_PARITY: &[Flag] = &[Flag::Adjust, Flag::Parity];

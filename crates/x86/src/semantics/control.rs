@@ -2,7 +2,7 @@
 
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use graph::Register;
+use program::Register;
 
 pub(crate) const ROWS: &[Row] = &[
     Row::new("jmp", Base, nothing),

@@ -4,7 +4,7 @@ use crate::Lane;
 use crate::flags::ADJUST;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use graph::{Flag, Register};
+use program::{Flag, Register};
 use term::{Arena, TermId};
 
 pub(crate) const ROWS: &[Row] = &[

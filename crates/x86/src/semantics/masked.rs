@@ -4,7 +4,7 @@
 use crate::step::{Lifted, Step};
 use crate::table::{Alignment, Feature, Feature::*, Row, Vex};
 use crate::{Memory, Operand, Unsupported};
-use graph::Register;
+use program::Register;
 use term::TermId;
 
 const fn masked(name: &'static str, feature: Feature) -> Row {

@@ -4,7 +4,7 @@ use crate::flow::condition_term;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
 use crate::{Lane, Operand};
-use graph::Register;
+use program::Register;
 use term::{Arena, TermId};
 
 pub(crate) const ROWS: &[Row] = &[

@@ -8,7 +8,7 @@ use crate::flags::is_zero;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
 use crate::{Lane, Unsupported};
-use graph::{FaultKind, Flag, Register};
+use program::{FaultKind, Flag, Register};
 use term::{Arena, Bits, TermId};
 
 const AFTER_MUL: &[Flag] = &[Flag::Sign, Flag::Zero, Flag::Adjust, Flag::Parity];

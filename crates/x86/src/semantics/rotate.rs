@@ -6,7 +6,7 @@ use super::shift::{defined_if, masked_count, set_unless};
 use crate::flags::{is_negative, is_zero};
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use graph::Flag;
+use program::Flag;
 use term::{Arena, TermId};
 
 const OVERFLOW: &[Flag] = &[Flag::Overflow];

@@ -7,7 +7,7 @@ use crate::Unsupported;
 use crate::flags::{is_negative, is_zero, parity};
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use graph::Flag;
+use program::Flag;
 use term::{Arena, Sort, TermId};
 
 const SOMETIMES: &[Flag] = &[Flag::Carry, Flag::Overflow, Flag::Adjust];

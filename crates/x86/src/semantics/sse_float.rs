@@ -6,7 +6,7 @@
 use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{join, mask, split};
-use graph::Flag;
+use program::Flag;
 use term::{Arena, FloatOp, Rounding, TermId};
 
 const fn float(name: &'static str, feature: Feature, lift: fn(&mut Step) -> Lifted) -> Row {

@@ -5,7 +5,7 @@ use crate::flags::is_zero;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{Binary, join, split, zip};
-use graph::Flag;
+use program::Flag;
 use term::{Arena, TermId};
 
 const fn float(name: &'static str, feature: Feature, lift: fn(&mut Step) -> Lifted) -> Row {

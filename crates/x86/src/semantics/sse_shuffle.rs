@@ -5,7 +5,7 @@ use crate::Operand;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature, Feature::*, Row, Vex};
 use crate::vector::{join, split};
-use graph::Register;
+use program::Register;
 use term::{Arena, TermId};
 
 const fn float(name: &'static str, feature: Feature, lift: fn(&mut Step) -> Lifted) -> Row {

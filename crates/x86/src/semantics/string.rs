@@ -3,7 +3,7 @@
 use crate::Lane;
 use crate::step::{Lifted, Step};
 use crate::table::{Feature::*, Row};
-use graph::{Flag, Register};
+use program::{Flag, Register};
 use term::TermId;
 
 pub(crate) const ROWS: &[Row] = &[

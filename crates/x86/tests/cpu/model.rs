@@ -1,8 +1,8 @@
 //! A concrete runner of operation lists.
 
 use crate::states::SCRATCH;
-use graph::{FaultKind, Flag, Op, Register};
 use native::{Input, Signal, State};
+use program::{FaultKind, Flag, Op, Register};
 use std::collections::HashMap;
 use term::eval::{Value, apply};
 use term::{Arena, Bits, Sort, TermId, VarId};

@@ -1,8 +1,8 @@
 //! Machine states for a decoded instruction: random and corner values, with addresses that hit the scratch memory.
 
 use crate::random::Random;
-use graph::Register;
 use native::{Input, Scratch, State};
+use program::Register;
 use x86::{Instruction, Memory, Operand};
 
 /// Memory of the code under test, below 2 GiB so that absolute addresses reach it. The rest of its page is

@@ -1,0 +1,34 @@
+//! Symbolic execution of acyclic pieces of programs.
+//!
+//! [`Context::execute`] runs a piece from a [`State`] to its next events; memory is a term, the own frame a table of bytes, and
+//! what overlaps is decided by the rows of `apart` and `memory`.
+//!
+//! Trust: full. The kernel believes what an execution says.
+
+mod live_registers;
+mod frame;
+mod state;
+mod context;
+mod frame_objects;
+mod constant_data;
+mod memory;
+mod declared;
+mod apart;
+mod known;
+mod widen;
+mod calls;
+mod promoted;
+mod execute;
+mod volatile;
+mod renaming;
+
+pub use apart::Viewpoint;
+pub use calls::{Shape, reads_what_callees_overwrite};
+pub use context::{Binding, Context, Interval, Region, Stuck};
+pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
+pub use frame::Frame;
+pub use known::Known;
+pub use live_registers::{argument_registers, liveness, liveness_where};
+pub use memory::Alias;
+pub use renaming::RenamedCall;
+pub use state::State;
