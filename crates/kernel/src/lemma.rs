@@ -35,7 +35,8 @@ pub use statement::{Chain, Claim, Constant, Convention, Effect, Lemma, Range, Re
 use crate::lemma::judge::{Failed, Judged, Said};
 use crate::lemma::needed::CallGraph;
 use crate::lemma::set::Set;
-use program::contract::{LocalContract, LocalEffect, has_cycle};
+use program::contract::{LocalContract, LocalEffect};
+use program::order::has_cycle;
 use program::{Assumption, Call, Callee, Contracts, Function, Next, Signature, Undefined, jump_to_twice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::Solver;

@@ -12,8 +12,7 @@
 //! said of the original is a lemma that the kernel proves (`kernel::lemma`); how the candidate takes its arguments (`moved`,
 //! `promoted`, `result_unused`) is a convention that body and calls are both held to, printed as `convention(f: …)`.
 
-use crate::{Assumption, Function, Loaded, Register, ValueRange};
-use rustc_hash::FxHashSet;
+use crate::{Assumption, Loaded, Register, ValueRange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value that does not depend on an arena.
@@ -143,10 +142,4 @@ impl std::ops::DerefMut for Contracts {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.functions
     }
-}
-
-/// Can a run of the function come back to a point?
-pub fn has_cycle(function: &Function) -> bool {
-    let none = FxHashSet::default();
-    crate::order::Region::explore(function, Function::ENTRY, &none, |_| crate::order::Passing::Goes).is_err()
 }

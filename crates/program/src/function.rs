@@ -1,8 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, Folded, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, SourceText,
-    Undefined, Value,
+    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, SourceText, Undefined,
+    Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,6 +68,15 @@ pub struct Function {
     pub folded: Option<Folded>,
     /// As an original: may it be taken to have no undefined behaviour?
     pub undefined: Undefined,
+}
+
+/// How the tail calls of a function to itself could be made jumps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Folded {
+    /// The addresses of its locals are its own.
+    Plain,
+    /// Others learn of its locals, but not before such a call.
+    WithLocals,
 }
 
 /// Accesses of a function that must be made exactly as written.

@@ -26,7 +26,7 @@ mod twice;
 pub use assumption::{Assumption, Undefined};
 pub use contract::{Contracts, LocalContract};
 pub use function::{
-    Care, Casts, Function, LineTable, Local, Parameter, RegisterVariable, SourceLine, Surroundings, Volatile,
+    Care, Casts, Folded, Function, LineTable, Local, Parameter, RegisterVariable, SourceLine, Surroundings, Volatile,
 };
 pub use liveness::drop_dead_flags;
 pub use loaded::Loaded;
@@ -36,6 +36,6 @@ pub use registers::{Flag, Register};
 pub use side::Side;
 pub use signature::{Narrow, Place, Signature, Value};
 pub use source::{Digest, SourceText};
-pub use tail_recursion::{Folded, fold_tail_calls, own_calls};
+pub use tail_recursion::{fold_tail_calls, own_calls};
 pub use twice::{call_that_returns_twice, jump_to_twice, returns_twice};
 pub use value_range::ValueRange;

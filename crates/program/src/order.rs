@@ -24,6 +24,12 @@ pub struct Region {
     rejoin: FxHashMap<PointId, Option<PointId>>,
 }
 
+/// Can a run of the function come back to a point?
+pub fn has_cycle(function: &Function) -> bool {
+    let none = FxHashSet::default();
+    Region::explore(function, Function::ENTRY, &none, |_| Passing::Goes).is_err()
+}
+
 impl Region {
     /// Explores from `from` without entering `heads` or going on after calls, except those that `passes` lets
     /// through. The error is the head of a cycle.

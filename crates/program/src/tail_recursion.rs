@@ -7,7 +7,7 @@
 //! analysis that shows this. Once an address in the frame is known elsewhere, nothing is known of what the frame holds:
 //! `uninit-unread` is assumed then.
 
-use crate::{Callee, Edge, Function, Next, Op, Place, PointId, Register, Value};
+use crate::{Callee, Edge, Folded, Function, Next, Op, Place, PointId, Register, Value};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use term::{Arena, Linear, TermId, VarId};
@@ -111,15 +111,6 @@ fn set_var(op: &Op) -> Option<VarId> {
         Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } => Some(*var),
         Op::Store { .. } | Op::Fault { .. } => None,
     }
-}
-
-/// How the tail calls of a function to itself could be made jumps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Folded {
-    /// The addresses of its locals are its own.
-    Plain,
-    /// Others learn of its locals, but not before such a call.
-    WithLocals,
 }
 
 /// What the function may not make anything of.

@@ -21,7 +21,8 @@ mod value_range;
 
 use kernel::lemma::{Claim, Convention, Effect, Lemma, Parts, RegisterName, Surroundings};
 use passed::passed_constants;
-use program::contract::{Fixed, FixedResult, LocalEffect, has_cycle};
+use program::contract::{Fixed, FixedResult, LocalEffect};
+use program::order::has_cycle;
 use program::{
     Call, Callee, Function, Next, ObjectKind, Op, Place, Point, PointId, Register, Signature, Undefined,
     call_that_returns_twice, jump_to_twice,

@@ -1,19 +1,10 @@
-//! Calls: where arguments and results live; `evidence`, `slots` and `spills` see what code sets up, `overwritten` what it takes callees
-//! to keep, `set_up` finds arguments that no declaration names, `entry` has the call that a function was entered by, `silent` those that are no events.
+//! Calls: where arguments and results live; `set_up` finds arguments that no declaration names, `entry` has the call that a function was
+//! entered by, `silent` those that are no events.
 
 mod entry;
 mod comparison;
-mod evidence;
-mod overwritten;
 mod set_up;
 mod silent;
-mod slots;
-mod spills;
-
-pub(crate) use self::evidence::Evidence;
-pub use self::overwritten::reads_what_callees_overwrite;
-pub(crate) use self::slots::Slots;
-pub(crate) use self::spills::Spills;
 
 use self::set_up::Prototype;
 use crate::{Context, State, Stuck};

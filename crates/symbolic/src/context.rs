@@ -1,11 +1,12 @@
 //! What symbolic execution of a pair shares: the arena, the two functions, local objects, and facts about
 //! addresses.
 
+mod conditions;
 mod escape;
 mod places;
 
 use crate::Known;
-use crate::apart::{ReadMemo, Viewpoint};
+use crate::viewpoint::{ReadMemo, Viewpoint};
 use program::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, Undefined};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -127,15 +128,15 @@ pub struct Context<'a> {
     /// Results of allocation functions, with the clock of their birth.
     pub(crate) allocations: FxHashMap<VarId, u32>,
     /// What the original accesses by name; made when first needed.
-    pub(crate) named_accesses: Option<crate::declared::NamedAccesses>,
+    pub(crate) named_accesses: Option<crate::named::NamedAccesses>,
     /// Registers live at each point, by side; made when first needed.
     pub(crate) live: [Option<Vec<u64>>; 2],
     /// What the original's code shows of the values that it sets up for calls; made when first needed.
-    pub(crate) evidence: Option<std::rc::Rc<crate::calls::Evidence>>,
+    pub(crate) evidence: Option<std::rc::Rc<crate::passed::Evidence>>,
     /// Stack words that the original stores for itself.
-    pub(crate) spills: Option<std::rc::Rc<crate::calls::Spills>>,
+    pub(crate) spills: Option<std::rc::Rc<crate::passed::Spills>>,
     /// Stack slots that the original reads behind its calls.
-    pub(crate) slots: Option<std::rc::Rc<crate::calls::Slots>>,
+    pub(crate) slots: Option<std::rc::Rc<crate::passed::Slots>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Does one of the functions look at `errno`?
@@ -633,18 +634,6 @@ impl<'a> Context<'a> {
     pub fn is_literal(&self, term: TermId) -> bool {
         let object = self.arena.sort(term).width().filter(|w| *w == 64).and_then(|_| self.base_object(term));
         object.and_then(|(var, _)| self.object(var)).is_some_and(|o| o.kind == ObjectKind::Literal)
-    }
-
-    /// Notes the addresses of a run again, after its terms were changed.
-    pub fn note_accesses(&mut self, side: Side, run: &crate::Run) {
-        // What does not happen says nothing.
-        let happens = |a: &&crate::Access| self.arena.as_bool(a.guard) != Some(false);
-        for (address, bytes) in run.accesses.iter().filter(happens).map(|a| (a.address, a.bytes)).collect::<Vec<_>>() {
-            match side {
-                Side::Original => self.note_original_address(address, bytes),
-                Side::Candidate => self.claim_in_bounds(address),
-            }
-        }
     }
 
     /// Notes that the original accesses bytes at this address.

@@ -7,9 +7,7 @@
 
 use crate::context::unsupported;
 use crate::known::Known;
-
-use crate::renaming::Outcome;
-use crate::{Context, State, Stuck};
+use crate::{Context, RenamedCall, State, Stuck};
 use program::order::{Passing, Region as Piece};
 use program::{Assumption, Call, Callee, Care, FaultKind, Function, Next, Op, PointId, Register, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -175,6 +173,16 @@ pub struct PureCall {
     pub reads: bool,
 }
 
+/// What became of a call.
+pub(crate) enum Outcome {
+    /// It is as written.
+    AsWritten,
+    /// It is done: no event was left.
+    Done,
+    /// It is an event under another name.
+    Event(RenamedCall),
+}
+
 pub(crate) struct Executor<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub side: Side,
@@ -207,6 +215,18 @@ impl<'a> Context<'a> {
         let result = executor.piece(from, state, heads, joins);
         executor.context.stand(before);
         result.map(|()| executor.run)
+    }
+
+    /// Notes the addresses of a run again, after its terms were changed.
+    pub fn note_accesses(&mut self, side: Side, run: &Run) {
+        // What does not happen says nothing.
+        let happens = |a: &&Access| self.arena.as_bool(a.guard) != Some(false);
+        for (address, bytes) in run.accesses.iter().filter(happens).map(|a| (a.address, a.bytes)).collect::<Vec<_>>() {
+            match side {
+                Side::Original => self.note_original_address(address, bytes),
+                Side::Candidate => self.claim_in_bounds(address),
+            }
+        }
     }
 }
 

@@ -191,3 +191,10 @@ impl Context<'_> {
         (low >= -FAR && high <= FAR).then_some((low, high))
     }
 }
+
+impl crate::State {
+    /// The constant distance of `rsp` from its value at entry.
+    pub fn stack_depth(&self, context: &Context) -> Option<i64> {
+        context.frame_offset(self.get(program::Register::RSP)).and_then(|(offset, rest)| rest.is_empty().then_some(offset))
+    }
+}

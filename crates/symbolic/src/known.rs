@@ -1,23 +1,35 @@
 //! Simplification under what is known to hold: the literals of a path condition, and the ranges that they give to
 //! terms compared with constants.
 
-use crate::Context;
-use crate::apart::Distances;
+use crate::distances::Distances;
 use rustc_hash::{FxHashMap, FxHashSet};
-use term::{Arena, Bits, Op, Sort, TermId};
+use term::{Arena, Bits, Op, Sort, TermId, VarId};
 
 /// Truth values of conditions that are known at a point.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
     literals: FxHashMap<TermId, TermId>,
     ranges: FxHashMap<TermId, Range>,
-    pub(crate) orders: Vec<crate::widen::Order>,
+    pub(crate) orders: Vec<Order>,
     /// `x`, `y` and a lower bound of `y − x`, signed.
     pub(crate) gaps: Vec<(TermId, TermId, i128)>,
     /// How far pointers are from each other.
     pub(crate) distances: Distances,
     /// The conditions that were learned.
     pub(crate) conditions: Vec<TermId>,
+}
+
+/// `base + offset` is below something, or at most that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    /// The smaller side without its constant, and the constant.
+    pub base: TermId,
+    pub offset: i128,
+    /// The larger side without its constant, and the constant.
+    pub above: TermId,
+    pub above_offset: i128,
+    pub strict: bool,
+    pub signed: bool,
 }
 
 /// Bounds of a term of up to 64 bits, inclusive.
@@ -99,6 +111,18 @@ fn extended_bound(arena: &Arena, term: TermId) -> Option<(TermId, i128, bool)> {
 
 fn number(constant: Bits, signed: bool) -> i128 {
     if signed { i128::from(constant.to_i64().unwrap_or(0)) } else { i128::from(constant.low()) }
+}
+
+impl Known {
+    /// Has the condition compared distances of what could be addresses?
+    pub fn compares_distances(&self) -> bool {
+        !self.distances.is_empty()
+    }
+
+    /// Notes that a variable is an address of the program and a multiple of a power of two.
+    pub fn note_pointer(&mut self, var: VarId, bytes: u16) {
+        self.distances.note_pointer(var, bytes);
+    }
 }
 
 impl Known {
@@ -469,29 +493,4 @@ fn by_magic_number(arena: &Arena, term: TermId) -> bool {
             let size = if c.sign() { c.neg() } else { c };
             size.count_ones() > 1 && size.to_u64().is_none_or(|n| n > LARGEST_SIZE)
         })
-}
-
-impl Context<'_> {
-    /// Splits conditions into their common conjuncts and what is left of each.
-    pub fn factor(&mut self, conditions: &[TermId]) -> (TermId, Vec<TermId>) {
-        let conjuncts = |arena: &Arena, term: TermId| -> Vec<TermId> {
-            if arena.op(term) == Op::And { arena.args(term).to_vec() } else { vec![term] }
-        };
-        let mut common: FxHashSet<TermId> = conjuncts(self.arena, conditions[0]).into_iter().collect();
-        for condition in &conditions[1..] {
-            let set: FxHashSet<TermId> = conjuncts(self.arena, *condition).into_iter().collect();
-            common.retain(|t| set.contains(t));
-        }
-        let rest = conditions
-            .iter()
-            .map(|condition| {
-                let left: Vec<TermId> =
-                    conjuncts(self.arena, *condition).into_iter().filter(|t| !common.contains(t)).collect();
-                self.arena.bool_and_all(&left)
-            })
-            .collect();
-        let mut common: Vec<TermId> = common.into_iter().collect();
-        common.sort_unstable();
-        (self.arena.bool_and_all(&common), rest)
-    }
 }

@@ -7,6 +7,10 @@
 
 mod live_registers;
 mod frame;
+mod named;
+mod passed;
+mod distances;
+mod viewpoint;
 mod state;
 mod context;
 mod frame_objects;
@@ -22,13 +26,13 @@ mod execute;
 mod volatile;
 mod renaming;
 
-pub use apart::Viewpoint;
-pub use calls::{Shape, reads_what_callees_overwrite};
+pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
 pub use frame::Frame;
 pub use known::Known;
 pub use live_registers::{argument_registers, liveness, liveness_where};
 pub use memory::Alias;
-pub use renaming::RenamedCall;
-pub use state::State;
+pub use passed::reads_what_callees_overwrite;
+pub use state::{RenamedCall, State};
+pub use viewpoint::Viewpoint;

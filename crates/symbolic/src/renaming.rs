@@ -1,40 +1,15 @@
 //! Library calls in their general form (see [`library::rename`]), as symbolic execution meets them.
 
 use crate::context::unsupported;
-use crate::execute::Executor;
+use crate::execute::{Executor, Outcome};
 use crate::live_registers::liveness;
-use crate::{Context, State, Stuck};
+use crate::{Context, RenamedCall, State, Stuck};
 use library::{Action, Argument, Known as Literal, Meaning, Renaming, ResultUse};
 use program::{Assumption, Call, Callee, ObjectKind, PointId, Register, Side};
 use term::{Linear, Sort, TermId};
 
 /// Parts of the names of functions that write to a stream which they are given.
 const TAKES_STREAM: &[&str] = &["fprintf", "fputs", "fwrite", "fputc", "putc"];
-
-/// A call under another name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RenamedCall {
-    /// The function that is called in effect.
-    pub callee: &'static str,
-    /// Its arguments, 64 bits each.
-    pub arguments: Vec<TermId>,
-    /// Is the result of the written call that of this one, or follows from it?
-    pub keeps_result: bool,
-    /// Does the written call return where the string at its first argument ends?
-    pub returns_end: bool,
-    /// Does the written call also fill what it allocates with zeros, so many bytes?
-    pub zeroes: Option<TermId>,
-}
-
-/// What became of a call.
-pub(crate) enum Outcome {
-    /// It is as written.
-    AsWritten,
-    /// It is done: no event was left.
-    Done,
-    /// It is an event under another name.
-    Event(RenamedCall),
-}
 
 impl Context<'_> {
     /// Does nothing after the call at this point look at its result?

@@ -1,9 +1,23 @@
 //! The symbolic state of one side.
 
 use crate::frame::Frame;
-use crate::{Context, RenamedCall};
 use program::Register;
 use term::{Arena, TermId};
+
+/// A call under another name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RenamedCall {
+    /// The function that is called in effect.
+    pub callee: &'static str,
+    /// Its arguments, 64 bits each.
+    pub arguments: Vec<TermId>,
+    /// Is the result of the written call that of this one, or follows from it?
+    pub keeps_result: bool,
+    /// Does the written call return where the string at its first argument ends?
+    pub returns_end: bool,
+    /// Does the written call also fill what it allocates with zeros, so many bytes?
+    pub zeroes: Option<TermId>,
+}
 
 /// Registers, frame, and memories of one side, as terms over the inputs.
 #[derive(Clone, Debug)]
@@ -62,7 +76,7 @@ impl State {
     }
 
     /// The state that is `then` where the condition holds and `other` elsewhere. The same local objects must have
-    /// escaped in both: see [`Context::merge`].
+    /// escaped in both: see [`crate::Context::merge`].
     pub(crate) fn merge(arena: &mut Arena, condition: TermId, then: &State, other: &State) -> State {
         let pick = |arena: &mut Arena, a: TermId, b: TermId| if a == b { a } else { arena.ite(condition, a, b) };
         let registers = then.registers.iter().zip(&other.registers).map(|(a, b)| pick(arena, *a, *b)).collect();
@@ -94,10 +108,5 @@ impl State {
         if let Some(renamed) = &mut self.renamed {
             renamed.arguments.iter_mut().chain(&mut renamed.zeroes).for_each(|a| *a = change(*a));
         }
-    }
-
-    /// The constant distance of `rsp` from its value at entry.
-    pub fn stack_depth(&self, context: &Context) -> Option<i64> {
-        context.frame_offset(self.get(Register::RSP)).and_then(|(offset, rest)| rest.is_empty().then_some(offset))
     }
 }

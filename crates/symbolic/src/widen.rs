@@ -4,21 +4,9 @@
 //! so that memory can be resolved without a solver.
 
 use crate::Known;
+use crate::known::Order;
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits, Linear, Op, TermId};
-
-/// `base + offset` is below something, or at most that.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
-    /// The smaller side without its constant, and the constant.
-    pub base: TermId,
-    pub offset: i128,
-    /// The larger side without its constant, and the constant.
-    pub above: TermId,
-    pub above_offset: i128,
-    pub strict: bool,
-    pub signed: bool,
-}
 
 /// Deeper terms are not looked into.
 const DEEPEST: usize = 12;

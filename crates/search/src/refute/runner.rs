@@ -120,7 +120,7 @@ impl<'a> Runner<'a> {
             functions,
             programs,
             floats,
-            loops: functions.iter().any(|f| program::contract::has_cycle(f)),
+            loops: functions.iter().any(|f| program::order::has_cycle(f)),
             reshaped: has_reshaped_statics(functions),
             layout,
             callees: Callees::new(functions),

@@ -2,20 +2,19 @@
 //! declaration is not the original's own word.
 //!
 //! Everything that the original may have meant is an argument, with all bytes that it defined:
-//! - a register that was written for nobody else ([`super::evidence`]), wherever it stands in the order of the convention, and all
+//! - a register that was written for nobody else ([`crate::passed`]), wherever it stands in the order of the convention, and all
 //!   that stand before it;
 //! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Only the register
 //!   that unoptimised code calls through a pointer is none;
 //! - stack words that were written since the last call (in unoptimised code: and not read), that are no described local, and that the original does not
-//!   read behind the call: the callee owns its arguments, so what is read there is not one ([`super::slots`]).
+//!   read behind the call: the callee owns its arguments, so what is read there is not one ([`crate::passed`]).
 //!
 //! A known format tells exactly. `al`, where it is set up, bounds the vector registers.
 //!
 //! Trust: full, under `signature(callee)`.
 
-use super::evidence::{Evidence, Mark, Marks};
-use super::slots::Slots;
-use super::spills::Spills;
+use crate::passed::evidence::{self, Evidence, Mark, Marks};
+use crate::passed::{Slots, Spills};
 use crate::{Context, State};
 use library::{Contract, Known};
 use program::{Place, PointId, Register, Value};
@@ -92,7 +91,7 @@ impl<'a> Context<'a> {
     /// What shows that the original does not keep to System V as the declarations say: where, and what.
     pub fn foreign_convention(&mut self) -> Option<(u64, String)> {
         let evidence = self.evidence();
-        super::evidence::foreign_convention(self.arena, self.functions[0], &evidence)
+        evidence::foreign_convention(self.arena, self.functions[0], &evidence)
     }
 
     /// Is an address in the frame given to a callee in `r10`, as nested functions are?
@@ -152,7 +151,7 @@ impl<'a> Context<'a> {
 
     /// Registers behind the declared ones that optimised code may have meant for a callee of another file, which its declaration need not
     /// describe: the call may be made by another type. What unoptimised code sets up for a call it does not read, and is refused
-    /// ([`super::evidence::foreign_convention`]).
+    /// ([`evidence::foreign_convention`]).
     pub(super) fn registers_behind(&mut self, call: PointId, state: &State, named: &[Value]) -> Vec<Value> {
         if self.functions[0].is_unoptimised() {
             return Vec::new();

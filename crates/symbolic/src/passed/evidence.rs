@@ -3,7 +3,7 @@
 //! Forward analysis over the points of one function. For every register and every point: is its content what arrived
 //! at entry, what a callee left, or something that was written since the last call; and if written, was it read again, and how?
 //! A register that is written and not read before a call was written for the callee: compilers leave no dead writes. One that
-//! was read may be a temporary, or an argument that the code also uses itself (`f(++x)`): see [`super::set_up`].
+//! was read may be a temporary, or an argument that the code also uses itself (`f(++x)`): see `calls/set_up.rs`.
 //! Joins take the union: a mark says that it is so on some path.
 //!
 //! From the same marks: a function, or a call in it, that does not keep to System V as its declaration says

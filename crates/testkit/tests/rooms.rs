@@ -1,0 +1,169 @@
+//! Modules of a crate import each other in one direction.
+//!
+//! A module's imports are what it names through `crate::`, tests apart; a name that the crate's root re-exports counts as the module
+//! that it comes from. Crates themselves cannot import each other in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Crates whose modules still import each other in circles, and how many modules do. Only smaller numbers may be written here.
+const CIRCLES: &[(&str, usize)] = &[
+    ("cli", 5),
+    ("ir", 7),
+    ("kernel", 7),
+    ("lift-elf", 12),
+    ("lift-llvm", 4),
+    ("lift-mir", 2),
+    ("machine", 2),
+    ("native", 2),
+    ("oracle", 7),
+    ("report", 4),
+    ("search", 6),
+    ("solver", 14),
+    ("term", 4),
+    ("updates", 6),
+    ("x86", 7),
+];
+
+type Imports = BTreeMap<String, BTreeSet<String>>;
+
+fn rust_files(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            rust_files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+/// The text without comments and without what stands behind `#[cfg(test)] mod`.
+fn code(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    text[..end].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}
+
+/// The parts of `{a, b::{c, d}, e}` at its own level; the text begins with the brace.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut out) = (0, 1, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => {
+                out.push(text[start..at].trim());
+                return out;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                out.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// What the crate's root re-exports, and from which of its modules.
+fn exports(root: &str, modules: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    for (at, _) in root.match_indices("use ") {
+        let statement = root[at + 4..].split(';').next().unwrap_or_default();
+        let module = word(statement);
+        if modules.contains(module) {
+            let last = statement.rsplit("::").next().unwrap_or_default();
+            let names = statement.find('{').map_or(last, |brace| &statement[brace..]);
+            let separators = |c: char| !c.is_alphanumeric() && c != '_';
+            out.extend(names.split(separators).filter(|n| !n.is_empty()).map(|n| (n.to_string(), module.to_string())));
+        }
+    }
+    out
+}
+
+fn imports(source: &Path) -> Imports {
+    let root = ["lib.rs", "main.rs"].iter().find_map(|f| fs::read_to_string(source.join(f)).ok()).expect("a root");
+    let root = code(&root);
+    let declared = root.match_indices("mod ").map(|(at, _)| word(&root[at + 4..]).to_string());
+    let modules: BTreeSet<String> = declared.filter(|m| !m.is_empty()).collect();
+    let exports = exports(&root, &modules);
+    let mut files = Vec::new();
+    rust_files(source, &mut files);
+    let mut out = Imports::new();
+    for file in files {
+        let inside = file.strip_prefix(source).expect("below the folder").with_extension("");
+        let own = inside.iter().next().expect("a name").to_string_lossy().into_owned();
+        if !modules.contains(&own) {
+            continue;
+        }
+        let text = code(&fs::read_to_string(&file).expect("a source"));
+        for (at, _) in text.match_indices("crate::") {
+            let behind = &text[at + "crate::".len()..];
+            let named = if behind.starts_with('{') { parts(behind) } else { vec![behind] };
+            for name in named.into_iter().map(word) {
+                let module = exports.get(name).map_or(name, String::as_str);
+                if modules.contains(module) && module != own {
+                    out.entry(own.clone()).or_default().insert(module.to_string());
+                }
+            }
+        }
+    }
+    out
+}
+
+fn reached(imports: &Imports, from: &str) -> BTreeSet<String> {
+    let (mut open, mut seen) = (vec![from.to_string()], BTreeSet::new());
+    while let Some(module) = open.pop() {
+        for next in imports.get(&module).into_iter().flatten() {
+            if seen.insert(next.clone()) {
+                open.push(next.clone());
+            }
+        }
+    }
+    seen
+}
+
+fn in_circles(imports: &Imports) -> Vec<String> {
+    imports.keys().filter(|module| reached(imports, module).contains(*module)).cloned().collect()
+}
+
+#[test]
+fn modules_import_in_one_direction() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found: Vec<String> = Vec::new();
+    let mut names: Vec<String> = fs::read_dir(&crates)
+        .expect("the crates")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert!(names.len() > 20, "the crates are elsewhere: {names:?}");
+    for name in names {
+        let circles = in_circles(&imports(&crates.join(&name).join("src")));
+        let known = CIRCLES.iter().find(|(of, _)| *of == name).map_or(0, |(_, count)| *count);
+        if circles.len() != known {
+            found.push(format!("{name}: {} modules in circles, {known} are written down: {circles:?}", circles.len()));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn circles_are_seen() {
+    let imports = |pairs: &[(&str, &str)]| {
+        let mut out = Imports::new();
+        for (from, to) in pairs {
+            out.entry(from.to_string()).or_default().insert(to.to_string());
+        }
+        out
+    };
+    assert!(in_circles(&imports(&[("a", "b"), ("b", "c")])).is_empty());
+    assert_eq!(in_circles(&imports(&[("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")])), ["a", "b", "c"]);
+    assert_eq!(parts("{a, b::{c, d}, e}; f"), ["a", "b::{c, d}", "e"]);
+}
