@@ -39,9 +39,9 @@ fn rust_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text without comments and without what stands behind `#[cfg(test)] mod`.
+/// The text without comments and without tests, which stand at its end.
 fn code(text: &str) -> String {
-    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     text[..end].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
