@@ -1,7 +1,7 @@
 //! Calls of local functions whose pointer arguments the candidate replaced by what they point to.
 //!
 //! The callee was compared with a register of the candidate defined as a chain of loads from an argument of the
-//! original, in the memory at entry (`graph::promotion`). So each call must pass that value. And since the original's
+//! original, in the memory at entry (`symbolic::promoted`). So each call must pass that value. And since the original's
 //! callee begins by reading there, whatever happens, a candidate that reads it just before the call risks nothing.
 //!
 //! Trust: full.
