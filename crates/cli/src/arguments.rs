@@ -140,8 +140,8 @@ pub struct ShowArguments {
     /// An x86-64 object, shared object, executable or `.s` file; with --certificate the original it was made for
     #[arg(value_name = "FILE", required_unless_present = "certificate")]
     pub file: Option<PathBuf>,
-    /// With --certificate: the candidate it was made for
-    #[arg(value_name = "CANDIDATE", requires = "certificate")]
+    /// With --certificate: the candidate it was made for. With --why: the candidate
+    #[arg(value_name = "CANDIDATE")]
     pub candidate: Option<PathBuf>,
     /// Show only this function
     #[arg(long = "function", value_name = "NAME", conflicts_with = "certificate")]
@@ -150,6 +150,13 @@ pub struct ShowArguments {
     /// addresses, source lines and names of variables
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// Search for a proof of this function of FILE and CANDIDATE and show what was tried: which loops were paired, what each
+    /// attempt failed at, in which state
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["certificate", "function"])]
+    pub why: Option<String>,
+    /// With --why: time limit in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds, requires = "why")]
+    pub timeout: Duration,
     /// Form in which a certificate is shown; dot is for graphviz
     #[arg(long, value_enum, default_value_t = Drawing::Text)]
     pub format: Drawing,

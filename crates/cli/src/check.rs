@@ -116,6 +116,7 @@ fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
         dump_queries: arguments.dump_queries.clone(),
         tests,
         native: if arguments.no_run { Native::Forbidden } else { Native::Allowed },
+        journal: false,
     }
 }
 
@@ -170,7 +171,7 @@ fn tried(Timed { finished, time }: Timed<(Outcome, Option<native::Trial>)>) -> T
 }
 
 /// Work on lemmas is counted, not timed; this only ends what hangs.
-const LEMMAS_HANG: Duration = Duration::from_secs(600);
+pub const LEMMAS_HANG: Duration = Duration::from_secs(600);
 
 /// What can be proved of functions around the pairs, like a job: lifting all functions may need a large stack. Without it nothing is
 /// wrong, only less is provable.
@@ -227,6 +228,7 @@ pub fn unknown(reason: Reason) -> Outcome {
         statistics: Statistics::default(),
         certificate: None,
         native: Default::default(),
+        journal: Default::default(),
     }
 }
 

@@ -234,7 +234,14 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
         Answer::Unknown(reason) => Verdict::Unknown(reason),
     };
     (
-        Outcome { verdict, strategy: Some("regalloc"), statistics, certificate: None, native: Default::default() },
+        Outcome {
+            verdict,
+            strategy: Some("regalloc"),
+            statistics,
+            certificate: None,
+            native: Default::default(),
+            journal: Default::default(),
+        },
         certificate,
     )
 }

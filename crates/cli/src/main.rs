@@ -21,6 +21,7 @@ mod show;
 mod start_states;
 mod status;
 mod verify;
+mod why;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

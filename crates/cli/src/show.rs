@@ -4,7 +4,7 @@ use crate::arguments::{Drawing, ShowArguments};
 use crate::input::{read, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
-use crate::{certificate_view, deliver, kernels};
+use crate::{certificate_view, deliver, kernels, why};
 use pair::{File, new_arena};
 use program::Side;
 use report::render_function;
@@ -18,6 +18,12 @@ const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, pa
 pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
     if let Some(certificate) = &arguments.certificate {
         return certificate_view::run(arguments, certificate);
+    }
+    if let Some(name) = &arguments.why {
+        return why::run(arguments, name);
+    }
+    if arguments.candidate.is_some() {
+        return Err(Failure("two files are for --certificate and --why".to_string()));
     }
     let Some(path) = &arguments.file else { return Err(Failure("no file to show".to_string())) };
     if arguments.format == Drawing::Dot {

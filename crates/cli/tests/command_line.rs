@@ -336,6 +336,22 @@ fn certificates_can_be_shown() {
 }
 
 #[test]
+fn an_unknown_can_be_explained() {
+    let bench = Bench::new();
+    bench.assembly("a.s", ".globl f\nf: mov rax, rdi\n1: add rax, 3\ndec rsi\njne 1b\nret\n.globl g\ng: ret");
+    bench.assembly("b.s", ".globl f\nf: xor eax, eax\n1: add rax, rdi\ndec rsi\njne 1b\nret\n.globl g\ng: ret");
+    let run = bench.run("show --why f a.s b.s --timeout 5");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.starts_with("f: different") || run.out.contains("fails at"), "{}", run.out);
+    let same = bench.run("show --why g a.s b.s");
+    assert!(same.out.contains("no certificate was refused"), "{}", same.out);
+    bench.run("show --why nobody a.s b.s").fails_cleanly("no such function");
+    bench.run("show --why f a.s").fails_cleanly("one program");
+    bench.run("show a.s b.s").fails_cleanly("two files");
+    bench.run("show a.s --timeout 3").fails_cleanly("a limit of nothing");
+}
+
+#[test]
 fn certificates_of_other_kinds_are_shown_in_words() {
     let bench = Bench::new();
     bench.write(

@@ -88,6 +88,7 @@ mod tests {
             statistics: Statistics::default(),
             certificate: None,
             native: Default::default(),
+            journal: Default::default(),
         };
         let function = FunctionReport {
             name: "f".to_string(),

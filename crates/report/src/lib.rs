@@ -8,6 +8,7 @@
 
 mod allocation;
 mod allocators;
+mod attempts;
 mod certificate;
 mod check_report;
 mod infix;
@@ -21,6 +22,7 @@ mod text;
 mod witness;
 
 pub use allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
+pub use attempts::render_attempts;
 pub use certificate::CertificateView;
 pub use check_report::{CheckReport, FunctionReport, Summary};
 pub use palette::Colour;

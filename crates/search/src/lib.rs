@@ -6,6 +6,7 @@
 mod bindings;
 mod constants;
 mod inputs;
+mod journal;
 mod loops;
 mod refute;
 pub mod regalloc;
@@ -15,6 +16,7 @@ mod strategy;
 pub mod updates;
 mod verdict;
 
+pub use journal::{Attempt, Journal};
 pub use refute::{Sample, usual_pages};
 pub use session::{Native, Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};

@@ -31,6 +31,7 @@ mod in_order;
 mod from_code;
 mod refine;
 
+use crate::Journal;
 use crate::bindings::Bindings;
 use crate::inputs::Input;
 use crate::refute::Runner;
@@ -120,6 +121,8 @@ pub(crate) struct LoopSearch<'s, 'a> {
     pub first: Option<String>,
     /// The local objects that the correlation before this one needed: most of them have nothing to do with it.
     pub bindings: Bindings,
+    /// What was tried.
+    pub journal: &'s mut Journal,
 }
 
 /// Has one of the functions a loop?

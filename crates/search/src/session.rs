@@ -3,7 +3,7 @@
 use crate::bindings::Bindings;
 use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
-use crate::{NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
+use crate::{Journal, NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
 use program::{Function, Side};
 use solver::{Solver, SolverOptions, SolverPool};
@@ -31,6 +31,8 @@ pub struct Options {
     pub tests: Vec<StartState>,
     /// May code of the programs run on the CPU? Then witnesses are replayed there, and proofs come with samples.
     pub native: Native,
+    /// Is it to be written down what was tried?
+    pub journal: bool,
 }
 
 impl Default for Options {
@@ -44,6 +46,7 @@ impl Default for Options {
             dump_queries: None,
             tests: Vec::new(),
             native: Native::Allowed,
+            journal: false,
         }
     }
 }
@@ -132,8 +135,9 @@ impl Session {
         let guidances = if has_loops([original, candidate]) { self.options.strategy.guidances() } else { &[] };
         let (mut strategy, mut hurried) = ("events", false);
         let mut tried = None;
+        let mut journal = Journal::new(self.options.journal);
         let (result, certificate) = if guidances.is_empty() {
-            self.prove(arena, pair, &mut solver, deadline, 0)
+            self.prove(arena, pair, (&mut solver, &mut journal), deadline, 0)
         } else {
             let mut best = None;
             for guidance in guidances {
@@ -158,6 +162,7 @@ impl Session {
                     behind: Vec::new(),
                     first: None,
                     bindings: Bindings::default(),
+                    journal: &mut journal,
                 };
                 let found = search.prove(arena);
                 tried = tried.or(search.first.take());
@@ -199,7 +204,7 @@ impl Session {
         if has_loops([original, candidate]) {
             let left = deadline.saturating_duration_since(Instant::now()) / 2;
             let until = Instant::now() + left.min((budget / UNROLL_SHARE).max(UNROLL_SEARCH));
-            match self.unroll(arena, pair, &mut runner, &mut solver, until) {
+            match self.unroll(arena, pair, &mut runner, (&mut solver, &mut journal), until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
                 Some(Unrolled::Equivalent(proof, certificate)) => {
                     let certificate = stating(pair, *certificate);
@@ -224,6 +229,7 @@ impl Session {
             statistics,
             certificate: None,
             native: NativeRuns::default(),
+            journal,
         }
     }
 
@@ -240,7 +246,14 @@ impl Session {
             let mut runner = Runner::new(arena, original, candidate);
             native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, deadline);
         }
-        Some(Outcome { verdict, strategy: Some("identical"), statistics, certificate: Some(certificate), native })
+        Some(Outcome {
+            verdict,
+            strategy: Some("identical"),
+            statistics,
+            certificate: Some(certificate),
+            native,
+            journal: Journal::default(),
+        })
     }
 
     /// The verdict of a proof, which says something only if the original has a run that it is about.
@@ -263,7 +276,7 @@ impl Session {
         if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
             native.samples = runner.samples(arena, self.options.seed, FIRST_ROUNDS, deadline);
         }
-        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native }
+        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native, journal: Journal::default() }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -290,14 +303,14 @@ impl Session {
         arena: &mut Arena,
         pair: &Pair,
         runner: &mut Runner,
-        solver: &mut Solver,
+        (solver, journal): (&mut Solver, &mut Journal),
         until: Instant,
     ) -> Option<Unrolled> {
         for turns in UNROLLED {
             if Instant::now() >= until {
                 return None;
             }
-            let (result, certificate) = self.prove(arena, pair, solver, until, turns);
+            let (result, certificate) = self.prove(arena, pair, (solver, journal), until, turns);
             match result {
                 Ok(proof) => return Some(Unrolled::Equivalent(proof, Box::new(certificate))),
                 Err(Rejection::Obligation { failure: Failure::Refuted(model), .. }) => {
@@ -318,7 +331,7 @@ impl Session {
         &self,
         arena: &mut Arena,
         pair: &Pair,
-        solver: &mut Solver,
+        (solver, journal): (&mut Solver, &mut Journal),
         deadline: Instant,
         turns: u32,
     ) -> (Result<CheckedProof, Rejection>, Certificate) {
@@ -343,6 +356,10 @@ impl Session {
                 _ => false,
             };
             if !claimed || rounds >= BINDING_ROUNDS {
+                if let Err(rejection) = &result {
+                    let strategy = if turns > 0 { "unrolling" } else { "events" };
+                    journal.note(arena, pair, strategy, rounds, (&certificate, rejection));
+                }
                 return (result, certificate);
             }
         }
@@ -376,6 +393,7 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
         statistics: Statistics::default(),
         certificate: None,
         native: NativeRuns::default(),
+        journal: Journal::default(),
     }
 }
 
@@ -414,7 +432,8 @@ pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Fun
             let at = format!("{} / {}", place(Side::Original, places[0]), place(Side::Candidate, places[1]));
             match failure {
                 Failure::Refuted(_) => {
-                    Reason::new(ReasonKind::NoCorrelation, format!("{what} not shown equal at {at}"))
+                    let not = if what.is_equality() { " not shown equal" } else { "" };
+                    Reason::new(ReasonKind::NoCorrelation, format!("{what}{not} at {at}"))
                 }
                 Failure::NotShown => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
                 Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),

@@ -202,6 +202,8 @@ pub struct Outcome {
     pub certificate: Option<Certificate>,
     /// What was run of both programs themselves, or is to be.
     pub native: NativeRuns,
+    /// What was tried, if [`crate::Options::journal`] asks for it.
+    pub journal: crate::Journal,
 }
 
 /// Runs of both programs on the CPU, beside a proof.

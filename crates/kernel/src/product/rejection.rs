@@ -188,6 +188,40 @@ impl From<Stuck> for Rejection {
     }
 }
 
+impl Obligation {
+    /// Is it that two values or memories are the same? The words of the others say themselves what is wrong.
+    pub fn is_equality(&self) -> bool {
+        use Obligation::*;
+        match self {
+            Memory { .. } | SameTarget | Argument { .. } | Given { .. } | Result | EnteredAgain | VectorCount => true,
+            Allowed(_)
+            | SameObject { .. }
+            | SameEvent(_)
+            | KeepsChanging
+            | OneEdge
+            | IsLeft
+            | Ends(_)
+            | AloneInOrder
+            | NoFault(_)
+            | UnmadeRead(_)
+            | UnmadeWrite(_)
+            | UnmadeBlock
+            | Overlap
+            | UnmadeCall
+            | OneShape
+            | SameCallee(_)
+            | Target
+            | NamedAlike
+            | InFrame(_)
+            | PassedOn
+            | StackAligned
+            | CodeAfterCall
+            | Restored(_)
+            | DirectionFlag => false,
+        }
+    }
+}
+
 /// What is wrong, in words.
 impl fmt::Display for Obligation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

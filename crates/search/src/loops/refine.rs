@@ -252,6 +252,10 @@ fn refine_from(
         if !progress || round >= MOST_ROUNDS || Instant::now() >= search.deadline {
             search.patience.apply(search.solver);
             search.bindings = bindings;
+            if let Err(rejection) = &result {
+                let strategy = search.guidance.name();
+                search.journal.note(arena, search.pair, strategy, round + 1, (&certificate, rejection));
+            }
             search.effort.survivors += certificate.points.iter().map(|p| p.define.len() + p.hold.len()).sum::<usize>();
             return (result, certificate);
         }
