@@ -5,7 +5,7 @@ use crate::builder::Files;
 use crate::case::{Case, Line, Planted};
 use crate::native::{self, Assumed, Comparison};
 use crate::random::Random;
-use crate::toolchain::{self, Compilation, Compilations, Runtime};
+use crate::toolchain::{self, Compilation, Compilations, Runtime, World};
 use crate::verdicts::{Answers, Prover, Verdict, is_version, together};
 use std::path::{Path, PathBuf};
 
@@ -96,8 +96,9 @@ pub struct Built {
     /// What is compared: these, or libraries made of them.
     compared: [PathBuf; 2],
     sources: [PathBuf; 3],
-    harness: PathBuf,
     executables: [PathBuf; 2],
+    /// The same in a world that meets assumptions.
+    assumed: [PathBuf; 2],
 }
 
 /// The three texts of some pairs: both sides and the harness.
@@ -129,9 +130,9 @@ impl Built {
                 Files::Executables => executables.clone(),
             },
             executables,
+            assumed: [file("a.assumed"), file("b.assumed")],
             objects,
             sources: [file("a/program.c"), file("b/program.c"), file("harness.c")],
-            harness: file("harness.o"),
         };
         for folder in ["a", "b"].map(file) {
             std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -161,7 +162,7 @@ impl Built {
             return environment.prover.check(a, b);
         }
         // The harness is in there, too, and nobody asks for its functions.
-        self.link(environment, compilations)?;
+        self.link(environment, compilations, World::Any)?;
         let judged: Vec<String> = pairs.iter().flat_map(|p| p.judged.iter().cloned()).collect();
         let (mut functions, theirs) =
             (toolchain::functions(&self.objects[0])?, toolchain::functions(&self.objects[1])?);
@@ -170,19 +171,27 @@ impl Built {
         if functions.is_empty() { Ok(Answers::new()) } else { environment.prover.check_only(a, b, &functions) }
     }
 
+    fn executables(&self, world: World) -> &[PathBuf; 2] {
+        match world {
+            World::Any => &self.executables,
+            World::Assumed => &self.assumed,
+        }
+    }
+
     /// Compiles the harness and links it with each side.
-    pub fn link(&self, environment: &Environment, compilations: &Compilations) -> Result<(), String> {
-        environment.runtime.harness(compilations.setting, &self.sources[2], &self.harness)?;
-        for (object, executable) in self.objects.iter().zip(&self.executables) {
-            environment.runtime.link(object, &self.harness, executable)?;
+    pub fn link(&self, environment: &Environment, compilations: &Compilations, world: World) -> Result<(), String> {
+        let harness = self.sources[2].with_extension("o");
+        environment.runtime.harness(compilations.setting, world, &self.sources[2], &harness)?;
+        for (object, executable) in self.objects.iter().zip(self.executables(world)) {
+            environment.runtime.link(object, &harness, executable)?;
         }
         Ok(())
     }
 
     /// Runs these cases on both sides.
-    pub fn run(&self, environment: &Environment, cases: &[usize]) -> Result<Vec<Comparison>, String> {
-        let [a, b] = [&self.executables[0], &self.executables[1]]
-            .map(|e| native::run(e, environment.seed, environment.inputs, cases));
+    pub fn run(&self, environment: &Environment, cases: &[usize], world: World) -> Result<Vec<Comparison>, String> {
+        let [a, b] =
+            self.executables(world).each_ref().map(|e| native::run(e, environment.seed, environment.inputs, cases));
         let (a, b) = (a?, b?);
         Ok(cases.iter().map(|c| native::compare(a.get(c), b.get(c))).collect())
     }
@@ -214,31 +223,52 @@ pub fn run(environment: &Environment, number: u64, area: Area) -> Result<Report,
         .collect();
     let proved: Vec<usize> = outcomes.iter().filter(|o| o.verdict == Verdict::Equivalent).map(|o| o.pair.id).collect();
     if !proved.is_empty() {
-        built.link(environment, &compilations)?;
-        let compared = built.run(environment, &proved)?;
-        for outcome in &mut outcomes {
-            let native = proved.iter().position(|id| *id == outcome.pair.id).map(|at| compared[at]);
-            outcome.native = native.map(|n| judge(n, &outcome.pair, &answers, &compilations.original));
+        built.link(environment, &compilations, World::Any)?;
+        let compared = built.run(environment, &proved, World::Any)?;
+        for (id, native) in proved.into_iter().zip(compared) {
+            let Some(outcome) = outcomes.iter_mut().find(|o| o.pair.id == id) else { continue };
+            outcome.native = Some(judge(native, &outcome.pair, &answers, &compilations, &built, environment)?);
         }
     }
     Ok(Report { outcomes, answers, compilations })
 }
 
-/// A difference that an assumption of the proof names is none of the proof's. The programs are free of undefined behaviour and the
-/// harness keeps to the calling convention, so only two can be meant, and each only where the program is about that.
-fn judge(comparison: Comparison, pair: &Pair, answers: &Answers, original: &Compilation) -> Comparison {
-    let printed = |assumed: Assumed| {
-        let answers = pair.judged.iter().filter_map(|f| answers.get(f));
-        answers.flat_map(|a| &a.assumptions).any(|a| a.split('(').next() == Some(assumed.name()))
-    };
-    let Comparison::Different(input) = comparison else { return comparison };
+/// What a run of a proved pair shows. A difference that an assumption of the proof names is none of the proof's. The programs are free
+/// of undefined behaviour and the harness keeps to the calling convention, so only two can be meant, and each only where the program
+/// is about that, and the difference is gone where runs meet the assumption.
+pub fn judge(
+    comparison: Comparison,
+    pair: &Pair,
+    answers: &Answers,
+    compilations: &Compilations,
+    built: &Built,
+    environment: &Environment,
+) -> Result<Comparison, String> {
+    let Comparison::Different(input) = comparison else { return Ok(comparison) };
+    let Some(assumed) = named(pair, answers, &compilations.original) else { return Ok(comparison) };
+    built.link(environment, compilations, World::Assumed)?;
+    let again = built.run(environment, &[pair.id], World::Assumed)?;
+    Ok(match again.as_slice() {
+        [Comparison::Same(_)] => Comparison::Covered(input, assumed),
+        _ => comparison,
+    })
+}
+
+/// The assumption of the proof that this pair may violate, if it is printed for a function of the pair.
+fn named(pair: &Pair, answers: &Answers, original: &Compilation) -> Option<Assumed> {
     let assumed = match pair.shape {
         "volatile cast" => Assumed::NoVolatileCasts,
         "volatile" if !original.describes() => Assumed::NoVolatileCasts,
         "namesake" if !original.declares() => Assumed::Library,
-        _ => return comparison,
+        _ => return None,
     };
-    if printed(assumed) { Comparison::Covered(input, assumed) } else { comparison }
+    let of_pair = |function: &str| pair.lines.iter().any(|l| l.original.contains(&format!("{function}(")));
+    let printed = |text: &String| match text.split_once('(') {
+        Some((name, function)) => name == assumed.name() && of_pair(function.trim_end_matches(')')),
+        None => false,
+    };
+    let said = answers.iter().filter(|(function, _)| is_version(function, &pair.judged));
+    said.flat_map(|(_, answer)| &answer.assumptions).any(printed).then_some(assumed)
 }
 
 /// Compiles the batch; pairs that a compiler refuses are left out.

@@ -1,9 +1,9 @@
 //! Reproducers: a wrong verdict with as few lines as keep it wrong, written where it can be looked at.
 
-use crate::batch::{Built, Environment, Pair, texts};
+use crate::batch::{Built, Environment, Pair, judge, texts};
 use crate::builder::Files;
 use crate::native::Comparison;
-use crate::toolchain::{self, Compilations};
+use crate::toolchain::{self, Compilations, World};
 use crate::verdicts::{Answers, Verdict, together};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,14 +37,18 @@ fn try_alone(
     let built = Built::compile(environment, std::slice::from_ref(pair), compilations).ok()?;
     let answers = built.check(environment, std::slice::from_ref(pair), compilations).ok()?;
     let verdict = together(&answers, &pair.judged);
-    let made = |input, observed| Reproducer { pair: pair.clone(), mistake, input, answers, observed };
     match (mistake, verdict) {
         (Mistake::WrongProof, Verdict::Equivalent) => {
-            built.link(environment, compilations).ok()?;
-            let Comparison::Different(input) = *built.run(environment, &[pair.id]).ok()?.first()? else { return None };
-            Some(made(input, built.observe(environment, pair.id, input)))
+            built.link(environment, compilations, World::Any).ok()?;
+            let compared = *built.run(environment, &[pair.id], World::Any).ok()?.first()?;
+            let judged = judge(compared, pair, &answers, compilations, &built, environment).ok()?;
+            let Comparison::Different(input) = judged else { return None };
+            let observed = built.observe(environment, pair.id, input);
+            Some(Reproducer { pair: pair.clone(), mistake, input, answers, observed })
         }
-        (Mistake::FalseAlarm, Verdict::Different) => Some(made(0, Default::default())),
+        (Mistake::FalseAlarm, Verdict::Different) => {
+            Some(Reproducer { pair: pair.clone(), mistake, input: 0, answers, observed: Default::default() })
+        }
         _ => None,
     }
 }

@@ -1,11 +1,12 @@
 //! Tests of the generator and of the command: right pairs do not differ, planted changes show, and a wrong verdict is caught.
 
 use crate::areas::AREAS;
-use crate::batch::{self, Environment};
+use crate::batch::{self, Built, Environment, Pair};
+use crate::case::Line;
 use crate::command::{self, Options};
-use crate::native::Comparison;
-use crate::toolchain::{self, Runtime};
-use crate::verdicts::Prover;
+use crate::native::{Assumed, Comparison};
+use crate::toolchain::{self, Compilation, Compilations, Runtime, World};
+use crate::verdicts::{Answer, Answers, Prover, Verdict};
 use std::path::{Path, PathBuf};
 
 /// A directory of this test.
@@ -67,9 +68,9 @@ fn right_pairs_never_differ_and_planted_changes_show() {
         };
         let (pairs, compilations) = batch::pairs(environment.seed, number as u64, *area, environment.planted);
         let built = batch::Built::compile(&environment, &pairs, &compilations).expect(area.name);
-        built.link(&environment, &compilations).expect(area.name);
+        built.link(&environment, &compilations, World::Any).expect(area.name);
         let ids: Vec<usize> = pairs.iter().map(|p| p.id).collect();
-        let compared = built.run(&environment, &ids).expect(area.name);
+        let compared = built.run(&environment, &ids, World::Any).expect(area.name);
         let (mut planted, mut shown) = (0, 0);
         for (pair, comparison) in pairs.iter().zip(compared) {
             if pair.planted.is_none() {
@@ -113,4 +114,69 @@ fn without_planted_changes_all_pairs_are_right() {
         pairs.retain(|p| p.shape != "early call");
         assert!(pairs.iter().all(|p| p.lines.iter().all(|l| l.original == l.candidate)));
     }
+}
+
+/// What the judge says of a proof of `f_0` that assumes this, where one line of the body differs.
+fn judged(
+    name: &str,
+    shape: &'static str,
+    [top, harness]: [&str; 2],
+    [a, b]: [&str; 2],
+    assumption: &str,
+) -> Comparison {
+    let directory = directory(name);
+    let runtime = Runtime::build(&directory).expect("gcc-12 builds the runtime");
+    let prover = Prover::new(&believer(&directory), 1).expect("the believer");
+    let scratch = batch::scratch(&directory, 0).expect("a scratch directory");
+    let environment = Environment { scratch, runtime, prover, inputs: 50, seed: 1, planted: 100 };
+    let line = |original: &str, candidate: &str| Line { original: original.into(), candidate: candidate.into() };
+    let harness = format!("{harness}\nint f_0(int *, int); static void run_0(void) {{ run(); }}\n");
+    let lines =
+        vec![line(top, top), line("int f_0(int *p, int a) {", "int f_0(int *p, int a) {"), line(a, b), line("}", "}")];
+    let pair = Pair { id: 0, shape, planted: None, lines, harness, judged: vec!["f_0".into()] };
+    let compilation = |level: &str| Compilation {
+        compiler: "gcc-12",
+        flags: [level, "-g0", "-w", "-fno-builtin"].map(String::from).into(),
+    };
+    let compilations =
+        Compilations { original: compilation("-O0"), candidate: compilation("-O1"), setting: Default::default() };
+    let built = Built::compile(&environment, std::slice::from_ref(&pair), &compilations).expect(name);
+    built.link(&environment, &compilations, World::Any).expect(name);
+    let compared = built.run(&environment, &[0], World::Any).expect(name)[0];
+    assert!(matches!(compared, Comparison::Different(_)), "{name}: {compared:?}");
+    let answer =
+        Answer { verdict: Verdict::Equivalent, assumptions: vec![assumption.into()], reason: String::new(), inputs: 0 };
+    let answers: Answers = [("f_0".to_string(), answer)].into();
+    let verdict = batch::judge(compared, &pair, &answers, &compilations, &built, &environment).expect(name);
+    std::fs::remove_dir_all(directory).expect("a temporary directory");
+    verdict
+}
+
+#[test]
+fn a_name_of_the_library_excuses_what_the_library_would_do() {
+    let world = [
+        "int toupper(int);",
+        "#ifndef ASSUMED\nint toupper(int a) { see_number(a); return (int)any(); }\n#endif\nint f_0(int *, int);\nstatic void run(void) { see_number(f_0(0, (int)any())); }",
+    ];
+    let of = |name: &str, lines: [&str; 2], assumption: &str| judged(name, "namesake", world, lines, assumption);
+    let dropped = ["toupper(a); return a;", "return a;"];
+    assert!(matches!(of("dropped", dropped, "library(toupper)"), Comparison::Covered(_, Assumed::Library)));
+    assert!(matches!(of("other-name", dropped, "library(tolower)"), Comparison::Different(_)));
+    assert!(matches!(of("other-assumption", dropped, "no-volatile-casts(f_0)"), Comparison::Different(_)));
+    // The same call, and something else.
+    let changed = ["toupper(a); return a;", "toupper(a); return a + 1;"];
+    assert!(matches!(of("changed", changed, "library(toupper)"), Comparison::Different(_)));
+}
+
+#[test]
+fn ordinary_memory_excuses_accesses_and_not_what_they_leave() {
+    let world = [
+        "",
+        "DEVICE int g_0[2]; int f_0(int *, int);\nstatic void run(void) { int a = (int)any(); __builtin_memset(g_0, 1, sizeof g_0); device_on(); int r = f_0(g_0, a); device_off(); see_number(r); }",
+    ];
+    let of = |name: &str, lines: [&str; 2]| judged(name, "volatile cast", world, lines, "no-volatile-casts(f_0)");
+    let twice = ["*(volatile int *)p = a; *(volatile int *)p = a; return 1;", "*p = a; return 1;"];
+    assert!(matches!(of("twice", twice), Comparison::Covered(_, Assumed::NoVolatileCasts)));
+    let other = ["*(volatile int *)p = a; return 1;", "p[1] = a; return 1;"];
+    assert!(matches!(of("other-place", other), Comparison::Different(_)));
 }

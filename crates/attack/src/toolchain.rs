@@ -187,6 +187,15 @@ pub fn share(object: &Path, library: &Path) -> Result<(), String> {
     run(command.arg("-o").arg(library)).map(drop)
 }
 
+/// What programs are run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// One that knows nothing of proofs.
+    Any,
+    /// One that meets what [`crate::native::Assumed`] names.
+    Assumed,
+}
+
 /// What harnesses are linked with, built once.
 #[derive(Clone, Debug)]
 pub struct Runtime {
@@ -215,8 +224,11 @@ impl Runtime {
     }
 
     /// Compiles a harness.
-    pub fn harness(&self, setting: Setting, source: &Path, object: &Path) -> Result<(), String> {
+    pub fn harness(&self, setting: Setting, world: World, source: &Path, object: &Path) -> Result<(), String> {
         let mut command = Command::new(GCC);
+        if world == World::Assumed {
+            command.arg("-DASSUMED");
+        }
         command.args(["-w", "-pipe", "-O0", "-fno-builtin", "-fno-pic", "-fno-pie", "-I"]).arg(&self.directory);
         if setting.avx {
             command.arg("-mavx");
