@@ -17,6 +17,22 @@ use term::Bits;
 pub(super) const RESULTS: [Register; 4] =
     [Register::General(0), Register::General(2), Register::Vector(0), Register::Vector(1)];
 
+/// Registers that callees of `ms_abi` keep and ours need not: `rsi`, `rdi`, `xmm6` and up.
+const KEPT_BY_OTHERS: [Register; 12] = [
+    Register::General(6),
+    Register::General(7),
+    Register::Vector(6),
+    Register::Vector(7),
+    Register::Vector(8),
+    Register::Vector(9),
+    Register::Vector(10),
+    Register::Vector(11),
+    Register::Vector(12),
+    Register::Vector(13),
+    Register::Vector(14),
+    Register::Vector(15),
+];
+
 /// Longest local object that is compared or written at a call.
 const LONGEST_LOCAL: u64 = 512;
 /// Where objects lie that callees make of which only that is known.
@@ -59,17 +75,21 @@ impl<'a> Machine<'_, '_, 'a> {
         // A compiler that sees the callee's code may know which registers it leaves alone.
         let seen = info.defined && self.situation.side == Side::Candidate;
         if !seen {
-            self.forget_registers();
+            self.forget_registers(info);
         }
         self.leave(&answer);
         Ok(())
     }
 
-    /// Garbage in the registers that a callee need not keep.
-    fn forget_registers(&mut self) {
+    /// Garbage in the registers that a callee need not keep. One that nobody declares may be of another convention (`ms_abi`),
+    /// whose callees keep more; the candidate's compiler knew.
+    fn forget_registers(&mut self, info: &CalleeInfo) {
         let random = self.garbage();
+        let undeclared = info.signature.is_none() && info.library.is_none();
+        let other_convention = undeclared && self.situation.side == Side::Candidate;
         for register in Register::all() {
             let keep = match register {
+                _ if other_convention && KEPT_BY_OTHERS.contains(&register) => true,
                 Register::General(_) => register == Register::RSP || Register::CALLEE_SAVED.contains(&register),
                 Register::Flag(flag) => flag == program::Flag::Direction,
                 Register::FsBase | Register::GsBase => true,

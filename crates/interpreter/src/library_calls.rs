@@ -67,6 +67,14 @@ impl<'a> Machine<'_, '_, 'a> {
                 self.fill(a, b as u8, c)?;
                 general(a, 8)
             }
+            // In a linked file: of which variable it is, and what that holds at first, only the loader knows.
+            Effect::ReadsThreadLocalAddress if contract.name == "__tls_get_addr" => match self.tracking {
+                Tracking::On => {
+                    self.doubt("a thread-local variable of a linked file");
+                    general(THREAD_LOCAL + text_key(contract.name) % 64 * 0x1000 + 0x800 + a % 64 * 0x40, 8)
+                }
+                Tracking::Off => return Err(End::Unsupported),
+            },
             Effect::ReadsThreadLocalAddress => {
                 let place = text_key(contract.name) % 64 * 0x1000 + 0x800;
                 let argument = if contract.arguments.is_empty() { 0 } else { a % 64 * 0x40 };

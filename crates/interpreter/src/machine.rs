@@ -9,7 +9,7 @@ use super::memory::{Memory, Pages, STACK_ARGUMENTS, STACK_TOP, Start, extent_of,
 use super::program::{Action, Address, ByteUse, Cell, Expression, Extent, Program};
 use super::trace::{Called, End, Passed, ResultUse, SetUp, Trace, Write};
 use super::watch::{FRAME_ABOVE, FRAME_BELOW, MOST_TOUCHES, Touch, Visit, Watch, WatchBase};
-use program::{Callee, FaultKind, Flag, Function, Next, Register, Side};
+use program::{Callee, FaultKind, Flag, Function, Next, Place, Register, Side, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use term::{Arena, Bits};
 
@@ -72,12 +72,12 @@ pub struct Situation<'r, 'a> {
     pub faults: Faults,
 }
 
-/// What computations come to that have no value: a read of memory that is not there, a division by zero.
+/// What computations come to that have no value: an access to memory that is not there, a division by zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Faults {
     /// The run ends.
     End,
-    /// Something, since nobody may need it.
+    /// Something, since nobody may need it. What is stored stays: it is needed if it is not what was there.
     GoOn,
 }
 
@@ -152,8 +152,6 @@ struct StateImage {
     chosen: [usize; 2],
 }
 
-/// Where reads of memory that is not there find something.
-const NOWHERE: u64 = 0x2e00_0000_0000;
 /// Points in which a run that is out of fuel is watched for going in circles.
 const MOST_TURNS: usize = 4096;
 /// Calls in one run.
@@ -594,7 +592,9 @@ impl<'a> Machine<'_, '_, 'a> {
     /// Notes a byte that was loaded as such: no truth value, by the look of it.
     fn note_byte(&mut self, to: Cell, taken_for: ByteUse) {
         let at = self.last_load;
-        let may_be_truth = !is_stack(at) || self.filled.contains(&at);
+        // So may an argument on the stack that no declaration describes.
+        let argument = at >= STACK_ARGUMENTS && self.program.function.signature.is_none();
+        let may_be_truth = !is_stack(at) || argument || self.filled.contains(&at);
         if self.cells.low(to) > 1 && may_be_truth && self.odd_bytes.len() < MOST_ODD_BYTES {
             self.odd_bytes.push((at, taken_for));
         }
@@ -664,8 +664,8 @@ impl<'a> Machine<'_, '_, 'a> {
                 self.wild = Some(at);
                 return Err(self.reject(|| format!("access at {at:#x}")));
             }
-            if !write && self.situation.faults == Faults::GoOn {
-                return Ok(NOWHERE | at & 0xfff);
+            if self.situation.faults == Faults::GoOn && last >= at {
+                return Ok(at);
             }
             return Err(End::BadAddress(at, self.place));
         }
@@ -705,8 +705,8 @@ impl<'a> Machine<'_, '_, 'a> {
         }
         if self.tracking == Tracking::Off {
             let read_only = write && self.situation.start.layout.has_content(at, bytes.max(1));
-            let needed = write || self.situation.faults == Faults::End;
-            let missing = needed && self.situation.pages.is_some_and(|pages| !pages.have(at) || !pages.have(last));
+            let missing = self.situation.faults == Faults::End
+                && self.situation.pages.is_some_and(|pages| !pages.have(at) || !pages.have(last));
             return if read_only || missing { Err(End::BadAddress(at, self.place)) } else { Ok(at) };
         }
         self.check_access(at, bytes, origin, write)?;
@@ -742,6 +742,13 @@ impl<'a> Machine<'_, '_, 'a> {
         let doubt = doubts.into_iter().find_map(|(holds, why)| holds.then_some(why));
         let gone = self.memory.allocations.iter().filter(|a| a.freed).map(|a| (a.start, a.size));
         let freed = gone.chain(self.memory.freed.iter().map(|start| (*start, extent_of(*start)))).collect();
+        // A result that the function passes on is looked at by its caller.
+        let signature = self.program.function.signature.as_ref();
+        let rax = |value: &Value| value.place == Place::Register(Register::General(0));
+        let passes_on = self.result == ResultUse::None && signature.is_some_and(|s| s.results.iter().any(rax));
+        if let (End::Return, true, Some(last)) = (end, passes_on, self.calls.last_mut()) {
+            last.result_used = true;
+        }
         Trace {
             end,
             results,

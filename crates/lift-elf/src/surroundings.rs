@@ -129,6 +129,7 @@ impl Image {
         Surroundings {
             file: Some(*self.file_digest()),
             private: self.is_private(index),
+            unseen_callers: self.kind != Kind::Relocatable && self.functions()[index].local,
             local_callees: called.iter().filter(is_local).map(|name| name.to_string()).collect(),
             weak_callees: called.iter().filter(|name| self.is_weak(name)).map(|name| name.to_string()).collect(),
             hidden_callees: called.iter().filter(|name| self.is_hidden(name)).map(|name| name.to_string()).collect(),

@@ -130,6 +130,11 @@ impl Effort {
         self.paths.get(&input.path).is_some_and(|ran| *ran >= MOST_OF_PATH)
     }
 
+    /// Was one run that goes the same way?
+    fn has_seen(&self, input: &Input) -> bool {
+        self.paths.contains_key(&input.path)
+    }
+
     fn is_enough(&self) -> bool {
         self.ran >= FEW_RUNS && self.stops >= MOST_STOPS
     }
@@ -207,9 +212,18 @@ impl Task {
         let with_itself = Sides { linked: [linkage.side(0), linkage.side(2)] };
         let mut report = Report::default();
         let mut effort = Effort::default();
-        for (i, input) in self.inputs.iter().enumerate() {
+        // Starting sandboxes costs more than many runs, so inputs that the present ones have memory for come first.
+        let (here, elsewhere): (Vec<usize>, Vec<usize>) =
+            (0..self.inputs.len()).partition(|i| machines.have(&self.inputs[*i]));
+        for (i, input) in here.into_iter().chain(elsewhere).map(|i| (i, &self.inputs[i])) {
             if effort.is_enough() {
                 break;
+            }
+            if !machines.have(input) {
+                if effort.has_seen(input) {
+                    continue;
+                }
+                machines.extend(&self.inputs)?;
             }
             if effort.knows(input) {
                 continue;

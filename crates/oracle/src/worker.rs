@@ -8,6 +8,7 @@
 //! Requests to a traced process must come from the thread that started it; hence the threads. Who
 //! asks need not wait: the next proof can be searched for meanwhile.
 
+use crate::input::Input;
 use crate::pair::{Linkage, Report, Task};
 use crate::run::{Machine, Role};
 use crate::world::pages_of;
@@ -86,8 +87,10 @@ pub(crate) struct Machines<'l> {
     linkage: &'l Linkage,
     keep: Keep,
     machines: [Option<Machine<'l>>; 3],
-    /// Pages of the inputs of this task.
+    /// Pages of the inputs of this task, as far as they are run.
     pages: BTreeSet<u64>,
+    /// Has the code written to pages of other inputs, in sandboxes that this task has used up?
+    strayed: bool,
 }
 
 /// Most pages of inputs that a sandbox keeps for others.
@@ -95,7 +98,7 @@ const MOST_PAGES: usize = 1024;
 
 impl<'l> Machines<'l> {
     fn new(linkage: &'l Linkage, keep: Keep) -> Machines<'l> {
-        Machines { linkage, keep, machines: [None, None, None], pages: BTreeSet::new() }
+        Machines { linkage, keep, machines: [None, None, None], pages: BTreeSet::new(), strayed: false }
     }
 
     fn report(&mut self, mut task: Task) -> Report {
@@ -118,12 +121,26 @@ impl<'l> Machines<'l> {
     }
 
     fn run(&mut self, task: &Task) -> Result<Report, NativeError> {
-        self.pages = task.inputs.iter().flat_map(pages_of).flatten().collect();
+        let usual = |pages: &BTreeSet<u64>| self.keep == Keep::ForOne || pages.is_subset(&self.linkage.usual);
+        self.pages = task.inputs.iter().filter_map(pages_of).filter(usual).flatten().collect();
+        self.strayed = false;
         task.compare(self.linkage, self)
     }
 
+    /// Do sandboxes of this task have the memory of an input without being started anew?
+    pub fn have(&self, input: &Input) -> bool {
+        pages_of(input).is_some_and(|pages| pages.is_subset(&self.pages))
+    }
+
+    /// From now on they have the memory of all these inputs.
+    pub fn extend(&mut self, inputs: &[Input]) -> Result<(), NativeError> {
+        self.strayed = self.have_strayed()?;
+        self.pages = inputs.iter().filter_map(pages_of).flatten().collect();
+        Ok(())
+    }
+
     fn have_strayed(&mut self) -> Result<bool, NativeError> {
-        let mut strayed = false;
+        let mut strayed = self.strayed;
         for machine in self.machines.iter_mut().flatten() {
             strayed |= machine.has_strayed(&self.pages)?;
         }

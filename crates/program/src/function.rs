@@ -162,6 +162,8 @@ pub struct Surroundings {
     pub file: Option<[u8; 32]>,
     /// Is the function called from its file only? Then a compiler may know all its callers.
     pub private: bool,
+    /// Is it local to a linked file? Nobody but its compiler knows who calls it then, and how.
+    pub unseen_callers: bool,
     /// Names of the direct callees that are invisible outside their file.
     pub local_callees: BTreeSet<String>,
     /// Names of the direct callees that another file's definition may replace, or that may be missing.

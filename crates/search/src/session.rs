@@ -73,8 +73,6 @@ const SECOND_ROUNDS: u64 = 4000;
 /// Points entered in these runs.
 const FIRST_STEPS: usize = 20_000;
 const SECOND_STEPS: usize = 20_000_000;
-/// Inputs from which samples are made for runs on the CPU, where nothing but the same code was seen.
-const IDENTICAL_ROUNDS: u64 = 6;
 const SECOND_SEARCH: Duration = Duration::from_millis(1500);
 /// Time that the search for a proof of loops leaves.
 const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
@@ -244,7 +242,7 @@ impl Session {
         let (original, candidate) = (pair.original(), pair.candidate());
         if self.options.native == Native::Allowed && !original.points.is_empty() && !candidate.points.is_empty() {
             let mut runner = Runner::new(arena, original, candidate);
-            native.samples = runner.samples(arena, self.options.seed, IDENTICAL_ROUNDS, deadline);
+            native.samples = runner.samples(arena, self.options.seed, deadline);
         }
         Some(Outcome {
             verdict,
@@ -274,7 +272,7 @@ impl Session {
         };
         let mut native = NativeRuns::default();
         if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
-            native.samples = runner.samples(arena, self.options.seed, FIRST_ROUNDS, deadline);
+            native.samples = runner.samples(arena, self.options.seed, deadline);
         }
         Outcome { verdict, strategy: Some(strategy), statistics, certificate, native, journal: Journal::default() }
     }

@@ -3,17 +3,18 @@
 use super::compare::{Comparison, Difference};
 use super::repair::is_near;
 use super::replay::Refutation;
+use super::samples::{Paths, path_of, usual_pages};
 use crate::constants::Constants;
 use crate::inputs::{Argument, Ingredients, Input, arguments};
 use crate::{Native, StartState};
 use interpreter::{
-    BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program, Seed,
-    Situation, Start, Target, Trace, Watch, is_stack, run,
+    BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program,
+    STACK_ARGUMENTS, Seed, Situation, Start, Target, Trace, Watch, is_stack, run,
 };
 use program::contract::Fixed;
 use program::{FaultKind, Function, Object, ObjectKind, Op, Place, Register, Side};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use term::{Arena, Bits, VarId};
 
@@ -57,6 +58,12 @@ pub(crate) struct Runner<'a> {
     pub runs: usize,
     /// Why runs of the original were no evidence, by count.
     rejected: BTreeMap<String, usize>,
+    /// Paths of the random inputs tried so far on which the original's run is defined.
+    pub(super) paths: Paths,
+    /// The path of the last input, if it is so.
+    path: Option<u64>,
+    /// Pages that sandboxes have.
+    pub(super) usual_pages: BTreeSet<u64>,
     /// Who says what the arguments are.
     values: Values,
     /// May code of the programs run on the CPU?
@@ -136,6 +143,9 @@ impl<'a> Runner<'a> {
             went_wild: false,
             runs: 0,
             rejected: BTreeMap::new(),
+            paths: Paths::default(),
+            path: None,
+            usual_pages: usual_pages(),
             values: Values::Guessed,
             native: Native::Allowed,
             watches: None,
@@ -157,8 +167,13 @@ impl<'a> Runner<'a> {
                 return None;
             }
             let input = self.random_input(arena, Seed(seed), round);
+            self.path = None;
             if let Some(found) = self.try_input(arena, &input) {
                 return Some(self.witness(arena, found, until));
+            }
+            if let Some(path) = self.path.take().filter(|path| self.paths.wants(*path)) {
+                let memory = self.has_usual_memory();
+                self.paths.add(path, round, memory);
             }
             // What random words lead nowhere costs many runs, so it is done where the first inputs have told nothing.
             if round >= crate::session::FIRST_ROUNDS && round.is_multiple_of(4) && self.went_wild {
@@ -226,6 +241,7 @@ impl<'a> Runner<'a> {
 
     /// The disagreement on an input, if there is one and the original's run is defined.
     pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Found> {
+        self.place(arena, input);
         if !self.keeps_restrict(input) || self.points_to_statics(input) {
             return None;
         }
@@ -250,7 +266,9 @@ impl<'a> Runner<'a> {
         let guessed =
             |i: &usize| self.values == Values::Guessed && self.arguments[*i].guessed && self.arguments[*i].bytes == 8;
         let doubtful: Vec<usize> = (0..self.arguments.len()).filter(guessed).collect();
-        if doubtful.into_iter().any(|i| self.relies_on_type(arena, input, i)) {
+        if doubtful.iter().any(|i| self.relies_on_type(arena, input, *i))
+            || self.relies_on_types(arena, input, &doubtful)
+        {
             return None;
         }
         Some(Found { input: input.clone(), difference })
@@ -294,16 +312,36 @@ impl<'a> Runner<'a> {
         truths.into_iter().chain(numbers).filter(|v| *v != value && value > 1).any(|v| {
             let mut other = input.clone();
             other.set(&self.arguments, i, Bits::new(64, v));
-            if self.try_magnitude(arena, &other, MAGNITUDES[0]).is_some() {
-                return false;
-            }
-            // What callees write depends on where their arguments point.
-            let [here, there] = [input, &other].map(|input| Input { effects: Effects::Quiet, ..input.clone() });
-            let (here, there) = (self.traces(arena, &here), self.traces(arena, &there));
-            let undefined = there[0].undefined.is_some() || !matches!(there[0].end, End::Return | End::NoReturn);
-            let tells = |side: usize| self.comparison(&other).traces(&here[side], &there[side]).is_some();
-            !(undefined || tells(0) && tells(1))
+            self.try_magnitude(arena, &other, MAGNITUDES[0]).is_none() && self.may_be_alike(arena, input, &other)
         })
+    }
+
+    /// The same for several arguments at once: all those that one of the programs does not look at beyond a byte, or two.
+    fn relies_on_types(&mut self, arena: &Arena, input: &Input, doubtful: &[usize]) -> bool {
+        let extended: [fn(u64) -> u64; 4] =
+            [|v| u64::from(v as u16), |v| v as i16 as u64, |v| u64::from(v as u8), |v| v as i8 as u64];
+        extended.into_iter().any(|extended| {
+            let (mut narrow, mut changed) = (input.clone(), 0);
+            for i in doubtful {
+                let value = narrow.values[*i].low();
+                let mut other = narrow.clone();
+                other.set(&self.arguments, *i, Bits::new(64, extended(value)));
+                if extended(value) != value && value > 1 && self.may_be_alike(arena, &narrow, &other) {
+                    (narrow, changed) = (other, changed + 1);
+                }
+            }
+            changed > 1 && self.try_magnitude(arena, &narrow, MAGNITUDES[0]).is_none()
+        })
+    }
+
+    /// Does one of the programs not tell these inputs apart?
+    fn may_be_alike(&mut self, arena: &Arena, input: &Input, other: &Input) -> bool {
+        // What callees write depends on where their arguments point.
+        let [here, there] = [input, other].map(|input| Input { effects: Effects::Quiet, ..input.clone() });
+        let (here, there) = (self.traces(arena, &here), self.traces(arena, &there));
+        let undefined = there[0].undefined.is_some() || !matches!(there[0].end, End::Return | End::NoReturn);
+        let tells = |side: usize| self.comparison(other).traces(&here[side], &there[side]).is_some();
+        !(undefined || tells(0) && tells(1))
     }
 
     /// Could the first argument, of which nothing is known, be where the result goes, to which nothing else points? Both functions
@@ -328,7 +366,7 @@ impl<'a> Runner<'a> {
         sane.sane = true;
         sane.effects = Effects::Quiet;
         let looked_at = self.looked_at(input);
-        for at in odd_bytes(traces).into_iter().filter(|at| !is_stack(*at)) {
+        for at in odd_bytes(traces).into_iter().filter(|at| !is_stack(*at) || *at >= STACK_ARGUMENTS) {
             sane.fixed.insert(at, looked_at.get(&at).copied().unwrap_or(0) & 1);
         }
         let found = self.try_input(arena, &sane)?;
@@ -355,12 +393,17 @@ impl<'a> Runner<'a> {
         }
         let candidate = self.follow(arena, input, magnitude, &original, (Garbage::Usual, Faults::End));
         self.steps += candidate.steps;
+        self.path = Some(path_of([&original, &candidate]));
         // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
         let difference = self.comparison(input).traces(&original, &candidate)?;
         // Compilers know what local functions really do, and what they are given.
         let private = self.functions.iter().any(|f| f.surroundings.private);
-        if self.reshaped || private || original.local_calls || candidate.local_calls {
+        // What nobody but a linked file calls, a compiler calls as it likes, and for no more values than it needs to.
+        let faults = matches!(candidate.end, End::BadAddress(..) | End::Fault(..));
+        let kept = || !faults && self.functions.iter().all(|f| looks_unoptimised(arena, f));
+        let changed = self.functions.iter().any(|f| f.surroundings.unseen_callers) && !kept();
+        if self.reshaped || private || changed || original.local_calls || candidate.local_calls {
             return None;
         }
         if made_up(&original) != made_up(&candidate) {
@@ -439,8 +482,13 @@ impl<'a> Runner<'a> {
     /// Both runs on an input, whatever they do.
     pub(crate) fn traces(&mut self, arena: &Arena, input: &Input) -> [Trace<'a>; 2] {
         let original = self.run(arena, Side::Original, input, MAGNITUDES[0]);
-        let candidate = self.follow(arena, input, MAGNITUDES[0], &original, (Garbage::Usual, Faults::End));
+        let candidate = self.behind(arena, input, &original);
         [original, candidate]
+    }
+
+    /// The candidate's run behind that of the original.
+    pub(super) fn behind(&mut self, arena: &Arena, input: &Input, original: &Trace<'a>) -> Trace<'a> {
+        self.follow(arena, input, MAGNITUDES[0], original, (Garbage::Usual, Faults::End))
     }
 
     /// The registers of a side at entry, left where [`Runner::register`] finds them.
@@ -507,7 +555,8 @@ impl<'a> Runner<'a> {
         self.run_with(arena, Side::Candidate, input, conditions)
     }
 
-    fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
+    /// Puts objects where an input has them.
+    fn place(&mut self, arena: &Arena, input: &Input) {
         if input.places != self.places {
             let free = self.layout.free;
             self.layout = Layout::new(arena, self.functions, &input.places);
@@ -515,6 +564,10 @@ impl<'a> Runner<'a> {
             self.cells = [0, 1].map(|i| Cells::new(&self.programs[i], &self.layout));
             self.places = input.places.clone();
         }
+    }
+
+    fn run_with(&mut self, arena: &Arena, side: Side, input: &Input, conditions: Conditions<'_, 'a>) -> Trace<'a> {
+        self.place(arena, input);
         let i = side.index();
         let mut arguments = self.registers(side, input);
         if side == Side::Candidate {

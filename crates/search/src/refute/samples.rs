@@ -10,8 +10,9 @@ use super::runner::{Runner, odd_bytes};
 use crate::inputs::{Input, RESTRICTED, Stream};
 use interpreter::{BUFFER_SPACING, Effects, End, Seed, Trace, is_stack, pointer_to_buffer};
 use program::{Object, ObjectKind, Place, Register, Side};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 use std::time::Instant;
 use term::{Arena, Bits};
 
@@ -38,13 +39,66 @@ pub struct Sample {
     pub seed: u64,
 }
 
-/// What is seen of the paths that two runs took.
-#[derive(PartialEq, Eq, Hash)]
-struct Path {
-    /// Points that each entered.
-    steps: [usize; 2],
-    /// Whom the original called.
-    callees: Vec<String>,
+/// What is seen of the paths that two runs took, as one number: how many points each entered and whom the original called.
+pub(super) fn path_of([original, candidate]: [&Trace; 2]) -> u64 {
+    let mut hasher = FxHasher::default();
+    (original.steps, candidate.steps).hash(&mut hasher);
+    original.calls.iter().for_each(|call| call.callee.name.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Random inputs by their paths, in the order in which these were found.
+#[derive(Default)]
+pub(crate) struct Paths {
+    found: Vec<Rounds>,
+    index: FxHashMap<u64, usize>,
+}
+
+/// The inputs of a path, by round: those whose memory lies where that of most inputs does, and others.
+#[derive(Default)]
+struct Rounds {
+    usual: Vec<u64>,
+    others: Vec<u64>,
+}
+
+/// Does memory that two runs look at lie where that of most inputs does? Then a sandbox has it already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Whereabouts {
+    Usual,
+    Elsewhere,
+}
+
+impl Paths {
+    /// Is another input of a path of any use?
+    pub fn wants(&self, path: u64) -> bool {
+        self.index.get(&path).is_none_or(|at| self.found[*at].usual.len() < MOST_OF_PATH)
+    }
+
+    /// An input of a path, by its round.
+    pub fn add(&mut self, path: u64, round: u64, memory: Whereabouts) {
+        let found = &mut self.found;
+        let at = *self.index.entry(path).or_insert_with(|| {
+            found.push(Rounds::default());
+            found.len() - 1
+        });
+        let rounds = match memory {
+            Whereabouts::Usual => &mut self.found[at].usual,
+            Whereabouts::Elsewhere => &mut self.found[at].others,
+        };
+        if rounds.len() < MOST_OF_PATH {
+            rounds.push(round);
+        }
+    }
+
+    /// The first round of each path, or the second, and so on. The second is one of the others: whatever is wrong with those that
+    /// sandboxes have memory for, they need not share.
+    fn rounds(&self, n: usize) -> Vec<u64> {
+        let in_order = |rounds: &Rounds| {
+            let [usual, others] = [&rounds.usual, &rounds.others].map(|r| r.split_at(r.len().min(1)));
+            usual.0.iter().chain(others.0).chain(usual.1).chain(others.1).nth(n).copied()
+        };
+        self.found.iter().filter_map(in_order).collect()
+    }
 }
 
 /// The samples so far, not too many of each path.
@@ -52,20 +106,22 @@ struct Path {
 struct Chosen {
     samples: Vec<Sample>,
     /// Number of a path and how many were seen.
-    paths: FxHashMap<Path, (u64, usize)>,
+    paths: FxHashMap<u64, (u64, usize)>,
     /// Samples in a row that were like others.
     alike: usize,
 }
 
 /// Most samples of a pair, and of one path.
 const MOST_SAMPLES: usize = 12;
-const MOST_OF_PATH: usize = 6;
+const MOST_OF_PATH: usize = 5;
 /// Samples in a row that are like others, after which no more are looked for.
-const MOST_ALIKE: usize = 8;
+const MOST_ALIKE: usize = 4;
+/// Inputs that are tried where no run of the original was defined: callees that leave the world alone may change that.
+const FEW_ROUNDS: u64 = 16;
 
 impl Chosen {
     /// The number of a path of which another sample is wanted.
-    fn number(&mut self, path: Path) -> Option<u64> {
+    fn number(&mut self, path: u64) -> Option<u64> {
         let number = self.paths.len() as u64;
         let (number, like) = self.paths.entry(path).or_insert((number, 0));
         *like += 1;
@@ -85,36 +141,55 @@ const NEIGHBOURS: u64 = 2;
 /// Where the interpreter puts what allocation functions return, and thread-local objects: not for others.
 const HEAP: std::ops::Range<u64> = 0x3000_0000_0000..0x3f00_0000_0000;
 const THREAD: std::ops::Range<u64> = 0x2f00_0000_0000..0x3000_0000_0000;
+const PAGE: u64 = 4096;
 /// Addresses that objects have.
 const OBJECTS: std::ops::Range<u64> = 0x1000_0000_0000..0x2000_0000_0000;
 
 /// Numbers of the pages that samples mostly have: the starts of the buffers to which arguments and memory point.
 pub fn usual_pages() -> BTreeSet<u64> {
-    const PAGE: u64 = 4096;
     let restricted = (0..6).map(|i| RESTRICTED + 4 * i * BUFFER_SPACING);
     (0..0xff).map(pointer_to_buffer).chain(restricted).map(|address| address / PAGE).collect()
 }
 
 impl<'a> Runner<'a> {
-    /// Samples from the first `rounds` inputs of a seed and their neighbours.
-    pub fn samples(&mut self, arena: &Arena, seed: u64, rounds: u64, until: Instant) -> Vec<Sample> {
+    /// Samples from inputs of a seed and their neighbours: of the inputs that were tried before, those of different paths first, and
+    /// only such on which the original's run is defined.
+    pub fn samples(&mut self, arena: &Arena, seed: u64, until: Instant) -> Vec<Sample> {
         let mut chosen = Chosen::default();
         let mut steps = 0;
-        for round in 0..rounds {
-            let input = self.random_input(arena, Seed(seed), round);
-            let mut stream = Stream::new(Seed(seed).split(round).split(0x5a3e1e));
-            let mut variants = vec![input.clone()];
-            variants.extend((0..NEIGHBOURS).map(|_| self.neighbour(&input, &mut stream)));
-            for mut variant in variants {
+        for n in 0..MOST_OF_PATH {
+            let mut rounds = self.paths.rounds(n);
+            if n == 0 && rounds.is_empty() {
+                rounds = (0..FEW_ROUNDS).collect();
+            }
+            let neighbours = rounds.iter().flat_map(|round| (1..=NEIGHBOURS).map(|i| (*round, i)));
+            for (round, i) in rounds.iter().map(|round| (*round, 0)).chain(neighbours) {
                 if chosen.is_full() || steps >= MOST_STEPS || Instant::now() >= until {
                     return chosen.samples;
                 }
-                variant.effects = Effects::Quiet;
-                let sample = self.sample(arena, &variant, &mut steps, &mut chosen);
+                let mut input = self.random_input(arena, Seed(seed), round);
+                if i > 0 {
+                    input = self.neighbour(&input, &mut Stream::new(Seed(seed).split(round).split(0x5a3e1e + i)));
+                }
+                input.effects = Effects::Quiet;
+                let sample = self.sample(arena, &input, &mut steps, &mut chosen);
                 chosen.samples.extend(sample);
             }
         }
         chosen.samples
+    }
+
+    /// Where the memory is that the last runs looked at.
+    pub(super) fn has_usual_memory(&self) -> Whereabouts {
+        let known = |address: &u64| {
+            is_stack(*address) || HEAP.contains(address) || THREAD.contains(address) || OBJECTS.contains(address)
+        };
+        let mut pages =
+            self.memories.iter().flat_map(|memory| memory.accessed()).filter(|at| !known(at)).map(|at| at / PAGE);
+        match pages.all(|page| self.usual_pages.contains(&page)) {
+            true => Whereabouts::Usual,
+            false => Whereabouts::Elsewhere,
+        }
     }
 
     /// An input with one argument changed.
@@ -145,21 +220,23 @@ impl<'a> Runner<'a> {
             return None;
         }
         let convention = self.convention(input);
-        let traces = self.traces(arena, input);
-        let truths = self.functions.iter().any(|f| f.surroundings.truth_values);
-        let [original, candidate] = &traces;
-        *steps += original.steps + candidate.steps;
+        let original = self.traces_of(arena, Side::Original, input);
+        *steps += original.steps;
         let ends = matches!(original.end, End::Return | End::NoReturn);
-        let vague = !original.made_up.is_empty() || original.sign_only || truths && !odd_bytes(&traces).is_empty();
+        let vague = !original.made_up.is_empty() || original.sign_only;
         if !ends || vague || original.undefined.is_some() || original.doubtful.is_some() {
             return None;
         }
-        let path = Path {
-            steps: [original.steps, candidate.steps],
-            callees: original.calls.iter().map(|call| call.callee.name.to_string()).collect(),
-        };
+        let candidate = self.behind(arena, input, &original);
+        *steps += candidate.steps;
+        let path = path_of([&original, &candidate]);
+        let traces = [original, candidate];
+        let truths = self.functions.iter().any(|f| f.surroundings.truth_values);
+        if truths && !odd_bytes(&traces).is_empty() {
+            return None;
+        }
         let path = chosen.number(path)?;
-        Some(Sample { convention, path, ..self.tell(input, original)? })
+        Some(Sample { convention, path, ..self.tell(input, &traces[0])? })
     }
 
     /// Are the arguments such as the callers of a private function pass?
@@ -255,14 +332,13 @@ mod tests {
         Sample { arguments, convention: None, unread: false, memory, objects, names, results, path: 0, seed: 0 }
     }
 
-    /// How many samples are chosen of runs with so many steps and calls.
-    fn chosen(runs: impl IntoIterator<Item = (usize, usize)>) -> usize {
+    /// How many samples are chosen of runs that take these paths.
+    fn chosen(paths: impl IntoIterator<Item = u64>) -> usize {
         let mut chosen = Chosen::default();
-        for (steps, calls) in runs {
+        for path in paths {
             if chosen.is_full() {
                 break;
             }
-            let path = Path { steps: [steps, steps], callees: vec!["f".to_string(); calls] };
             let found = chosen.number(path).map(|path| Sample { path, ..sample() });
             chosen.samples.extend(found);
         }
@@ -271,16 +347,28 @@ mod tests {
 
     #[test]
     fn a_few_samples_of_each_path() {
-        assert_eq!(chosen((0..100).map(|_| (7, 0))), MOST_OF_PATH);
-        assert_eq!(chosen((0..100).map(|i| (i, 0))), MOST_SAMPLES);
-        // The same number of points, other calls.
-        assert_eq!(chosen((0..MOST_OF_PATH + 2).map(|i| (7, i / MOST_OF_PATH))), MOST_OF_PATH + 2);
+        assert_eq!(chosen([7; 100]), MOST_OF_PATH);
+        assert_eq!(chosen(0..100), MOST_SAMPLES);
+        assert_eq!(chosen((0..MOST_OF_PATH as u64 + 2).map(|i| i / MOST_OF_PATH as u64)), MOST_OF_PATH + 2);
     }
 
     #[test]
     fn a_rare_path_is_waited_for_and_not_for_ever() {
-        let late = |n: usize| (0..n).map(|_| (7, 0)).chain([(8, 0)]);
+        let late = |n: usize| std::iter::repeat_n(7, n).chain([8]);
         assert_eq!(chosen(late(MOST_OF_PATH + MOST_ALIKE - 1)), MOST_OF_PATH + 1);
         assert_eq!(chosen(late(MOST_OF_PATH + MOST_ALIKE)), MOST_OF_PATH);
+    }
+
+    #[test]
+    fn inputs_of_rare_paths_come_first() {
+        let mut paths = Paths::default();
+        paths.add(7, 0, Whereabouts::Elsewhere);
+        (1..50).for_each(|round| paths.add(7, round, Whereabouts::Usual));
+        assert!(!paths.wants(7) && paths.wants(8));
+        paths.add(8, 50, Whereabouts::Elsewhere);
+        // What sandboxes have anyway comes before what they do not.
+        assert_eq!(paths.rounds(0), [1, 50]);
+        assert_eq!(paths.rounds(1), [0]);
+        assert_eq!(paths.rounds(2), [2]);
     }
 }
