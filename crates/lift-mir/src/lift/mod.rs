@@ -330,6 +330,12 @@ impl<'a> Lifter<'a> {
         }
         self.dispatch(&known, line, &operands);
         self.lose_rest(line, &operands);
+        // Where the branch leads, what is said to be written is lost too.
+        if !operands.clobbered.is_empty()
+            && self.function.steps[start..].iter().any(|step| matches!(step, Step::Leave(_)))
+        {
+            self.doubt("a branch that writes a register");
+        }
         for lane in operands.clobbered.iter().chain(&operands.dead) {
             self.push(Step::Forget(*lane));
         }
