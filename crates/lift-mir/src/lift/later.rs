@@ -7,6 +7,8 @@
 //!   copy took away, or repeats it, and looks at the 32 bits only (`MachineCopyPropagation`, `isNopCopy`).
 //! - A read that is `internal` to a bundle keeps nothing alive; after the allocator there are no bundles. Nor is there a
 //!   prologue or epilogue yet, of which instructions can be marked to be parts.
+//! - A tail call reads its operands behind the epilogue, where a spill slot lies below the stack pointer and an interrupt
+//!   may overwrite it.
 //! - `nofpexcept` lets floating-point operations move; where exceptions are looked at the original must say so.
 
 use super::*;
@@ -42,6 +44,10 @@ impl Lifter<'_> {
         }
         if line.operands.iter().any(|o| matches!(o, Operand::Register(_, flags) if flags.internal)) {
             self.doubt("a read that is internal to a bundle");
+        }
+        let slot = |o: &Operand| matches!(o, Operand::Stack(number) if self.is_spill(*number));
+        if self.row.returns && line.operands.iter().any(slot) {
+            self.doubt("a spill slot is read when the frame is gone");
         }
         if self.frame.strict && line.silent {
             let form = known.register.as_ref().map_or(known.symbol, |form| form.symbol);
