@@ -374,11 +374,11 @@ impl<'a> Reader<'a, '_> {
         close_liveness(&mut lifter, &mut liveness);
         finish_block(&mut lifter, &mut blocks, &mut begun, None);
         check_liveness(&mut lifter, &blocks, &liveness);
+        lifter.doubt_copies(&blocks);
         lifter.function.objects.sort();
         let indirect = std::mem::take(&mut lifter.indirect);
         let (redefines, untied) = (lifter.redefines, lifter.untied);
-        let phis = blocks.iter().any(|block| !block.phis.is_empty());
-        self.is_ssa |= !redefines && (untied || phis);
+        self.is_ssa |= !redefines && (untied || blocks.iter().any(|block| !block.phis.is_empty()));
         function.may_reorder = !redefines;
         let Some(end) = ended else { return Err(self.unfinished("a function")) };
         function.text = (first.start as u32, (end.start + end.text.len()) as u32);
@@ -433,6 +433,7 @@ fn empty(name: &str, source: Arc<str>, module: Option<Symbol>) -> Function {
         forbidden: None,
         module,
         weak: Vec::new(),
+        deletable: Vec::new(),
         keeps_parts: false,
         may_reorder: false,
     }

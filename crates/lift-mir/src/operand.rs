@@ -19,6 +19,8 @@ pub struct RegisterFlags {
     pub killed: bool,
     /// May a later pass take another register instead?
     pub renamable: bool,
+    /// A read of what the same bundle defines.
+    pub internal: bool,
     /// Index of the operand that this one must share a register with (inline assembly).
     pub tied: Option<u32>,
 }
@@ -76,6 +78,12 @@ pub struct Line {
     pub said: Vec<Symbol>,
     /// Did a memory operand make no sense?
     pub strange_memory: bool,
+    /// Does a bundle begin with it?
+    pub bundled: bool,
+    /// Is it marked as a part of the prologue or epilogue?
+    pub framed: bool,
+    /// Is it marked to raise no floating-point exception (`nofpexcept`)?
+    pub silent: bool,
     /// What else hangs on the instruction and reaches the output: labels, the type of a checked call.
     pub notes: Vec<Symbol>,
     /// Widths of classes that were mentioned, with the number of the virtual register.
@@ -175,8 +183,11 @@ impl<'a> Cursor<'a> {
                 line.opcode.push_str(word);
                 break;
             }
+            line.framed |= matches!(word, "frame-setup" | "frame-destroy");
+            line.silent |= word == "nofpexcept";
         }
         self.operands(&mut line)?;
+        line.bundled = self.text.trim_end().ends_with('{');
         Ok(line)
     }
 
@@ -238,7 +249,8 @@ impl<'a> Cursor<'a> {
                 "early-clobber" => flags.early = true,
                 "killed" => flags.killed = true,
                 "renamable" => flags.renamable = true,
-                "internal" | "debug-use" => {}
+                "internal" => flags.internal = true,
+                "debug-use" => {}
                 _ => {
                     self.at = start;
                     return flags;

@@ -390,6 +390,9 @@ pub struct Function {
     /// Steps that clear what the program leaves undefined: the upper half of `undef %1.sub_32bit = COPY …`. A proof keeps
     /// the zeros, because an earlier pass may rely on them; their absence alone is no mistake.
     pub weak: Vec<u32>,
+    /// Steps that forget an upper half which is clear if a later pass does not delete the copy. A proof may not rely on
+    /// it; that it is not clear is no mistake.
+    pub deletable: Vec<u32>,
     /// Does a call preserve only a part of some registers? Of these nothing is known afterwards, which is no mistake.
     pub keeps_parts: bool,
     /// As the original: may a later pass have brought loads and stores into another order?
@@ -419,6 +422,20 @@ impl Function {
             }
         }
         function.weak.clear();
+        Some(function)
+    }
+
+    /// The same function where no later pass deletes a copy; `None` if that changes nothing.
+    pub fn undeleted(&self) -> Option<Function> {
+        let mut function = (!self.deletable.is_empty()).then(|| self.clone())?;
+        for index in &self.deletable {
+            if let Some(step) = function.steps.get_mut(*index as usize)
+                && let Step::Forget(to) = *step
+            {
+                *step = Step::Move { to, from: Arg::Constant(0, to.bits) };
+            }
+        }
+        function.deletable.clear();
         Some(function)
     }
 

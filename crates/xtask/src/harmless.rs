@@ -6,19 +6,19 @@
 //! then by induction over the blocks both programs do the same.
 
 use machine::{
-    Arg, Block, Condition, Effect, Function, Id, Lane, Leaving, Location, Mask, MemoryKind, Place, Run, Side, State,
-    Step, Values, execute,
+    Arg, Block, Condition, Effect, Function, Id, Lane, Leaving, Location, Mask, MemoryKind, Names, Place, Run, Side,
+    State, Step, Values, execute,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Why the mutant does what the right output does; `None` if this does not show it.
-pub fn argue(good: &Function, mutant: &Function) -> Option<String> {
+pub fn argue(good: &Function, mutant: &Function, names: &Names) -> Option<String> {
     let changed = changed_blocks(good, mutant)?;
     if changed.is_empty() {
         return Some("it does nothing: a copy of a register to itself".to_string());
     }
     let lanes = lanes([good, mutant]);
-    let mut numbering = Numbering { function: good, lanes: &lanes, values: Values::new() };
+    let mut numbering = Numbering { function: good, lanes: &lanes, values: Values::new(), names };
     let entries = numbering.entries();
     let live = live_lanes(mutant, &lanes);
     let mut dead = Vec::new();
@@ -124,6 +124,7 @@ struct Numbering<'a> {
     function: &'a Function,
     lanes: &'a [Lane],
     values: Values,
+    names: &'a Names,
 }
 
 impl Numbering<'_> {
@@ -280,10 +281,31 @@ impl Numbering<'_> {
         }
     }
 
+    /// The condition that says the same of these flags with the least number. After a comparison with zero and after a
+    /// logical operation neither carry nor overflow is set (Intel SDM vol. 2, CMP, TEST, AND), so that below or equal is
+    /// equal, and less is negative.
+    fn condition(&self, code: u8, flags: Id) -> u8 {
+        let mut at = flags;
+        while let machine::Kind::Result(0) | machine::Kind::Extract(0) = self.values.kind(at) {
+            at = self.values.arg(at, 0);
+        }
+        let machine::Kind::Apply(name, _) = self.values.kind(at) else { return code };
+        let name = self.names.text(name);
+        let logical = ["TEST", "AND", "OR", "XOR"].iter().any(|stem| name.starts_with(stem));
+        let zero = |id: Id| matches!(self.values.kind(id), machine::Kind::Constant(0));
+        let compared = name.starts_with("CMP") && self.values.arity(at) == 2 && zero(self.values.arg(at, 1));
+        match code & !1 {
+            6 if name.ends_with(" flags") && (logical || compared) => 4 | code & 1,
+            12 if name.ends_with(" flags") && (logical || compared) => 8 | code & 1,
+            _ => code,
+        }
+    }
+
     /// Lanes that hold something else after the second run, none of them live; `None` if the runs differ otherwise.
     fn left_behind(&mut self, ours: &Run, theirs: &Run, live: &[HashSet<usize>]) -> Option<Vec<usize>> {
         let events = |run: &Run| run.events.iter().map(|e| (e.kind, e.args.to_vec())).collect::<Vec<_>>();
-        let way = |exit: &Leaving| (exit.when, exit.by_event, exit.target, exit.events);
+        let when = |exit: &Leaving| exit.when.map(|(code, flags)| (self.condition(code, flags), flags));
+        let way = |exit: &Leaving| (when(exit), exit.by_event, exit.target, exit.events);
         let ways = |run: &Run| run.leaving.iter().map(way).collect::<Vec<_>>();
         let faults = |run: &Run| run.faultable.iter().map(|fault| fault.value).collect::<HashSet<Id>>();
         if events(ours) != events(theirs) || ways(ours) != ways(theirs) || !faults(theirs).is_subset(&faults(ours)) {
@@ -473,7 +495,7 @@ mod tests {
             );
             lift_mir::Module::parse(&text, &mut names).expect("Machine IR").functions.remove(0)
         });
-        argue(&good, &mutant)
+        argue(&good, &mutant, &names)
     }
 
     const SPILL: &str = "    MOV64mr %stack.0, 1, $noreg, 0, $noreg, $rdi :: (store (s64) into %stack.0)\n";
@@ -492,6 +514,19 @@ mod tests {
         let why = argued(&format!("{SPILL}{COPY}{RETURN}"), &format!("{COPY}{RETURN}"));
         // The block returns, so nothing is left behind at all.
         assert_eq!(why.as_deref(), Some("the right value is already there, or nothing is read later"));
+    }
+
+    #[test]
+    fn after_a_comparison_with_zero_below_or_equal_is_equal() {
+        let branch = |compare: &str, code: u8| {
+            format!(
+                "    {compare}, implicit-def $eflags\n    JCC_1 %bb.1, {code}, implicit $eflags\n  bb.1:\n{COPY}{RETURN}"
+            )
+        };
+        let [zero, other] = ["CMP64ri32 $rdi, 0", "CMP64rr $rdi, $rsi"];
+        assert!(argued(&branch(zero, 4), &branch(zero, 6)).is_some());
+        assert_eq!(argued(&branch(zero, 4), &branch(zero, 14)), None);
+        assert_eq!(argued(&branch(other, 4), &branch(other, 6)), None);
     }
 
     #[test]

@@ -392,7 +392,7 @@ fn why_harmless(mutant: &Path, function: &str, code: &mut Code) -> Option<String
         module.functions.into_iter().find(|f| f.name == function)
     };
     let (good, bad) = (read(Path::new(&format!("{stem}.mir")))?, read(mutant)?);
-    harmless::argue(&good, &bad)
+    harmless::argue(&good, &bad, &names)
 }
 
 fn csv_fields(line: &str) -> Vec<String> {

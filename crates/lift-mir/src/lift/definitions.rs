@@ -89,6 +89,7 @@ impl Lifter<'_> {
         }
         let value = if from.bits < to.bits { Arg::Padded(from, to.bits) } else { cut(Arg::Lane(from), to.bits) };
         self.set(to, flags, value);
+        self.note_copy(from, to);
         // The allocator may give both one register, and then there is no instruction.
         let cleared = matches!(self.function.steps.last(), Some(Step::Move { to: rest, from: Arg::Constant(0, 32) }) if rest.low == 32);
         if flags.undefined && cleared && !is_physical(to) {

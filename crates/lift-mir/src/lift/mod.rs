@@ -8,12 +8,14 @@ mod sort;
 mod normal;
 mod constraints;
 mod liveness;
+mod later;
 mod address;
 mod definitions;
 mod operations;
 mod generic;
 
 use self::constraints::is_physical;
+use self::later::Copied;
 pub use self::liveness::Live;
 use crate::features::Features;
 use crate::opcode::{Form, Meaning, Order, meaning, register_form};
@@ -213,6 +215,8 @@ pub struct Lifter<'a> {
     pub live: Live,
     /// Which were where inline assembly may have left the block.
     pub live_at_jump: Option<Live>,
+    /// Copies between physical registers.
+    copied: Vec<Copied>,
 }
 
 /// Are these the bits of the physical register themselves?
@@ -279,6 +283,7 @@ impl<'a> Lifter<'a> {
             tracks_liveness: false,
             live: Live::default(),
             live_at_jump: None,
+            copied: Vec::new(),
         }
     }
 
@@ -316,6 +321,7 @@ impl<'a> Lifter<'a> {
             // It leaves the registers of x87 occupied until EMMS, for the caller, too.
             self.gap("MMX, which takes the registers of x87");
         }
+        self.check_marks(&known, line);
         self.follow_liveness(line, &operands);
         self.memory_said(line, &operands);
         for note in &line.notes {
@@ -323,6 +329,13 @@ impl<'a> Lifter<'a> {
             self.apply(name, &[Arg::Symbol(*note, 64)], &[], Commute::Never, Effect::Event, None);
         }
         self.dispatch(&known, line, &operands);
+        self.lose_rest(line, &operands);
+        // Where the branch leads, what is said to be written is lost too.
+        if !operands.clobbered.is_empty()
+            && self.function.steps[start..].iter().any(|step| matches!(step, Step::Leave(_)))
+        {
+            self.doubt("a branch that writes a register");
+        }
         for lane in operands.clobbered.iter().chain(&operands.dead) {
             self.push(Step::Forget(*lane));
         }

@@ -84,10 +84,14 @@ pub fn decide(original: &Function, candidate: &Function, names: &Names) -> Answe
     }
 }
 
-/// Is there a mistake even where the original leaves values undefined that hardware clears?
+/// Is there a mistake even where the original leaves values undefined that hardware clears, and no later pass deletes a
+/// copy of the candidate?
 fn is_lenient_too(original: &Function, candidate: &Function, names: &Names) -> bool {
-    let Some(lenient) = original.lenient() else { return true };
-    match infer(&lenient, candidate) {
+    let (lenient, undeleted) = (original.lenient(), candidate.undeleted());
+    if lenient.is_none() && undeleted.is_none() {
+        return true;
+    }
+    match infer(lenient.as_ref().unwrap_or(original), undeleted.as_ref().unwrap_or(candidate)) {
         Ok(_) => false,
         Err(mut failure) => match &mut *failure {
             Failure::Need(unmet) => refute::refute(unmet, names).is_some(),
