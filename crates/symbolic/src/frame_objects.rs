@@ -195,6 +195,8 @@ impl Context<'_> {
 impl crate::State {
     /// The constant distance of `rsp` from its value at entry.
     pub fn stack_depth(&self, context: &Context) -> Option<i64> {
-        context.frame_offset(self.get(program::Register::RSP)).and_then(|(offset, rest)| rest.is_empty().then_some(offset))
+        context
+            .frame_offset(self.get(program::Register::RSP))
+            .and_then(|(offset, rest)| rest.is_empty().then_some(offset))
     }
 }
