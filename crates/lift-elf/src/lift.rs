@@ -78,6 +78,7 @@ impl Image {
         function.paddings = typed.paddings;
         (function.undescribed_frame, function.local_ends) = (typed.undescribed_frame, typed.local_ends);
         function.surroundings.table_loads = table_loads;
+        function.surroundings.pointer_arguments = typed.pointer_arguments;
         function.surroundings.member_starts = typed.member_starts;
         program::drop_dead_flags(&mut function, arena);
         Ok(function)

@@ -9,6 +9,7 @@
 //!
 //! Trust: the signatures found here become assumptions of a verdict, like those of direct callees.
 
+mod called;
 mod care;
 mod tested;
 
@@ -119,6 +120,8 @@ struct Analysis<'a> {
     likely_alignments: RefCell<BTreeMap<u64, u64>>,
     /// Bytes between members that instructions store, by their addresses.
     paddings: RefCell<BTreeMap<u64, u64>>,
+    /// Points whose calls go through a pointer that was loaded for nothing else.
+    loaded: RefCell<BTreeSet<PointId>>,
 }
 
 /// What declared types say about a function's code.
@@ -126,6 +129,8 @@ struct Analysis<'a> {
 pub(crate) struct Typed {
     /// Signatures of the calls through pointers, by the points that end with them.
     pub pointer_calls: BTreeMap<PointId, Signature>,
+    /// Registers that such calls can pass at most, where that is known.
+    pub pointer_arguments: BTreeMap<PointId, BTreeSet<Register>>,
     /// Addresses of the instructions that load a `_Bool` from memory.
     pub truths: BTreeSet<u64>,
     /// Instructions that access what is volatile.
@@ -174,6 +179,7 @@ impl Image {
             alignments: RefCell::default(),
             likely_alignments: RefCell::default(),
             paddings: RefCell::default(),
+            loaded: RefCell::default(),
         };
         let undescribed = !analysis.undescribed.is_empty() || analysis.calls_undeclared(points);
         let targets = self.debug.volatile_targets.iter().filter(|(unit, _)| *unit == described.unit);
@@ -198,6 +204,7 @@ impl Image {
             let exposed = analysis.exposed.get();
             let found = analysis.run(points, &entry);
             if exposed == analysis.exposed.get() {
+                let pointer_arguments = analysis.pointer_arguments(unoptimised, &found);
                 let mut volatile = analysis.volatile(locals.iter());
                 // gcc's optimisers give another place to a parameter that lies below the stack pointer.
                 let is_volatile = |id: &Option<TypeId>| id.is_some_and(|id| self.debug.types.has_volatile_part(id));
@@ -233,6 +240,7 @@ impl Image {
                 };
                 let member_starts = locals.iter().flat_map(starts).collect();
                 return Typed {
+                    pointer_arguments,
                     pointer_calls: found,
                     truths,
                     volatile,
@@ -310,15 +318,19 @@ impl Analysis<'_> {
         while let Some(id) = waiting.pop() {
             let (Some(point), Some(Some(state))) = (points.get(id.index()), states.get(id.index())) else { continue };
             let mut state = state.clone();
-            let mut temporaries = FxHashMap::default();
+            let (mut temporaries, mut loads) = (FxHashMap::default(), called::Loads::default());
             for (number, (place, op)) in point.ops.iter().enumerate() {
                 if let Op::Load { address, .. } | Op::Store { address, .. } = op {
                     let known = self.value(&state, &temporaries, *address);
+                    if let Op::Load { var, .. } = op {
+                        loads.insert(*var, (number, self.is_declared(known)));
+                    }
                     self.note_alignment(*place, known, access_bytes(self.arena, op));
                     if let Op::Store { value, .. } = op {
                         self.note_padding(*place, known, *value);
                     }
                 }
+                self.note_copy(number, op, &mut loads);
                 self.note_care(*place, op, &state, &temporaries);
                 self.op(number as u32, op, &mut state, &mut temporaries);
             }
@@ -330,6 +342,10 @@ impl Analysis<'_> {
                         Callee::Named(name) if self.is_undeclared(name) => Some(Known::Undescribed),
                         Callee::Named(name) => self.result_of(name).map(|result| self.value_of(result)),
                         Callee::Pointer(target) => {
+                            match self.is_loaded_for_call(point, *target, &loads) {
+                                true => self.loaded.borrow_mut().insert(id),
+                                false => self.loaded.borrow_mut().remove(&id),
+                            };
                             let target = self.value(&state, &temporaries, *target);
                             let (signature, result) = self.called(target);
                             match signature {

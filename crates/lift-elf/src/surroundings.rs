@@ -141,6 +141,9 @@ impl Image {
             truth_values: self.knows_truth_values(),
             code: self.self_contained_code(index),
             table_loads: BTreeSet::new(),
+            pointer_arguments: BTreeMap::new(),
+            loads_once: self.described(index).is_some_and(|d| d.unoptimised && !d.moves_variables && d.loads_once())
+                && self.sets_up_rbp(index),
             member_starts: BTreeSet::new(),
         }
     }

@@ -186,6 +186,11 @@ pub struct Surroundings {
     pub code: Option<Arc<[u8]>>,
     /// Instructions that load an entry of a jump table. The edges say where it leads; the entry itself is nobody's business.
     pub table_loads: BTreeSet<u64>,
+    /// Is it unoptimised C without inlined bodies and with all its variables in memory? Then what it loads is for one use.
+    pub loads_once: bool,
+    /// Registers that calls through pointers can pass at most, by the points that end with them, where debug information tells: in
+    /// unoptimised code that describes every type that a pointer is cast to. What is set up for nobody else it may have missed.
+    pub pointer_arguments: BTreeMap<PointId, BTreeSet<Register>>,
     /// Offsets from the entry stack pointer at which members of local structures begin, apart from the first of each. Only
     /// refutation looks at them: an index does not lead from one member to another.
     pub member_starts: BTreeSet<i64>,

@@ -44,6 +44,8 @@ pub(crate) struct Debug {
     pub volatile_members: std::collections::BTreeSet<(u32, u64)>,
     /// Units that describe every type to which something is cast.
     pub described_casts: std::collections::BTreeSet<u32>,
+    /// Registers that function types of units name as arguments; `None` where one says nothing (no prototype, or any number).
+    pub function_arguments: std::collections::BTreeMap<u32, Option<std::collections::BTreeSet<Register>>>,
     /// Units whose types are described in other units.
     pub foreign_types: std::collections::BTreeSet<u32>,
     /// Variables with a volatile part.
@@ -81,6 +83,12 @@ pub(crate) struct Described {
     pub unoptimised: bool,
     /// Does a variable change its place? Then a slot of the frame may hold more than its variable.
     pub moves_variables: bool,
+    /// Is it written in C?
+    pub is_c: bool,
+    /// Is the body of another function inlined?
+    pub inlines: bool,
+    /// Is a variable elsewhere than at a constant place in memory?
+    pub has_registers: bool,
     /// Is there a variable with a volatile part of which it is not known where it lies?
     pub unplaced_volatile: bool,
     /// Locals whose place in the frame is constant.
@@ -91,6 +99,14 @@ pub(crate) struct Described {
     pub locals_by_rsp: Vec<TypedLocal>,
     /// Registers that calls are said to pass, by the end of the call (or the start of a tail jump) from the function's start.
     pub passed: Vec<(u64, Register)>,
+}
+
+impl Described {
+    /// Is every value that the function loads for one use, if no optimiser saw it? Compilers share what they inline and variables
+    /// that they keep in registers.
+    pub fn loads_once(&self) -> bool {
+        self.is_c && !self.inlines && !self.has_registers
+    }
 }
 
 /// A local with its type.

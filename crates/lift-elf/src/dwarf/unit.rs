@@ -115,6 +115,8 @@ impl<'a, 'b> Walker<'a, 'b> {
                     let sizes = self.volatile_target(entry);
                     known.extend(sizes.into_iter().map(|size| (self.number, size)));
                 }
+                c::DW_TAG_inlined_subroutine => open.iter_mut().for_each(|f| f.described.inlines = true),
+                c::DW_TAG_subroutine_type => self.note_function_type(entry, debug),
                 c::DW_TAG_call_site | c::DW_TAG_GNU_call_site => site = self.call_site(entry),
                 c::DW_TAG_call_site_parameter | c::DW_TAG_GNU_call_site_parameter => {
                     if let (Some(function), Some(site)) = (open.last_mut(), site) {
@@ -125,6 +127,8 @@ impl<'a, 'b> Walker<'a, 'b> {
                     if let Some(function) = open.last_mut().filter(|f| f.depth + 1 == depth) {
                         self.note_arrival(entry, function);
                     }
+                    let elsewhere = !self.is_in_memory(entry);
+                    open.iter_mut().for_each(|f| f.described.has_registers |= elsewhere);
                     self.variable(entry, open.last_mut(), debug);
                 }
                 _ => {}
@@ -185,6 +189,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         let mut described = Described { name: name.clone(), ..Described::default() };
         (described.unit, described.result) = (self.number, self.type_of(&root, debug));
         described.unoptimised = self.is_unoptimised(entry) && self.is_unoptimised(&root);
+        described.is_c = self.language().is_some() && self.is_c();
         if let Some(placement) = self.signature(&root, entry, defined) {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;
@@ -239,6 +244,34 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
         }
         Vec::new()
+    }
+
+    /// Is a variable at one constant place in memory, or of another file?
+    fn is_in_memory(&self, entry: &Entry<'a, 'b>) -> bool {
+        let types = &self.types;
+        match entry.attr_value(c::DW_AT_location) {
+            Ok(Some(AttributeValue::Exprloc(expression))) => matches!(
+                single(types.unit, expression),
+                Some(Operation::FrameOffset { .. } | Operation::Address { .. } | Operation::AddressIndex { .. })
+            ),
+            // A parameter of a type has no name.
+            Ok(None) => types.flag(entry, c::DW_AT_declaration) || matches!(entry.attr(c::DW_AT_name), Ok(None)),
+            _ => false,
+        }
+    }
+
+    /// Notes the registers that a function of this type takes arguments in.
+    fn note_function_type(&self, entry: &Entry<'a, 'b>, debug: &mut Debug) {
+        let signature = self.signature(entry, entry, false).map(|placement| placement.signature);
+        let known = signature.filter(|s| self.is_c() && !s.variadic && s.unsupported.is_none());
+        let all = debug.function_arguments.entry(self.number).or_insert_with(|| Some(Default::default()));
+        match (all.as_mut(), known) {
+            (Some(all), Some(known)) => all.extend(known.arguments.iter().filter_map(|value| match value.place {
+                program::Place::Register(register) => Some(register),
+                program::Place::Stack(_) => None,
+            })),
+            _ => *all = None,
+        }
     }
 
     /// Are vectors of 32 bytes passed in `ymm` registers? Only gcc says for which processor it compiles.

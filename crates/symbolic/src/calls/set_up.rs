@@ -4,8 +4,9 @@
 //! Everything that the original may have meant is an argument, with all bytes that it defined:
 //! - a register that was written for nobody else ([`crate::passed`]), wherever it stands in the order of the convention, and all
 //!   that stand before it;
-//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none. Only the register
-//!   that unoptimised code calls through a pointer is none;
+//! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none: the register
+//!   that unoptimised code calls through a pointer; what it loaded for one use that it has made of it ([`Mark::spent`]); and, at calls
+//!   through pointers, what no type names that the pointer may have been cast to ([`program::Surroundings::pointer_arguments`]);
 //! - stack words that were written since the last call (in unoptimised code: and not read), that are no described local, and that the original does not
 //!   read behind the call: the callee owns its arguments, so what is read there is not one ([`crate::passed`]).
 //!
@@ -13,7 +14,7 @@
 //!
 //! Trust: full, under `signature(callee)`.
 
-use crate::passed::evidence::{self, Evidence, Mark, Marks};
+use crate::passed::evidence::{self, Evidence, Mark, Marks, Spent};
 use crate::passed::{Slots, Spills};
 use crate::{Context, State};
 use library::{Contract, Known};
@@ -115,10 +116,19 @@ impl<'a> Context<'a> {
         by: Prototype,
     ) -> Option<Vec<Value>> {
         let marks = self.marks(call);
-        let general = self.further(&Register::ARGUMENTS, &marks, state, named, by);
+        let mut general = self.further(&Register::ARGUMENTS, &marks, state, named, by);
         let vectors: Vec<Register> =
             (0..self.vector_limit(&marks, state, by == Prototype::Variadic)).map(Register::Vector).collect();
-        let vectors = self.further(&vectors, &marks, state, named, by);
+        let mut vectors = self.further(&vectors, &marks, state, named, by);
+        // No type that the pointer may have been cast to names what is left of other values.
+        let most = self.functions[0].surroundings.pointer_arguments.get(&call).filter(|_| by == Prototype::Own);
+        let for_nobody_else = |r: &Register| marks[r.index()].any(Mark::UNREAD.or(Mark::ASIDE));
+        if let Some(most) = most
+            && !general.iter().chain(&vectors).any(for_nobody_else)
+        {
+            general.retain(|r| most.contains(r));
+            vectors.retain(|r| most.contains(r));
+        }
         let mut out = Vec::new();
         for register in general.into_iter().chain(vectors).chain(self.chain(&marks, state)) {
             out.push(plain(Place::Register(register), self.defined_bytes(state.get(register))));
@@ -214,7 +224,17 @@ impl<'a> Context<'a> {
         let last = order.iter().rposition(|r| evident(r) && !is_named(r)).map_or(first, |i| i + 1);
         let (before, behind) = order.split_at(last.max(first));
         let before = before.iter().skip(first).filter(|r| !is_named(r) && possible(r));
-        before.chain(behind.iter().take_while(|r| possible(r))).copied().collect()
+        // What was loaded to reach another argument is none itself.
+        let spent = |r: &Register| match marks[r.index()].spent().filter(|_| self.functions[0].surroundings.loads_once)
+        {
+            Some(Spent::Address) => true,
+            Some(Spent::Moved(to)) => {
+                let earlier = order.iter().take_while(|other| *other != r).any(|other| *other == to);
+                earlier && marks[to.index()].is_moved() && state.get(to) == state.get(*r)
+            }
+            None => false,
+        };
+        before.chain(behind.iter().take_while(|r| possible(r) && !spent(r))).copied().collect()
     }
 
     /// Bytes of a register that its value defines: less than all if nobody defined what is above.

@@ -6,6 +6,11 @@
 //! was read may be a temporary, or an argument that the code also uses itself (`f(++x)`): see `calls/set_up.rs`.
 //! Joins take the union: a mark says that it is so on some path.
 //!
+//! Unoptimised C loads each value for one use. What was loaded from a variable or through a pointer, and was since read just once,
+//! as an address or by a move to where an argument goes, is no argument itself ([`Mark::spent`]). This does not hold of a
+//! variable in a register, of what was saved to be used again (both are kept in the frame, or computed with) and of inlined
+//! bodies; [`program::Surroundings::loads_once`] leaves these out.
+//!
 //! From the same marks: a function, or a call in it, that does not keep to System V as its declaration says
 //! ([`foreign_convention`]): `ms_abi`, a static chain in `r10`, a cast. Debug information of gcc does not show these.
 //!
@@ -13,11 +18,11 @@
 
 use program::{Callee, Function, Next, Op, Place, PointId, Register, Signature};
 use std::collections::BTreeSet;
-use term::{Arena, TermId};
+use term::{Arena, Linear, TermId};
 
 /// How a register came to its content, a bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Mark(u8);
+pub(crate) struct Mark(u16);
 
 impl Mark {
     /// A callee may have left anything in it.
@@ -32,6 +37,17 @@ impl Mark {
     pub const KEPT: Mark = Mark(16);
     /// Written, then read for anything else.
     pub const USED: Mark = Mark(32);
+    /// Loaded, and read once since, as an address.
+    const ADDRESS: Mark = Mark(64);
+    /// Not just loaded, or read for something else, or read again.
+    const HELD: Mark = Mark(128);
+    /// Written by a plain move from another register.
+    const COPY: Mark = Mark(256);
+    /// Written otherwise than by such a move.
+    const PLAIN: Mark = Mark(512);
+    /// Loaded, and read once since, by a move to an argument register: the first of six bits.
+    const FIRST_MOVE: u16 = 1024;
+    const MOVED: Mark = Mark(63 * Mark::FIRST_MOVE);
     /// Written since the last call.
     pub const WRITTEN: Mark = Mark(4 | 8 | 16 | 32);
 
@@ -45,9 +61,54 @@ impl Mark {
         Mark(self.0 | other.0)
     }
 
-    fn read(self, how: Mark) -> Mark {
-        if self.any(Mark::WRITTEN) { Mark(self.0 & !(Mark::UNREAD.0 | Mark::ASIDE.0) | how.0) } else { self }
+    /// Was it loaded for one use that has been made of it, whichever way the code came? Which one?
+    pub fn spent(self) -> Option<Spent> {
+        let other = Mark::HELD.or(Mark::ENTRY).or(Mark::UNREAD).or(Mark::ASIDE);
+        let uses = self.0 & Mark::ADDRESS.or(Mark::MOVED).0;
+        if self.any(other) || !uses.is_power_of_two() {
+            return None;
+        }
+        let to = |i: &usize| uses == Mark::FIRST_MOVE << i;
+        Some((0..Register::ARGUMENTS.len()).find(to).map_or(Spent::Address, |i| Spent::Moved(Register::ARGUMENTS[i])))
     }
+
+    /// Is it just what was moved there from another register, and not read, whichever way the code came?
+    pub fn is_moved(self) -> bool {
+        let all = Mark::WRITTEN.or(Mark::CLOBBERED).or(Mark::ENTRY).or(Mark::COPY).0;
+        self.0 & all == Mark::UNREAD.or(Mark::COPY).0 && !self.any(Mark::PLAIN)
+    }
+
+    fn read(self, how: Mark, purpose: Purpose) -> Mark {
+        if !self.any(Mark::WRITTEN) {
+            return self;
+        }
+        let first = !self.any(Mark::ADDRESS.or(Mark::MOVED).or(Mark::HELD));
+        let use_of_it = match purpose {
+            Purpose::Address if first => Mark::ADDRESS,
+            Purpose::Move(i) if first => Mark(Mark::FIRST_MOVE << i),
+            _ => Mark::HELD,
+        };
+        Mark(self.0 & !(Mark::UNREAD.0 | Mark::ASIDE.0) | how.0 | use_of_it.0)
+    }
+}
+
+/// The one thing that a loaded value was for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Spent {
+    /// An access to memory.
+    Address,
+    /// An argument in this register, to which it was moved.
+    Moved(Register),
+}
+
+/// What a register is read for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// For an address.
+    Address,
+    /// To be moved to an argument register.
+    Move(usize),
+    Other,
 }
 
 /// Marks of all registers.
@@ -109,7 +170,7 @@ impl Evidence {
             && let Callee::Pointer(target) = &call.callee
             && let Some(register) = arena.as_var(*target).and_then(Register::of_var)
         {
-            marks[register.index()] = marks[register.index()].read(Mark::USED);
+            marks[register.index()] = marks[register.index()].read(Mark::USED, Purpose::Other);
         }
         marks
     }
@@ -121,33 +182,38 @@ impl Evidence {
         while at < ops.len() {
             let place = ops[at].0;
             let end = ops[at..].iter().position(|(p, _)| *p != place).map_or(ops.len(), |n| at + n);
-            self.instruction(arena, place, &ops[at..end], marks);
+            self.instruction(arena, function, &ops[at..end], marks);
             at = end;
         }
     }
 
-    fn instruction(&mut self, arena: &Arena, place: u64, ops: &[(u64, Op)], marks: &mut Marks) {
+    fn instruction(&mut self, arena: &Arena, function: &Function, ops: &[(u64, Op)], marks: &mut Marks) {
         let written: BTreeSet<Register> = ops.iter().filter_map(|(_, op)| target(op)).collect();
         let general = written.iter().filter(|r| matches!(r, Register::General(_)) && **r != Register::RSP).count();
-        for (_, op) in ops {
-            let (terms, how): (Vec<TermId>, Mark) = match op {
-                Op::Set { value, .. } => (vec![*value], how_set(arena, op, *value)),
-                Op::Load { address, .. } => (vec![*address], Mark::USED),
-                Op::Fault { condition, .. } => (vec![*condition], Mark::USED),
+        for (place, op) in ops {
+            let (terms, how, purpose): (Vec<TermId>, Mark, Purpose) = match op {
+                Op::Set { value, .. } => (vec![*value], how_set(arena, op, *value), purpose_set(arena, op, *value)),
+                Op::Load { address, .. } => (vec![*address], Mark::USED, Purpose::Address),
+                Op::Fault { condition, .. } => (vec![*condition], Mark::USED, Purpose::Other),
                 Op::Store { address, value } => {
-                    self.read(arena, place, *address, Mark::USED, &written, marks);
-                    (vec![*value], Mark::KEPT)
+                    self.read(arena, *place, *address, (Mark::USED, Purpose::Address), &written, marks);
+                    (vec![*value], Mark::KEPT, Purpose::Other)
                 }
-                Op::Unknown { .. } => (Vec::new(), Mark::USED),
+                Op::Unknown { .. } => (Vec::new(), Mark::USED, Purpose::Other),
             };
             for term in terms {
-                self.read(arena, place, term, how, &written, marks);
+                self.read(arena, *place, term, (how, purpose), &written, marks);
             }
             if let Some(register) = target(op) {
+                let held = match op {
+                    Op::Set { value, .. } if is_move(arena, *value) => Mark::HELD.or(Mark::COPY),
+                    _ if is_loaded(arena, function, ops, op) => Mark::PLAIN,
+                    _ => Mark::HELD.or(Mark::PLAIN),
+                };
                 marks[register.index()] = match op {
                     Op::Unknown { .. } => Mark::CLOBBERED,
-                    _ if general > 1 && matches!(register, Register::General(_)) => Mark::ASIDE,
-                    _ => Mark::UNREAD,
+                    _ if general > 1 && matches!(register, Register::General(_)) => Mark::ASIDE.or(held),
+                    _ => Mark::UNREAD.or(held),
                 };
             }
         }
@@ -158,7 +224,7 @@ impl Evidence {
         arena: &Arena,
         place: u64,
         term: TermId,
-        how: Mark,
+        (how, purpose): (Mark, Purpose),
         written: &BTreeSet<Register>,
         marks: &mut Marks,
     ) {
@@ -167,9 +233,60 @@ impl Evidence {
             if mark.any(Mark::ENTRY) && !written.contains(&register) {
                 self.arrivals.insert((place, register, how == Mark::KEPT));
             }
-            *mark = mark.read(how);
+            *mark = mark.read(how, purpose);
         }
     }
+}
+
+/// Does an operation of an instruction set a general register to what it loads (four bytes, or eight) from a variable that debug
+/// information describes, from a named object, or through a pointer? A slot without a name may hold what was saved to be used again.
+fn is_loaded(arena: &Arena, function: &Function, ops: &[(u64, Op)], op: &Op) -> bool {
+    let Some(Register::General(_)) = target(op) else { return false };
+    let load = match op {
+        Op::Load { .. } => Some(op),
+        Op::Set { value, .. } => {
+            let whole = if matches!(arena.op(*value), term::Op::Zext(_)) { arena.arg(*value, 0) } else { *value };
+            let loads = |var: term::VarId| ops.iter().map(|(_, op)| op).find(|op| sets(op, var));
+            arena.as_var(whole).filter(|var| Register::of_var(*var).is_none()).and_then(loads)
+        }
+        _ => None,
+    };
+    let Some(Op::Load { address, bytes: 4 | 8, .. }) = load else { return false };
+    let sum = Linear::of(arena, *address);
+    let in_frame = |(atom, _): &(TermId, _)| {
+        let register = arena.as_var(*atom).and_then(Register::of_var);
+        matches!(register, Some(Register::RSP | Register::RBP))
+    };
+    if !sum.terms.iter().any(in_frame) {
+        return true;
+    }
+    // Behind `push rbp; mov rbp, rsp` the entry stack pointer is eight bytes above `rbp`.
+    let [(base, one)] = sum.terms[..] else { return false };
+    let from = (sum.constant.low() as i64).saturating_sub(8);
+    let inside = |local: &program::Local| {
+        let end = local.offset.saturating_add_unsigned(local.size);
+        local.offset <= from && from.saturating_add(4) <= end
+    };
+    let rbp = arena.as_var(base).and_then(Register::of_var) == Some(Register::RBP) && one.to_u64() == Some(1);
+    rbp && function.locals.iter().any(inside)
+}
+
+fn sets(op: &Op, var: term::VarId) -> bool {
+    matches!(op, Op::Set { var: set, .. } | Op::Load { var: set, .. } | Op::Unknown { var: set } if *set == var)
+}
+
+/// Is a value a general register, or its lower half?
+fn is_move(arena: &Arena, value: TermId) -> bool {
+    let held = match arena.op(value) {
+        term::Op::Zext(_) if is_part(arena, arena.arg(value, 0)) => arena.arg(arena.arg(value, 0), 0),
+        _ => value,
+    };
+    matches!(arena.as_var(held).and_then(Register::of_var), Some(Register::General(_)))
+}
+
+fn purpose_set(arena: &Arena, op: &Op, value: TermId) -> Purpose {
+    let to = target(op).and_then(|to| Register::ARGUMENTS.iter().position(|argument| *argument == to));
+    to.filter(|_| is_move(arena, value)).map_or(Purpose::Other, Purpose::Move)
 }
 
 fn target(op: &Op) -> Option<Register> {
