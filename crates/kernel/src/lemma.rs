@@ -468,6 +468,10 @@ fn goes_with_facts(assumption: &Assumption) -> bool {
             | Assumption::DescribedLocals
             | Assumption::Library(_)
             | Assumption::FreshAllocation
+            // The caller may make no access of its own for which it would say these.
+            | Assumption::NoVolatileCasts(_)
+            | Assumption::FramePrivate
+            | Assumption::Sequential
     );
     more || assumption.needs_defined_source()
 }

@@ -376,7 +376,8 @@ impl Parser<'_> {
             let name = self.name(at, name)?;
             let binding = match symbol.st_bind() {
                 elf::STB_LOCAL => Binding::Local,
-                elf::STB_WEAK => Binding::Weak,
+                // Of several definitions of a unique name the first is everybody's.
+                elf::STB_WEAK | elf::STB_GNU_UNIQUE => Binding::Weak,
                 _ => Binding::Global,
             };
             if symbol.st_type() == elf::STT_FILE {

@@ -51,6 +51,8 @@ pub struct Image {
     pub(crate) register_variable: OnceLock<program::RegisterVariable>,
     /// The functions that know where `errno` is.
     pub(crate) errno_functions: OnceLock<Vec<usize>>,
+    /// Frames that unwinding stops in, once somebody asks.
+    pub(crate) handlers: OnceLock<crate::handlers::Handlers>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
     pub(crate) truth_values: OnceLock<bool>,
     functions: Vec<FunctionEntry>,
@@ -116,6 +118,7 @@ impl Image {
             chain_readers: OnceLock::new(),
             register_variable: OnceLock::new(),
             errno_functions: OnceLock::new(),
+            handlers: OnceLock::new(),
             truth_values: OnceLock::new(),
             functions,
             by_name,

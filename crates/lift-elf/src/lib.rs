@@ -20,6 +20,7 @@ mod error;
 mod frame_depth;
 mod functions;
 mod fuzz;
+mod handlers;
 mod identity;
 mod image;
 mod labels;

@@ -55,6 +55,12 @@ impl Image {
                 return Err(code.gap(code.entry(), "jump table", "jump tables that do not settle"));
             }
         }
+        if self.has_handlers(&code) {
+            return Err(code.gap(code.entry(), "exception handler", "a frame that unwinding stops in"));
+        }
+        if let Some(place) = objects.taken().iter().find(|place| !code.leaders.contains(place)) {
+            return Err(code.gap(*place, "label", "the address of code that nothing leads to, or of data in it"));
+        }
         let graph = Graph::new(self, &code, arena, &mut objects);
         let (mut points, table_loads) = graph.build(&blocks, &dispatches)?;
         let bases = objects.bases(arena);

@@ -153,6 +153,22 @@ impl<'a, 'b> Types<'a, 'b> {
         false
     }
 
+    /// Does an object of the entry's type consist of members? In doubt it does.
+    pub fn has_members(&self, entry: &Entry<'a, 'b>) -> bool {
+        let mut next = self.reference(entry, c::DW_AT_type);
+        for _ in 0..MAX_DEPTH {
+            let Some(Ok(found)) = next.map(|offset| self.unit.entry(offset)) else { return true };
+            match found.tag() {
+                c::DW_TAG_base_type | c::DW_TAG_enumeration_type | c::DW_TAG_pointer_type => return false,
+                c::DW_TAG_const_type | c::DW_TAG_typedef | c::DW_TAG_array_type => {
+                    next = self.reference(&found, c::DW_AT_type);
+                }
+                _ => return true,
+            }
+        }
+        true
+    }
+
     /// Is the type of an entry, or of a part of it, volatile? In doubt it is.
     pub fn is_volatile(&self, entry: &Entry<'a, 'b>) -> bool {
         let mut waiting: Vec<UnitOffset> = self.reference(entry, c::DW_AT_type).into_iter().collect();

@@ -449,6 +449,11 @@ impl<'a, 'b> Walker<'a, 'b> {
         self.language().is_none_or(|language| c_languages.contains(&language))
     }
 
+    /// Does an object of the entry's type never change? C++ has `mutable` members in `const` objects, and gcc does not tell.
+    fn is_constant(&self, entry: &Entry<'a, 'b>) -> bool {
+        self.types.is_constant(entry) && (self.is_c() || !self.types.has_members(entry))
+    }
+
     fn frame_base(&self, entry: &Entry<'a, 'b>) -> FrameBase {
         let Ok(Some(AttributeValue::Exprloc(expression))) = entry.attr_value(c::DW_AT_frame_base) else {
             return FrameBase::Other;
@@ -493,7 +498,7 @@ impl<'a, 'b> Walker<'a, 'b> {
                     && let Some(own) = own
                 {
                     let name = types.text(entry, c::DW_AT_linkage_name).unwrap_or(name);
-                    let constant = types.is_constant(entry) || types.is_constant(&root);
+                    let constant = self.is_constant(entry) || self.is_constant(&root);
                     *debug.constants.entry(name.clone()).or_insert(true) &= constant;
                     debug.other_variables.insert((self.number, name), own);
                 }
@@ -535,7 +540,7 @@ impl<'a, 'b> Walker<'a, 'b> {
             }
         };
         let Some(place) = self.addresses.place(address) else { return };
-        let constant = types.is_constant(entry) || types.is_constant(&root);
+        let constant = self.is_constant(entry) || self.is_constant(&root);
         *debug.described.entry(place).or_insert(true) &= constant;
         if types.is_volatile(entry) || types.is_volatile(&root) {
             debug.volatile.insert(place);
