@@ -23,13 +23,14 @@ const HARMLESS: [&str; 12] = [
 
 /// Pragmas that change nothing, by their first words: marks of polyhedral tools, hints to compilers, and what C compilers do
 /// not know. OpenMP's are held against the loops that they stand at.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "scop",
     "endscop",
     "omp",
     "ivdep",
     "vector",
     "novector",
+    "simd",
     "unroll",
     "nounroll",
     "unroll_and_jam",
