@@ -10,7 +10,7 @@ use crate::command::Options;
 use crate::random::Random;
 use kernel::Kernel;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +60,7 @@ fn kind_of(kind: &str, detail: &str) -> String {
     format!("{kind}: {numbers}")
 }
 
-/// Attacks `lockstep` with kernels; reproducers go to `directory`. A batch is one pair.
+/// Attacks `lockstep` with kernels; reproducers go to `directory`. A batch is one original with its mutants.
 pub fn run(options: &Options, lockstep: &Path, directory: &Path) -> Result<Score, String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (next, score, start) = (AtomicU64::new(0), Mutex::new(Score::default()), Instant::now());
@@ -72,9 +72,10 @@ pub fn run(options: &Options, lockstep: &Path, directory: &Path) -> Result<Score
                     if options.batches.is_some_and(|most| number >= most) {
                         break;
                     }
-                    let judged = one(lockstep, directory, options.seed, number);
+                    let judged =
+                        batch(lockstep, &directory.join(format!("{}-{number}", options.seed)), options, number);
                     if let Ok(mut score) = score.lock() {
-                        score.add(judged);
+                        judged.into_iter().for_each(|judged| score.add(judged));
                     }
                 }
             });
@@ -91,6 +92,12 @@ struct Judged {
     wrong: Option<String>,
 }
 
+impl Judged {
+    fn not(what: &str) -> Judged {
+        Judged { verdict: format!("not judged ({what})"), reason: None, ran: false, wrong: None }
+    }
+}
+
 impl Score {
     fn add(&mut self, judged: Judged) {
         *self.verdicts.entry(judged.verdict).or_default() += 1;
@@ -102,71 +109,122 @@ impl Score {
     }
 }
 
-fn one(lockstep: &Path, base: &Path, seed: u64, number: u64) -> Judged {
-    let mut random = Random::new(seed, number);
+/// Mutants of one original: they are checked by one process, and the original is compiled once.
+const MUTANTS: usize = 8;
+
+/// Checks and runs one original and its mutants. The directory stays if something is wrong.
+fn batch(lockstep: &Path, directory: &Path, options: &Options, number: u64) -> Vec<Judged> {
+    let mut random = Random::new(options.seed, number);
     let original = kernel::generate(&mut random);
-    let (candidate, how) = mutate::mutate(&original, &mut random);
-    let directory = base.join(format!("{seed}-{number}"));
-    let judged = judge(lockstep, &directory, &original, &candidate);
-    match judged {
-        Ok(Opinion { verdict, reason, ran, wrong: None }) => {
-            let _ = std::fs::remove_dir_all(&directory);
-            Judged { verdict, reason, ran, wrong: None }
-        }
-        Ok(Opinion { verdict, reason, ran, wrong: Some(what) }) => {
-            Judged { verdict, reason, ran, wrong: Some(format!("{} ({how}): {what}", directory.display())) }
-        }
-        Err(what) => {
-            let _ = std::fs::remove_dir_all(&directory);
-            Judged { verdict: format!("not judged ({what})"), reason: None, ran: false, wrong: None }
-        }
+    let mutants: Vec<(Kernel, String)> = (0..MUTANTS).map(|_| mutate::mutate(&original, &mut random)).collect();
+    let judged = match judge(lockstep, directory, &original, &mutants) {
+        Ok(judged) => judged,
+        Err(what) => mutants.iter().map(|_| Judged::not(&what)).collect(),
+    };
+    if judged.iter().all(|judged| judged.wrong.is_none()) {
+        let _ = std::fs::remove_dir_all(directory);
     }
+    judged
 }
 
-/// What was found out about a pair.
-struct Opinion {
-    verdict: String,
-    reason: Option<String>,
-    ran: bool,
-    wrong: Option<String>,
-}
-
-fn judge(lockstep: &Path, directory: &Path, original: &Kernel, candidate: &Kernel) -> Result<Opinion, String> {
-    std::fs::create_dir_all(directory).map_err(|e| e.to_string())?;
+fn judge(
+    lockstep: &Path,
+    directory: &Path,
+    original: &Kernel,
+    mutants: &[(Kernel, String)],
+) -> Result<Vec<Judged>, String> {
+    std::fs::create_dir_all(directory.join("set")).map_err(|e| e.to_string())?;
     let write = |name: &str, text: &str| {
         let path = directory.join(name);
         std::fs::write(&path, text).map(|()| path).map_err(|e| e.to_string())
     };
-    let (a, b) = (write("a.c", &original.text())?, write("b.c", &candidate.text())?);
-    let main = write("main.c", &original.main())?;
+    let (file, main) = (write("a.c", &original.text())?, write("main.c", &original.main())?);
+    let mut files = Vec::new();
+    for (number, (mutant, _)) in mutants.iter().enumerate() {
+        files.push(write(&format!("set/{number}.c"), &mutant.text())?);
+    }
     let mut check = Command::new(lockstep);
-    check.arg("check").args([&a, &b]).args(["--timeout", "5", "--format", "json"]);
+    check.arg("check").arg(&file).arg(directory.join("set"));
+    check.args(["--timeout", "5", "--format", "json", "--jobs", "1"]);
     let output = check.output().map_err(|e| e.to_string())?;
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let verdict = report["functions"][0]["verdict"].as_str().unwrap_or("error").to_string();
-    if verdict != "equivalent" {
-        let reason = &report["functions"][0]["reason"];
-        let kind = reason["kind"].as_str().unwrap_or_default();
-        let detail = reason["detail"].as_str().map(|detail| kind_of(kind, detail));
-        let detail = detail.or_else(|| (verdict == "error").then(|| kind_of("error", &complaint(&output.stderr))));
-        let verdict = format!("{verdict} {kind}").trim().to_string();
-        return Ok(Opinion { verdict, reason: detail, ran: false, wrong: None });
-    }
-    let mut outputs = Vec::new();
-    for (name, file) in [("a", &a), ("b", &b)] {
-        let program = directory.join(name);
-        let mut cc = Command::new("cc");
-        cc.args(["-w", "-O2", "-fwrapv", "-ffp-contract=off", "-o"]).arg(&program).args([file, &main]).arg("-lm");
-        if !cc.status().is_ok_and(|s| s.success()) {
-            return Err("the compiler refuses it".to_string());
+    let functions = report["functions"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut runs = Runs { directory, main: &main, harness: None, original: None };
+    let judged = files.iter().zip(mutants).map(|(candidate, (_, how))| {
+        let name = candidate.display().to_string();
+        let Some(function) = functions.iter().find(|f| f["candidate_file"] == name.as_str()) else {
+            let reason = Some(kind_of("error", &complaint(&output.stderr)));
+            return Judged { verdict: "error".to_string(), reason, ran: false, wrong: None };
+        };
+        let verdict = function["verdict"].as_str().unwrap_or("error").to_string();
+        if verdict != "equivalent" {
+            let reason = &function["reason"];
+            let kind = reason["kind"].as_str().unwrap_or_default();
+            let detail = reason["detail"].as_str().map(|detail| kind_of(kind, detail));
+            return Judged {
+                verdict: format!("{verdict} {kind}").trim().to_string(),
+                reason: detail,
+                ran: false,
+                wrong: None,
+            };
         }
-        outputs.push(Command::new(&program).output().map_err(|e| e.to_string())?);
+        match runs.differ(&file, candidate) {
+            Ok(differ) => {
+                let wrong = differ.then(|| format!("{name} ({how}): outputs differ"));
+                Judged { verdict, reason: None, ran: true, wrong }
+            }
+            Err(what) => Judged::not(&what),
+        }
+    });
+    Ok(judged.collect())
+}
+
+/// What a program printed, and how it ended.
+type Outcome = (Vec<u8>, Option<i32>);
+
+/// Native runs of a batch.
+struct Runs<'a> {
+    directory: &'a Path,
+    main: &'a Path,
+    /// The driver as an object.
+    harness: Option<PathBuf>,
+    original: Option<Outcome>,
+}
+
+impl Runs<'_> {
+    /// Do original and candidate print something else?
+    fn differ(&mut self, original: &Path, candidate: &Path) -> Result<bool, String> {
+        let ours = match self.original.take() {
+            Some(known) => known,
+            None => self.outcome(original)?,
+        };
+        let known = self.original.insert(ours).clone();
+        if known.1 != Some(0) {
+            return Err("the original fails".to_string());
+        }
+        Ok(self.outcome(candidate)? != known)
     }
-    if outputs[0].status.code() != Some(0) {
-        return Err("the original fails".to_string());
+
+    fn outcome(&mut self, file: &Path) -> Result<Outcome, String> {
+        let compile = |arguments: &[&Path], output: &Path| {
+            let mut cc = Command::new("cc");
+            cc.args(["-w", "-O2", "-fwrapv", "-ffp-contract=off"]).args(arguments).arg("-o").arg(output);
+            let done = cc.arg("-lm").status().is_ok_and(|status| status.success());
+            if done { Ok(()) } else { Err("the compiler refuses it".to_string()) }
+        };
+        let harness = match self.harness.clone() {
+            Some(harness) => harness,
+            None => {
+                let made = self.directory.join("main.o");
+                compile(&[Path::new("-c"), self.main], &made)?;
+                self.harness.insert(made).clone()
+            }
+        };
+        let program = self.directory.join("program");
+        compile(&[file, &harness], &program)?;
+        let output = Command::new(&program).output().map_err(|e| e.to_string())?;
+        Ok((output.stdout, output.status.code()))
     }
-    let different = outputs[0].stdout != outputs[1].stdout || outputs[0].status != outputs[1].status;
-    Ok(Opinion { verdict, reason: None, ran: true, wrong: different.then(|| "outputs differ".to_string()) })
 }
 
 /// The first line of what a program complains about.

@@ -25,6 +25,7 @@ mod modules;
 mod native;
 mod objects;
 mod replay;
+mod set;
 mod sizes;
 mod show;
 mod sweep;
@@ -40,6 +41,7 @@ pub fn is_c(path: &Path) -> bool {
 }
 
 /// What is needed to lower and compare, shared with the worker.
+#[derive(Clone)]
 struct Job {
     original: std::path::PathBuf,
     candidate: std::path::PathBuf,
@@ -47,10 +49,12 @@ struct Job {
     settings: Settings,
     selections: Vec<Selection>,
     parameters: Vec<(String, i64)>,
+    /// Which of them are the files' own: nobody gave them.
+    own: Vec<String>,
     sweep: Option<Sweep>,
     options: KernelOptions,
     run: Run,
-    known: Known,
+    known: Arc<Known>,
 }
 
 /// What compilers said before: sizes and functions of one job have texts in common.
@@ -72,54 +76,26 @@ enum Run {
     OwnReading,
 }
 
-/// Compares the kernels of two C files, or of a C file and object code.
+/// Compares the kernels of two C files, or of a C file and object code; or of a C file and all those in a directory.
 pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
+    if arguments.candidate.is_dir() {
+        return set::check(arguments);
+    }
     let start = Instant::now();
-    let mode =
-        Floating::from_name(&arguments.fp).ok_or_else(|| Failure(format!("--fp {}: no such mode", arguments.fp)))?;
-    let parameters = parameters(&arguments.parameters)?;
-    let job = Job {
-        original: arguments.original.clone(),
-        candidate: arguments.candidate.clone(),
-        interface: arguments.interface.clone(),
-        settings: Settings {
-            defines: arguments.defines.clone(),
-            includes: arguments.includes.clone(),
-            parameters: parameters.clone(),
-        },
-        selections: arguments.functions.clone(),
-        parameters,
-        sweep: arguments.sweep.clone(),
-        options: KernelOptions {
-            mode,
-            strict: arguments.strict_updates,
-            flat: arguments.flat_arrays,
-            exact: arguments.certificates.is_some(),
-            seed: arguments.seed,
-            timeout: arguments.timeout,
-        },
-        run: if arguments.no_run { Run::Never } else { Run::Always },
-        known: Known::default(),
-    };
+    let job = Arc::new(Job::new(arguments, &arguments.candidate, Arc::default())?);
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: patience(&job) };
-    let job = Arc::new(job);
     let work = Arc::clone(&job);
     // On a thread of its own: trees are walked recursively, and a panic becomes an answer.
     let finished = pool::run_in_order(1, settings, move |_| work.run(), |_| {}).pop().map(|timed| timed.finished);
-    let mut functions = match finished {
-        Some(Finished::Done(result)) => result?,
-        Some(Finished::Panicked(message)) => vec![job.failed(Reason::new(ReasonKind::Internal, message))],
-        Some(Finished::Overdue) | None => {
-            let what = format!("gave up after {:.1} s", start.elapsed().as_secs_f64());
-            vec![job.failed(Reason::new(ReasonKind::Timeout, what))]
-        }
-    };
+    let mut functions = job.answers(finished, start.elapsed())?;
     if let Some(directory) = &arguments.certificates {
-        std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
-        for function in &mut functions {
-            save(directory, &job, function)?;
-        }
+        save_all(directory, &job, &mut functions)?;
     }
+    show_report(arguments, functions, start)
+}
+
+/// Prints what was found.
+fn show_report(arguments: &CheckArguments, functions: Vec<KernelFunction>, start: Instant) -> Result<Status, Failure> {
     let shown = |path: &Path| path.display().to_string();
     let report = KernelReport {
         original: shown(&arguments.original),
@@ -132,6 +108,11 @@ pub fn check(arguments: &CheckArguments) -> Result<Status, Failure> {
         Format::Json => deliver(&report.render_json()),
     }
     Ok(Status::of(report.summary()))
+}
+
+fn save_all(directory: &Path, job: &Job, functions: &mut [KernelFunction]) -> Result<(), Failure> {
+    std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
+    functions.iter_mut().try_for_each(|function| save(directory, job, function))
 }
 
 /// Longest time for finding out which parameters have no value.
@@ -157,6 +138,9 @@ fn parameters(given: &[(String, i64)]) -> Result<Vec<(String, i64)>, Failure> {
     Ok(list)
 }
 
+/// What was found out about the functions of a pair of files.
+type Answers = Result<Vec<KernelFunction>, Failure>;
+
 /// A pair of functions by name.
 struct Names {
     original: String,
@@ -164,8 +148,62 @@ struct Names {
 }
 
 impl Job {
+    /// What the command line asks for, with this candidate.
+    fn new(arguments: &CheckArguments, candidate: &Path, known: Arc<Known>) -> Result<Job, Failure> {
+        let mode = Floating::from_name(&arguments.fp)
+            .ok_or_else(|| Failure(format!("--fp {}: no such mode", arguments.fp)))?;
+        let mut parameters = parameters(&arguments.parameters)?;
+        let object = arguments.interface.is_some() || !is_c(&arguments.original) || !is_c(candidate);
+        let swept = |name: &str| arguments.sweep.as_ref().is_some_and(|sweep| sweep.parameter == name);
+        let mut own = Vec::new();
+        if !object {
+            for (name, value) in sizes::own([&arguments.original, candidate], &arguments.defines) {
+                if !swept(&name) && !parameters.iter().any(|(given, _)| *given == name) {
+                    own.push(name.clone());
+                    parameters.push((name, value));
+                }
+            }
+        }
+        Ok(Job {
+            original: arguments.original.clone(),
+            candidate: candidate.to_path_buf(),
+            interface: arguments.interface.clone(),
+            settings: Settings {
+                defines: arguments.defines.clone(),
+                includes: arguments.includes.clone(),
+                parameters: parameters.clone(),
+            },
+            selections: arguments.functions.clone(),
+            parameters,
+            own,
+            sweep: arguments.sweep.clone(),
+            options: KernelOptions {
+                mode,
+                strict: arguments.strict_updates,
+                flat: arguments.flat_arrays,
+                exact: arguments.certificates.is_some(),
+                seed: arguments.seed,
+                timeout: arguments.timeout,
+            },
+            run: if arguments.no_run { Run::Never } else { Run::Always },
+            known,
+        })
+    }
+
+    /// What a worker left.
+    fn answers(&self, finished: Option<Finished<Answers>>, time: Duration) -> Answers {
+        match finished {
+            Some(Finished::Done(result)) => result,
+            Some(Finished::Panicked(message)) => Ok(vec![self.failed(Reason::new(ReasonKind::Internal, message))]),
+            Some(Finished::Overdue) | None => {
+                let what = format!("gave up after {:.1} s", time.as_secs_f64());
+                Ok(vec![self.failed(Reason::new(ReasonKind::Timeout, what))])
+            }
+        }
+    }
+
     /// Reads both files and compares what was asked for.
-    fn run(&self) -> Result<Vec<KernelFunction>, Failure> {
+    fn run(&self) -> Answers {
         let mut values = self.parameters.clone();
         if let Some(sweep) = &self.sweep {
             if values.iter().any(|(name, _)| *name == sweep.parameter) {
@@ -246,7 +284,7 @@ impl Job {
             return Ok(first);
         }
         // Sizes at which the kernels make no sense are nobody's fault.
-        let others = sizes::other(&self.parameters);
+        let others = self.other_sizes(names)?;
         if others == self.parameters {
             return Ok(first);
         }
@@ -257,6 +295,32 @@ impl Job {
             }
             _ => Ok(first),
         }
+    }
+
+    /// Odd sizes close to those that were checked. Numbers of the files' own are sizes if arrays of the interface have them.
+    fn other_sizes(&self, names: &Names) -> Result<Vec<(String, i64)>, Failure> {
+        let mut others = sizes::other(&self.parameters);
+        let first = if self.own.is_empty() { None } else { self.interface_at(names, &self.parameters)? };
+        for at in 0..others.len() {
+            let (name, value) = &self.parameters[at];
+            if self.own.contains(name) && others[at].1 != *value {
+                let mut values = self.parameters.clone();
+                values[at].1 = others[at].1;
+                let second = self.interface_at(names, &values)?;
+                if first.is_none() || second.is_none() || first == second {
+                    others[at].1 = *value;
+                }
+            }
+        }
+        Ok(others)
+    }
+
+    /// Numbers of cells of what the original's caller passes and sees, at these sizes.
+    fn interface_at(&self, names: &Names, values: &[(String, i64)]) -> Result<Option<Vec<Option<u64>>>, Failure> {
+        let Ok((original, _)) = self.sources(values)? else { return Ok(None) };
+        let Ok(program) = original.lower(&names.original, values) else { return Ok(None) };
+        let outer = program.objects.iter().filter(|o| updates::input_key(&o.origin).is_some() && !o.is_static());
+        Ok(Some(outer.map(|o| o.cells).collect()))
     }
 
     /// Is it a difference that the compiled programs show, or the interpreter if nothing may be run? Nobody can order iterations of a
@@ -281,6 +345,7 @@ impl Job {
             candidate_name: (names.original != names.candidate).then(|| names.candidate.clone()),
             outcome,
             time: start.elapsed(),
+            file: None,
             certificate: None,
             sweep: Vec::new(),
             also: Vec::new(),
@@ -299,12 +364,13 @@ impl Job {
             let what = format!("the candidate has no function `{}`", names.candidate);
             return Ok(unknown(Reason::new(ReasonKind::MissingFunction, what)));
         }
+        let both = [(&original, names.original.as_str()), (&candidate, names.candidate.as_str())];
         let lower = |source: &Source, name: &str| match source.lower(name, values) {
             Ok(program) => Ok(Ok(program)),
             Err(error @ Error::Unsupported { .. }) => {
                 Ok(Err(unknown(Reason::new(ReasonKind::Unsupported, error.to_string()))))
             }
-            Err(Error::Parameter(first)) => Err(Failure(missing(&[(source, name)], values, first))),
+            Err(Error::Parameter(first)) => Err(Failure(missing(&both, values, first))),
             Err(error) => Err(Failure(error.to_string())),
         };
         let ours = match lower(&original, &names.original)? {
@@ -319,16 +385,18 @@ impl Job {
         if let Some((name, _)) = values.iter().find(|(name, _)| !used(name)) {
             return Err(Failure(format!("--param {name}: neither file has a parameter of that name")));
         }
+        // Whatever a file keeps for itself, its caller calls both alike.
+        if let Some(name) = other_static(&ours, &theirs) {
+            let what = format!("`{name}`, which has another type in the candidate");
+            return Ok(unknown(Reason::new(ReasonKind::Unsupported, what)));
+        }
         kernel::updates::Pairing::of(&ours, &theirs)
             .map_err(|what| Failure(format!("{} and {}: {what}", original.path(), candidate.path())))?;
         let mut outcome = check_kernels(&ours, &theirs, self.options);
         let side = |source, program, name| native::Side { source, program, name, object: None };
         let sides = [side(&original, &ours, &names.original), side(&candidate, &theirs, &names.candidate)];
         match &mut outcome.verdict {
-            KernelVerdict::Parameter(name) => {
-                let sources = [(&original, names.original.as_str()), (&candidate, names.candidate.as_str())];
-                Err(Failure(missing(&sources, values, name.clone())))
-            }
+            KernelVerdict::Parameter(name) => Err(Failure(missing(&both, values, name.clone()))),
             KernelVerdict::Different(witness) if witness.kind == WitnessKind::Input && self.run == Run::Always => {
                 let verdict = replay::replay(&sides, witness, &self.known.executables);
                 let lasting = sides.iter().any(|side| side.program.objects.iter().any(updates::Object::is_static));
@@ -398,11 +466,19 @@ impl Job {
             candidate_name: None,
             outcome: unknown(reason),
             time: Duration::ZERO,
+            file: None,
             certificate: None,
             sweep: Vec::new(),
             also: Vec::new(),
         }
     }
+}
+
+/// A variable of the files' own that is not of one shape in both.
+fn other_static(ours: &updates::Program, theirs: &updates::Program) -> Option<String> {
+    let shape = |o: &updates::Object| (o.cells, o.element_bytes, o.fields.iter().map(|f| f.ty).collect::<Vec<_>>());
+    let other = |o: &&updates::Object| theirs.objects.iter().any(|t| t.origin == o.origin && shape(t) != shape(o));
+    ours.objects.iter().filter(|o| o.is_static()).find(other).map(|o| o.name.clone())
 }
 
 /// Does one of the files have pragmas of OpenMP?

@@ -253,6 +253,103 @@ fn what_has_no_answer_says_why() {
 }
 
 #[test]
+fn what_is_not_read_is_a_gap_and_no_bad_input() {
+    let bench = Bench::new();
+    bench.write("plain.c", b"void k(int a[4]) { a[0] = 1; }");
+    let cases = [
+        ("a[0] = '\\x41'; a[1] = '\\101'; a[2] = '\\xff';", "equivalent"),
+        ("a[0] = L'a';", "unknown"),
+        ("a[0] = 'ab';", "unknown"),
+        ("a[0] = _Alignof(int);", "unknown"),
+        ("a[0] = _Generic(a[0], int: 1, default: 2);", "unknown"),
+        ("switch (a[0]) { case 1 ... 3: a[1] = 1; }", "unknown"),
+        ("a[0] = __func__[0];", "unknown"),
+        ("goto end; end: a[0] = 1;", "unknown"),
+        ("a[0] = ({ int t = 1; t; });", "equivalent"),
+        ("__auto_type t = 1; a[0] = t;", "unknown"),
+        ("_Atomic int t = 1; a[0] = t;", "unknown"),
+    ];
+    for (body, verdict) in cases {
+        bench.write("a.c", format!("void k(int a[4]) {{ {body} }}").as_bytes());
+        let run = bench.run("check a.c a.c --format json");
+        let function = &run.json()["functions"][0];
+        assert_eq!(function["verdict"], verdict, "{body}: {function}");
+        if verdict == "unknown" {
+            assert_eq!(function["reason"]["kind"], "unsupported", "{body}: {function}");
+            assert_eq!(bench.run("check plain.c a.c").status, Some(2), "{body}");
+        }
+    }
+    bench.write("a.c", b"void k(int a[4]) { a[0] = ; }");
+    bench.run("check a.c a.c").fails_cleanly("what the compiler refuses, too");
+}
+
+#[test]
+fn what_changes_floating_point_is_refused() {
+    let bench = Bench::new();
+    let sum = |before: &str, inside: &str| {
+        format!(
+            "{before}\nvoid k(double a[8], double r[1]) {{\n{inside}\ndouble s = 0; for (int i = 0; i < 8; i++) s += a[i] * 0.1; r[0] = s; }}"
+        )
+    };
+    bench.write("a.c", sum("", "").as_bytes());
+    let before = [
+        "#pragma GCC optimize (\"-ffast-math\")",
+        "#pragma GCC target (\"fma\")",
+        "#pragma GCC push_options",
+        "#pragma STDC FP_CONTRACT ON",
+        "#pragma STDC FENV_ACCESS ON",
+        "#pragma STDC FENV_ROUND FE_UPWARD",
+        "#pragma fp_contract (on)",
+        "#pragma float_control (precise, off)",
+        "#pragma fenv_access (on)",
+        "#pragma clang fp contract(fast)",
+        "_Pragma(\"GCC optimize (\\\"-Ofast\\\")\")",
+        "__attribute__((optimize(\"fast-math\")))",
+        "__attribute__((__target__(\"avx2,fma\")))",
+        "[[gnu::optimize(\"fast-math\")]]",
+    ];
+    let inside = [
+        "#pragma clang fp reassociate(on)",
+        "#pragma STDC FP_CONTRACT ON",
+        "#pragma clang loop vectorize(assume_safety)",
+        "#pragma GCC ivdep",
+    ];
+    let texts = before.iter().map(|b| (*b, sum(b, ""))).chain(inside.iter().map(|i| (*i, sum("", i))));
+    for (what, text) in texts {
+        bench.write("b.c", text.as_bytes());
+        let run = bench.run("check a.c b.c --format json");
+        assert_eq!(run.status, Some(2), "{what}: {}{}", run.out, run.err);
+        assert_eq!(run.json()["functions"][0]["reason"]["kind"], "unsupported", "{what}");
+    }
+    // Marks and hints are not.
+    for (what, text) in [("scop", sum("", "#pragma scop")), ("hot", sum("__attribute__((hot))", ""))] {
+        bench.write("b.c", text.as_bytes());
+        assert_eq!(bench.run("check a.c b.c").status, Some(0), "{what}");
+    }
+}
+
+#[test]
+fn a_timeout_names_the_side_that_took_the_time() {
+    let bench = bench();
+    bench.write("forever.c", MATVEC.replace("j < n; j++", "j < n; j += 0").as_bytes());
+    let parallel = "void p(double a[N]) {\n#pragma omp parallel for\n  for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) a[i] = a[i] + 1; }";
+    bench.write("parallel.c", parallel.as_bytes());
+    bench.write("serial.c", parallel.replace("#pragma omp parallel for", "").as_bytes());
+    let cases = [
+        ("a.c forever.c --param n=5", "forever.c:5"),
+        ("forever.c a.c --param n=5", "forever.c:5"),
+        ("serial.c parallel.c --param N=40 --param M=100000000", "looking for races in the candidate"),
+        ("parallel.c serial.c --param N=40 --param M=100000000", "looking for races in the original"),
+    ];
+    for (words, wanted) in cases {
+        let report = bench.run(&format!("check {words} --timeout 0.4 --format json")).json();
+        let reason = &report["functions"][0]["reason"];
+        assert_eq!(reason["kind"], "timeout", "{words}: {reason}");
+        assert!(reason["detail"].to_string().contains(wanted), "{words}: {reason}");
+    }
+}
+
+#[test]
 fn rows_are_rows_unless_told_otherwise() {
     let bench = Bench::new();
     bench.write("a.c", b"void f(double A[4][4]) { for (int i = 0; i < 16; i++) A[0][i] = 0; }");

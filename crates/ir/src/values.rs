@@ -94,7 +94,10 @@ impl<D: Domain> Machine<'_, D> {
         }
         let numbers = |datum| matches!(datum, Datum::Value(..) | Datum::Bits(_));
         let (true, Some(kind)) = (numbers(yes) && numbers(no), kind) else { return Ok(Datum::Lost) };
+        // Zero and one are truth values where the other one is, and where nobody says more: both are the same numbers of any type.
+        let truth = |datum| matches!(datum, Datum::Value(_, Scalar::Bool) | Datum::Bits(0 | 1));
         let ty = match (yes, no, kind) {
+            _ if kind == Kind::Int(8) && truth(yes) && truth(no) => Some(Scalar::Bool),
             // Also if it is wider or narrower than the place: the low bits of one of them are those of the choice.
             (Datum::Value(_, a), Datum::Value(_, b), _) if a == b => Some(a),
             // Any number with the constant's low bits will do.

@@ -23,13 +23,14 @@ const HARMLESS: [&str; 12] = [
 
 /// Pragmas that change nothing, by their first words: marks of polyhedral tools, hints to compilers, and what C compilers do
 /// not know. OpenMP's are held against the loops that they stand at.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "scop",
     "endscop",
     "omp",
     "ivdep",
     "vector",
     "novector",
+    "simd",
     "unroll",
     "nounroll",
     "unroll_and_jam",
@@ -40,6 +41,31 @@ const KNOWN: [&str; 15] = [
     "clang loop unroll",
     "once",
 ];
+
+/// Those of them that stand at loops as a mark or a hint. Some compilers refuse them elsewhere, others do not know them.
+const HINTS: [&str; 12] = [
+    "scop",
+    "endscop",
+    "ivdep",
+    "vector",
+    "novector",
+    "simd",
+    "unroll",
+    "nounroll",
+    "unroll_and_jam",
+    "nounroll_and_jam",
+    "GCC unroll",
+    "clang loop unroll",
+];
+
+/// Is the line of a preprocessed text a mark or a hint, which changes nothing?
+pub fn is_hint(line: &str) -> bool {
+    let pragma = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("pragma"));
+    let Some(text) = pragma.filter(|rest| rest.starts_with([' ', '\t'])) else { return false };
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    HINTS.iter().any(|hint| text.strip_prefix(hint).is_some_and(|rest| !rest.starts_with(word)))
+}
 
 /// Words that change what a declaration means, and are not handled.
 const REFUSED: [&str; 14] = [
@@ -108,5 +134,23 @@ fn attributes<'a>(start: usize, text: &dyn Fn(usize) -> &'a str) -> Vec<String> 
         if depth == 0 {
             return found;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_marks_at_loops() {
+        for line in ["#pragma scop", " # pragma  unroll(4)", "#pragma GCC unroll 4", "#pragma vector always"] {
+            assert!(is_hint(line), "{line}");
+        }
+        for line in
+            ["#pragma omp simd", "#pragma GCC ivdep", "#pragma pack(1)", "#pragma scopes", "#pragmascop", "scop", ""]
+        {
+            assert!(!is_hint(line), "{line}");
+        }
+        assert!(HINTS.iter().all(|hint| KNOWN.contains(hint)));
     }
 }

@@ -19,6 +19,7 @@ pub mod fuzz;
 #[cfg(test)]
 mod tests;
 
+pub use certain::is_hint;
 pub use error::Error;
 pub use preprocess::{Preprocessed, Settings, Texts};
 pub use source::{FunctionEntry, Source};

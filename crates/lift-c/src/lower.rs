@@ -265,6 +265,9 @@ impl<'a> Lowerer<'a> {
         // A name that nobody declares is a parameter of the whole file, such as `N`.
         Err(if self.file.functions.iter().any(|f| f.name == name) {
             self.unsupported(format!("the address of function `{text}`"))
+        } else if text.starts_with("__") {
+            // The compiler's own, such as `__func__`.
+            self.unsupported(format!("the name `{text}`"))
         } else {
             Error::Parameter(text.to_string())
         })

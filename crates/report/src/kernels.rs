@@ -35,6 +35,8 @@ pub struct KernelFunction {
     pub outcome: KernelOutcome,
     /// Time spent.
     pub time: Duration,
+    /// The candidate's file, if there are several.
+    pub file: Option<String>,
     /// Where the certificate was written, if it was.
     pub certificate: Option<String>,
     /// Verdicts at all sizes of a sweep; empty without one.

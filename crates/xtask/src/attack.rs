@@ -75,7 +75,7 @@ impl Request {
     /// The same for C kernels.
     pub fn bounded_kernels() -> Request {
         let bounded = Request::bounded();
-        Request { options: Options { batches: Some(60), ..bounded.options }, target: Target::Kernels, ..bounded }
+        Request { options: Options { batches: Some(8), ..bounded.options }, target: Target::Kernels, ..bounded }
     }
 }
 

@@ -63,6 +63,9 @@ fn function(function: &KernelFunction) -> String {
     if let Some(other) = &function.candidate_name {
         fields.push(("candidate_name", plain(other)));
     }
+    if let Some(file) = &function.file {
+        fields.push(("candidate_file", plain(file)));
+    }
     fields.extend([
         ("verdict", plain(word(verdict))),
         ("reason", why(verdict)),
@@ -74,6 +77,11 @@ fn function(function: &KernelFunction) -> String {
     ]);
     if function.outcome.updates > 0 {
         fields.push(("updates", plain(function.outcome.updates)));
+    }
+    if !function.also.is_empty() {
+        let sizes: Vec<(&str, String)> =
+            function.also.iter().map(|(name, value)| (name.as_str(), plain(value))).collect();
+        fields.push(("also", object(&sizes)));
     }
     if !function.sweep.is_empty() {
         fields.push(("sweep", list(function.sweep.iter().map(sweep_row))));

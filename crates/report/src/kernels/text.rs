@@ -52,9 +52,13 @@ fn size(assumption: &program::Assumption) -> Option<String> {
 }
 
 fn title(function: &KernelFunction) -> String {
-    match &function.candidate_name {
-        Some(other) => printable(&format!("{}={other}", function.name)),
-        None => printable(&function.name),
+    let name = match &function.candidate_name {
+        Some(other) => format!("{}={other}", function.name),
+        None => function.name.clone(),
+    };
+    match &function.file {
+        Some(file) => printable(&format!("{file}: {name}")),
+        None => printable(&name),
     }
 }
 

@@ -1,0 +1,2 @@
+// different
+static int c = 1; void k(int r[2]) { r[0] = c + 1; c = c * 3 & 255; }

@@ -1,0 +1,2 @@
+// unknown unsupported
+static unsigned char c = 1; void k(int r[2]) { r[0] = c; c = c * 3; }
