@@ -122,6 +122,8 @@ pub enum Assumption {
     Signature(String),
     /// A static holds one of the constants that its file stores in it.
     StoredValues(String),
+    /// The original does not come to a trap (`ud2`).
+    TrapFree(String),
     /// A `_Bool` in memory is 0 or 1.
     TruthValues,
     /// No pointer points to a static whose address is never taken.
@@ -172,6 +174,7 @@ impl Assumption {
             | PrivateHeap
             | Restrict(_)
             | StoredValues(_)
+            | TrapFree(_)
             | TruthValues
             | UnaliasedStatic(_)
             | UninitUnread(_)
@@ -259,6 +262,7 @@ impl Assumption {
             Sequential => "sequential",
             Signature(_) => "signature",
             StoredValues(_) => "stored-values",
+            TrapFree(_) => "trap-free",
             TruthValues => "truth-values",
             UnaliasedStatic(_) => "unaliased-static",
             UninitUnread(_) => "uninit-unread",
@@ -287,6 +291,7 @@ impl Assumption {
             | SameSource(entity)
             | Signature(entity)
             | StoredValues(entity)
+            | TrapFree(entity)
             | UnaliasedStatic(entity) => Cow::Borrowed(entity),
             Convention { function, how } => Cow::Owned(format!("{function}: {how}")),
             FiniteLoops { function, address } => Cow::Owned(format!("{function}+{address:#x}")),

@@ -145,7 +145,6 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             }
             let at = point(condition, facts.clone(), arrival.state);
             match arrival.event {
-                Event::Return(id) if matches!(self.function.point(id).next, Next::Fault(_)) => self.seen.faults = true,
                 Event::Return(_) => self.returned(at),
                 Event::Head(head) => self.arrive(head, at),
                 Event::Call(id) => {

@@ -9,7 +9,7 @@
 use super::{Checker, EventKind, Obligation, Onward, Point, Rejection, Segment};
 use crate::claims::Abstraction;
 use crate::obligation::Failure;
-use program::{Assumption, FaultKind, Function, Next, Place, PointId, Side};
+use program::{Assumption, Function, Place, PointId, Side};
 use std::cmp::Reverse;
 use std::rc::Rc;
 use symbolic::{Access, Arrival, Event, Joins, Known, Run, Stuck};
@@ -578,19 +578,9 @@ impl Checker<'_, '_> {
         let points = pair.events.map(Event::point);
         match pair.events {
             [Event::Call(_), Event::Call(_)] => self.arrive_at_calls(pair.at.clone(), points, &pair.segment),
-            [Event::Return(_), Event::Return(_)] => match Side::BOTH.map(|side| self.traps(side, points[side.index()]))
-            {
-                [true, true] => Ok(()),
-                [false, false] => self.check_return(&pair.at, points),
-                _ => Err(self.not_together(pair.events)),
-            },
+            [Event::Return(_), Event::Return(_)] => self.check_return(&pair.at, points),
             events => Err(self.not_together(events)),
         }
-    }
-
-    /// Does a side end at a point by a trap? Nothing is left to compare then.
-    fn traps(&self, side: Side, point: PointId) -> bool {
-        self.context.functions[side.index()].point(point).next == Next::Fault(FaultKind::Trap)
     }
 
     /// Do memory and results depend on no choice? Then it does not matter how many turns were left over. Only a hint at
