@@ -34,6 +34,8 @@ mod relocation;
 mod split;
 mod statics;
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod testing;
 mod texts;
 mod values;

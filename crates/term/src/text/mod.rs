@@ -8,5 +8,5 @@ mod tokens;
 mod words;
 mod write;
 
-pub use read::{Form, TermReader};
+pub use read::{Form, TermReader, read_sort};
 pub use tokens::{TextError, Token, Tokens, quoted, quoted_text};

@@ -2,7 +2,7 @@
 //!
 //! An expression is read into nodes whose sorts are unified as they are read: operands of a sum have the width of the sum,
 //! addresses have 64 bits. What nothing determines is refused: constants show their width then (`1:8`), and so does a variable
-//! that the arena does not know yet (`x:32`, `p:bool`, `m:memory`). Names that begin with `&` are addresses.
+//! that the arena does not know yet (`x:32`, `p:bool`, `m:memory`). Names that begin with `&` or `§` are addresses.
 //!
 //! If this is wrong, a fixture means something else than it says; no verdict rests on it.
 
@@ -131,6 +131,14 @@ impl<'a> TermReader<'a> {
             self.is(root, sort)?;
         }
         self.build(root)
+    }
+
+    /// Makes a term in the reader's form.
+    pub fn make(&mut self, op: Op, args: &[TermId]) -> TermId {
+        match self.form {
+            Form::AsWritten => self.arena.raw(op, args),
+            Form::Normal => self.arena.make(op, args),
+        }
     }
 
     fn error_at(&self, node: usize, message: impl Into<String>) -> TextError {
@@ -407,7 +415,7 @@ impl<'a> TermReader<'a> {
             }
             Token::Number(digits) => {
                 tokens.take();
-                let sort = if tokens.is_suffix() { Some(sort_suffix(tokens)?) } else { None };
+                let sort = if tokens.is_suffix() { Some(read_sort(tokens)?) } else { None };
                 let node = self.add(Made::Number { digits, negative: false }, Vec::new(), spot, sort);
                 self.is_bits(node)?;
                 Ok(node)
@@ -436,7 +444,7 @@ impl<'a> TermReader<'a> {
 
     /// A variable or the application of a function.
     fn named(&mut self, tokens: &mut Tokens, name: String, quoted: bool, spot: (usize, usize)) -> Read<usize> {
-        let given = if tokens.is_suffix() { Some(sort_suffix(tokens)?) } else { None };
+        let given = if tokens.is_suffix() { Some(read_sort(tokens)?) } else { None };
         if tokens.is_glued() && *tokens.peek() == Token::Sign("(") {
             return self.applied(tokens, name, quoted, given, spot);
         }
@@ -447,7 +455,7 @@ impl<'a> TermReader<'a> {
                 return Err(error(format!("`{name}` is a {known}, not a {given}")));
             }
             (Some(sort), _) | (None, Some(sort)) => sort,
-            (None, None) if name.starts_with('&') => Sort::Bv(64),
+            (None, None) if name.starts_with(['&', '§']) => Sort::Bv(64),
             (None, None) => {
                 return Err(error(format!(
                     "nothing of this name is known; a new variable shows its sort, as `{name}:64`"
@@ -563,11 +571,7 @@ impl<'a> TermReader<'a> {
             if sort.is_none() {
                 self.width(i)?;
             }
-            let term = match self.form {
-                Form::AsWritten => self.arena.raw(op, &args),
-                Form::Normal => self.arena.make(op, &args),
-            };
-            terms.push(term);
+            terms.push(self.make(op, &args));
         }
         Ok(terms[root])
     }
@@ -579,8 +583,8 @@ fn access(tokens: &mut Tokens) -> Read<u16> {
     tokens.small().ok().filter(|bytes| (1..=64).contains(bytes)).ok_or(error)
 }
 
-/// `:32`, `:bool` or `:memory`.
-pub(super) fn sort_suffix(tokens: &mut Tokens) -> Read<Sort> {
+/// Reads `:32`, `:bool` or `:memory`.
+pub fn read_sort(tokens: &mut Tokens) -> Read<Sort> {
     tokens.expect(":")?;
     if tokens.eat_word("bool") {
         return Ok(Sort::Bool);
