@@ -124,3 +124,13 @@ fn no_text_makes_the_reader_panic() {
     }
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
+
+/// The example of docs/program-text.md is what is printed of what is read.
+#[test]
+fn the_example_of_the_document() {
+    let page = include_str!("../../../docs/program-text.md");
+    let example = page.split("```program\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let mut arena = arena();
+    let function = read_function(&mut arena, example, Form::Normal).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(write_function(&arena, &function), example);
+}
