@@ -1,7 +1,8 @@
 //! The kernel on programs that are text: what it accepts, and near misses that it refuses, with the reason. No compiler.
 
 use kernel::lemma::{
-    Claim, Constant, Facts, File, Lemma, RegisterName, Returned, Surroundings, Unproved, prove_stated,
+    Chain, Claim, Constant, Effect, Facts, File, Lemma, Range, RegisterName, Returned, Surroundings, Unproved,
+    prove_stated,
 };
 use kernel::{Certificate, Failure, Pair, PointClaim, Rejection, VERSION};
 use program::{Function, Register, Undefined, loops::Loops, read_function, read_functions};
@@ -310,6 +311,99 @@ fn writes_that_the_original_does_not_make() {
 }
 
 #[test]
+fn writes() {
+    tells_apart(
+        "f(rdi:8) → rax:8",
+        "p0:
+        rax := mem[rdi, 8]
+        return",
+        "p0:
+        rax := mem[rdi, 8]
+        mem[rsp - 8, 8] := rax
+        return",
+        &[(
+            "p0:
+            rax := mem[rdi, 8]
+            mem[rdi, 8] := rax
+            return",
+            "the candidate writes rdi, which the original does not",
+        )],
+    );
+}
+
+#[test]
+fn names_and_pointers() {
+    let call = |callee: &str| format!("p0:\nrsp := rsp - 8\ncall {callee} → p1\np1:\nrsp := rsp + 8\nreturn");
+    tells_apart(
+        "f(rdi:8) → rax:8\n  object &g function undefined\n  callee g(rdi:8) → rax:8",
+        &call("g"),
+        &call("*(&g)"),
+        &[(&call("*(rdi)"), "one side calls a function by name, the other a pointer")],
+    );
+}
+
+#[test]
+fn numbers_of_vector_arguments() {
+    let call = |count: &str| {
+        format!("p0:\nrsp := rsp - 8\nrax := {count}\ncall g → p1\np1:\nrsp := rsp + 8\nrax := 0\nreturn")
+    };
+    tells_apart(
+        "f(rdi:8) → rax:4\n  callee g(rdi:8, …) → rax:4",
+        &call("1"),
+        &call("zext64(rax[63:8] == 0 ? 1:8 : 1)"),
+        &[(&call("0"), "number of vector arguments")],
+    );
+}
+
+#[test]
+fn copies() {
+    let copy = |name: &str| format!("p0:\nrsp := rsp - 8\ncall {name} → p1\np1:\nrsp := rsp + 8\nreturn");
+    let header = "f(rdi:8, rsi:8, rdx:8)
+  parameter to in rdi:8, pointer
+  parameter from in rsi:8, pointer";
+    tells_apart(
+        header,
+        &copy("memmove"),
+        &copy("memmove"),
+        &[(&copy("memcpy"), "the candidate copies with memcpy what may overlap")],
+    );
+    tells_apart(
+        header,
+        &copy("memcpy"),
+        &copy("memmove"),
+        &[("p0: return", "memory at the return: a block of variable length")],
+    );
+}
+
+#[test]
+fn calls_that_only_read() {
+    let lengths = |points: &[&str]| {
+        let mut out = String::from("p0: → p1\n");
+        for (i, argument) in points.iter().enumerate() {
+            let (call, behind, next) = (2 * i + 1, 2 * i + 2, 2 * i + 3);
+            out.push_str(&format!("p{call}:\nrsp := rsp - 8\nrdi := {argument}\ncall strlen → p{behind}\n"));
+            out.push_str(&format!("p{behind}:\nrsp := rsp + 8\n→ p{next}\n"));
+        }
+        out + &format!("p{}:\nrax := 0\nreturn", 2 * points.len() + 1)
+    };
+    let length_of = lengths(&["rdi"]);
+    tells_apart(
+        "f(rdi:8, rsi:8) → rax:8",
+        &length_of,
+        &lengths(&["rdi + 0"]),
+        &[(&lengths(&["rsi"]), "the candidate calls a library function on what the original does not")],
+    );
+}
+
+#[test]
+fn linkage_of_callees() {
+    let function = |fact: &str| format!("f(rdi:8)\n  callee g(rdi:8)\n  defines g\n{fact}  p0:\n    tail call g");
+    let verdict = |candidate: &str| check(&function("  local callees g\n"), &function(candidate), |_| Vec::new());
+    assert_eq!(verdict("  local callees g\n"), "accepted");
+    assert_eq!(verdict(""), "the linkage of `g` is another");
+}
+
+#[test]
 fn objects() {
     let function =
         |object: &str| format!("f() → rax:8\n  object &a data {object}\n  p0:\n    rax := mem[&a, 8]\n    return");
@@ -389,22 +483,11 @@ fn loops_need_claims_that_hold() {
     assert_ne!(check(COUNT, &other, |_| Vec::new()), "accepted");
 }
 
-fn returns_five() -> Lemma {
-    Lemma::Original { function: "g".to_string(), claim: Claim::Returns(Returned::Constant(Constant::Number(5))) }
-}
-
-fn given_seven() -> Lemma {
-    Lemma::Original {
-        function: "g".to_string(),
-        claim: Claim::Given {
-            register: RegisterName(Register::ARGUMENTS[0]),
-            values: BTreeSet::from([Constant::Number(7)]),
-        },
-    }
-}
+const RDI: RegisterName = RegisterName(Register::ARGUMENTS[0]);
 
 /// Is a lemma about `g` shown in a file of these functions?
-fn shown(text: &str, lemma: Lemma) -> bool {
+fn shown(text: &str, claim: Claim) -> bool {
+    let lemma = Lemma::Original { function: "g".to_string(), claim };
     let file = || {
         let (arena, functions) = functions(text);
         File::new(arena, functions, true, BTreeSet::from(["g".to_string()]), BTreeSet::new())
@@ -445,8 +528,52 @@ fn lemmas() {
                 return"
         )
     };
+    let returns_five = || Claim::Returns(Returned::Constant(Constant::Number(5)));
+    let given_seven = || Claim::Given { register: RDI, values: BTreeSet::from([Constant::Number(7)]) };
+    // Of all arguments, and of what callers pass only if a lemma says so.
     assert!(shown(&file("7", "5"), returns_five()));
     assert!(!shown(&file("7", "6"), returns_five()));
     assert!(shown(&file("7", "6"), given_seven()));
     assert!(!shown(&file("rdi", "6"), given_seven()));
+}
+
+/// `g` alone, of which only the points are written, called by nobody but `f`.
+fn callee(points: &str) -> String {
+    let points: String = points.lines().map(|line| format!("  {}\n", line.trim())).collect();
+    format!("f(rdi:8) → rax:8\n  callee g(rdi:8) → rax:8\n  defines g\n  p0: tail call g\ng(rdi:8) → rax:8\n{points}")
+}
+
+#[test]
+fn lemmas_about_results() {
+    let masked = "p0:\nrax := rdi & 7\nreturn";
+    let up_to = |span| Claim::ReturnsIn(Range { width: 64, low: 0, span });
+    assert!(shown(&callee(masked), up_to(7)));
+    assert!(!shown(&callee(masked), up_to(6)));
+    let argument = || Claim::Returns(Returned::Argument(RDI));
+    assert!(shown(&callee("p0:\nrax := rdi\nreturn"), argument()));
+    assert!(!shown(&callee("p0:\nrax := rdi + 1\nreturn"), argument()));
+    assert!(shown(&callee("p0: fault (trap)"), Claim::NeverReturns));
+    assert!(!shown(&callee("p0:\n→ p1 if rdi == 0\n→ p2\np1: fault (trap)\np2: return"), Claim::NeverReturns));
+}
+
+#[test]
+fn lemmas_about_effects() {
+    let computes = "p0:\nrax := 2*rdi\nreturn";
+    let reads = "p0:\nrax := mem[rdi, 8]\nreturn";
+    let writes = "p0:\nmem[rdi, 8] := 1\nrax := 0\nreturn";
+    let saves = "p0:\nmem[rsp - 8, 8] := rdi\nrax := mem[rsp - 8, 8]\nreturn";
+    for (effect, shown_of) in
+        [(Effect::Nothing, [true, false, false, true]), (Effect::Reads, [true, true, false, true])]
+    {
+        for (points, expected) in [computes, reads, writes, saves].into_iter().zip(shown_of) {
+            assert_eq!(shown(&callee(points), Claim::Does(effect)), expected, "{effect:?}\n{points}");
+        }
+    }
+    assert!(shown(&callee("p0:\nmem[rdi, 8] := 1\nrax := 0\nreturn"), Claim::Forgets(RDI)));
+    // The address itself stays behind, or comes back in another form.
+    assert!(!shown(&callee(computes), Claim::Forgets(RDI)));
+    assert!(!shown(&callee("p0:\nmem[rdi, 8] := rdi\nrax := 0\nreturn"), Claim::Forgets(RDI)));
+    let first = |offset| Claim::ReadsFirst(Chain { argument: RDI, offsets: vec![offset], bytes: 8 });
+    assert!(shown(&callee(reads), first(0)));
+    assert!(!shown(&callee(reads), first(8)));
 }
