@@ -3,11 +3,41 @@
 
 use super::signatures::{self, read_bytes, read_value, value};
 use super::{Read, address, bytes, list, listed, read_address, read_register, read_string, signed};
-use crate::{Casts, Folded, Function, Local, Parameter, PointId, Register, RegisterVariable, Undefined};
+use crate::{Casts, Folded, Function, Local, Parameter, PointId, Register, RegisterVariable, Surroundings, Undefined};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Token, Tokens, quoted, quoted_text};
 
 pub(super) fn write(function: &Function) -> Vec<String> {
+    // A new field does not compile until it is printed here, and read below, or elsewhere, or left out on purpose.
+    let Function {
+        name: _,
+        points: _,
+        objects: _,
+        signature: _,
+        parameters: _,
+        callees: _,
+        adopted: _,
+        source: _,
+        same_source: _,
+        pointer_calls: _,
+        truths: _,
+        volatile: _,
+        alignments: _,
+        likely_alignments: _,
+        undescribed_frame: _,
+        local_ends: _,
+        passed: _,
+        paddings: _,
+        defined: _,
+        unoptimised: _,
+        locals: _,
+        lines: _,
+        hash: _,
+        contracts: _,
+        surroundings: _,
+        folded: _,
+        undefined: _,
+    } = function;
     let name = |name: &String| quoted(name).into_owned();
     let at = |place: &u64| address(*place);
     let mut out: Vec<String> = function.parameters.iter().map(parameter).collect();
@@ -81,31 +111,54 @@ fn parameter(parameter: &Parameter) -> String {
 }
 
 fn surroundings(function: &Function) -> Vec<String> {
-    let around = &function.surroundings;
+    // A new field does not compile until it is printed here, and read below, or left out on purpose.
+    let Surroundings {
+        file: _,
+        private,
+        unseen_callers,
+        local_callees,
+        weak_callees,
+        hidden_callees,
+        chained_callees,
+        register_variable,
+        errno,
+        by_place,
+        versions,
+        truth_values,
+        code: _,
+        table_loads,
+        loads_once,
+        pointer_arguments,
+        member_starts,
+    } = &function.surroundings;
     let name = |name: &String| quoted(name).into_owned();
     let version = |(name, version): (&String, &String)| format!("{} {}", quoted(name), quoted_text(version.as_bytes()));
-    let variable = match around.register_variable {
+    let variable = match register_variable {
         RegisterVariable::None => None,
         RegisterVariable::Rest => Some("register variable, the rest".to_string()),
         RegisterVariable::Whole => Some("register variable".to_string()),
     };
-    [
-        around.private.then(|| "private".to_string()),
-        listed("local callees", &around.local_callees, name),
-        listed("weak callees", &around.weak_callees, name),
-        listed("hidden callees", &around.hidden_callees, name),
-        listed("chained callees", &around.chained_callees, name),
+    let at_most = |(point, registers): (&PointId, &BTreeSet<Register>)| {
+        let words = format!("passes at most at p{}", point.0);
+        listed(&words, registers, |register| register.name()).unwrap_or(format!("{words} nothing"))
+    };
+    let facts = [
+        private.then(|| "private".to_string()),
+        unseen_callers.then(|| "unseen callers".to_string()),
+        listed("local callees", local_callees, name),
+        listed("weak callees", weak_callees, name),
+        listed("hidden callees", hidden_callees, name),
+        listed("chained callees", chained_callees, name),
         variable,
-        around.errno.then(|| "callees tell errno".to_string()),
-        listed("by place", &around.by_place, name),
-        listed("versions", &around.versions, version),
-        around.truth_values.then(|| "truth values".to_string()),
-        listed("table loads at", &around.table_loads, |place| address(*place)),
-        listed("members at", &around.member_starts, |offset| signed(*offset)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+        errno.then(|| "callees tell errno".to_string()),
+        listed("by place", by_place, name),
+        listed("versions", versions, version),
+        truth_values.then(|| "truth values".to_string()),
+        listed("table loads at", table_loads, |place| address(*place)),
+        loads_once.then(|| "loads once".to_string()),
+        listed("members at", member_starts, |offset| signed(*offset)),
+    ];
+    facts.into_iter().flatten().chain(pointer_arguments.iter().map(at_most)).collect()
 }
 
 /// Reads one line, if it is one of these.
@@ -130,6 +183,11 @@ pub(super) fn read(tokens: &mut Tokens, function: &mut Function) -> Read<bool> {
     } else if tokens.eat_words("pointer called at") {
         let point = read_point(tokens)?;
         function.pointer_calls.insert(point, signatures::read(tokens)?);
+    } else if tokens.eat_words("passes at most at") {
+        let point = read_point(tokens)?;
+        let nothing = tokens.eat_word("nothing");
+        let registers = if nothing { BTreeSet::new() } else { list(tokens, read_register)?.into_iter().collect() };
+        around.pointer_arguments.insert(point, registers);
     } else if tokens.eat_words("passes at") {
         let point = read_point(tokens)?;
         let registers: BTreeSet<Register> = list(tokens, read_register)?.into_iter().collect();
@@ -170,6 +228,10 @@ pub(super) fn read(tokens: &mut Tokens, function: &mut Function) -> Read<bool> {
         function.undefined = Undefined::Counted;
     } else if tokens.eat_word("private") {
         around.private = true;
+    } else if tokens.eat_words("unseen callers") {
+        around.unseen_callers = true;
+    } else if tokens.eat_words("loads once") {
+        around.loads_once = true;
     } else if tokens.eat_words("weak callees") {
         around.weak_callees = names(tokens)?;
     } else if tokens.eat_words("hidden callees") {
