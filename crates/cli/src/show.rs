@@ -6,8 +6,7 @@ use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{certificate_view, deliver, kernels, why};
 use pair::{File, new_arena};
-use program::Side;
-use report::render_function;
+use program::{Side, write_function};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ fn render(program: &File, function: usize) -> String {
     // A fresh arena each, so that a function looks the same whatever is shown with it.
     let mut arena = new_arena();
     match program.lift(function, Side::Original, &mut arena) {
-        Ok(lifted) => format!("{}\n", render_function(&arena, &lifted)),
+        Ok(lifted) => format!("{}\n", write_function(&arena, &lifted)),
         Err(error) => format!("{}: {}\n\n", program.name(function).escape_debug(), unsupported(error)),
     }
 }

@@ -35,6 +35,8 @@ mod relocation;
 mod split;
 mod statics;
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod testing;
 mod texts;
 mod values;

@@ -22,6 +22,7 @@ pub mod loops;
 mod loaded;
 mod tail_recursion;
 mod twice;
+mod text;
 
 pub use assumption::{Assumption, Undefined};
 pub use contract::{Contracts, LocalContract};
@@ -37,5 +38,6 @@ pub use side::Side;
 pub use signature::{Narrow, Place, Signature, Value};
 pub use source::{Digest, SourceText};
 pub use tail_recursion::{fold_tail_calls, own_calls};
+pub use text::{read_function, read_functions, write_function};
 pub use twice::{call_that_returns_twice, jump_to_twice, returns_twice};
 pub use value_range::ValueRange;

@@ -1,7 +1,7 @@
 //! Symbolic execution of acyclic pieces of programs.
 //!
 //! [`Context::execute`] runs a piece from a [`State`] to its next events; memory is a term, the own frame a table of bytes, and
-//! what overlaps is decided by the rows of `apart` and `memory`.
+//! what overlaps is decided by the rows of `alias`.
 //!
 //! Trust: full. The kernel believes what an execution says.
 
@@ -15,6 +15,7 @@ mod state;
 mod context;
 mod frame_objects;
 mod constant_data;
+mod alias;
 mod memory;
 mod declared;
 mod apart;
@@ -26,13 +27,13 @@ mod execute;
 mod volatile;
 mod renaming;
 
+pub use alias::{Alias, alias_rules};
 pub use calls::Shape;
 pub use context::{Binding, Context, Interval, Region, Stuck};
 pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
 pub use frame::Frame;
 pub use known::Known;
 pub use live_registers::{argument_registers, liveness, liveness_where};
-pub use memory::Alias;
 pub use passed::reads_what_callees_overwrite;
 pub use state::{RenamedCall, State};
 pub use viewpoint::Viewpoint;

@@ -26,3 +26,4 @@ pub use float::{FloatOp, Rounding};
 pub use linear::Linear;
 pub use node::{Func, FuncId, Node, Op, TermId, VarId};
 pub use sort::Sort;
+pub use text::{Form, TermReader, TextError, Token, Tokens, quoted, quoted_text, read_sort};
