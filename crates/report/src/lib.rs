@@ -19,6 +19,7 @@ mod row;
 mod show;
 mod summaries;
 mod text;
+mod verified;
 mod witness;
 
 pub use allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
@@ -29,3 +30,4 @@ pub use palette::Colour;
 pub use show::render_function;
 pub use summaries::{render_allocation_claim, render_update_claim};
 pub use text::{Detail, TextStyle};
+pub use verified::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};
