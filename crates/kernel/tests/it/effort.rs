@@ -98,7 +98,9 @@ fn senseless_records_are_malformed() {
 /// In an audit the SAT solver is believed only where its clauses are checked.
 #[test]
 fn an_audited_check_confirms_every_refutation() {
-    let programs = Programs::c(PRODUCT, BY_PARTS);
+    // So few bits that the SAT solver needs no process.
+    let [product, by_parts] = [PRODUCT, BY_PARTS].map(|text| text.replace("&= 31", "&= 7"));
+    let programs = Programs::c(&product, &by_parts);
     let Prepared { mut arena, pair } = programs.prepare();
     let mut solver = Solver::new(SolverOptions { audited: true, ..SolverOptions::default() });
     let proof = kernel::check(&mut arena, &pair, &programs.certificate(&[]), &mut solver).expect("a proof");
