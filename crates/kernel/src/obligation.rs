@@ -99,11 +99,18 @@ impl Checker<'_, '_> {
     /// Proves a goal at a product point.
     pub(crate) fn prove(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         self.counts.obligations += 1;
+        self.attributed(|checker| {
+            checker.patiently(|checker| match checker.ask(at, known, goal) {
+                Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
+                answer => answer,
+            })
+        })
+    }
+
+    /// Counts by whose word an obligation is discharged: the weakest of all questions that were proved on the way.
+    pub(crate) fn attributed<T>(&mut self, attempt: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.solver.statistics();
-        let answer = self.patiently(|checker| match checker.ask(at, known, goal) {
-            Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
-            answer => answer,
-        });
+        let answer = attempt(self);
         let after = self.solver.statistics();
         let by = |word: Word| after.proved_by(word) > before.proved_by(word);
         if by(Word::Process) {
@@ -342,10 +349,12 @@ impl Checker<'_, '_> {
         }
         let goal = self.equality(known, a, b);
         self.counts.obligations += 1;
-        self.patiently(|checker| match checker.ask(at, known, goal) {
-            Err(Failure::Unknown(_)) if checker.prove_operands(at, known, a, b) => Ok(()),
-            Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
-            answer => answer,
+        self.attributed(|checker| {
+            checker.patiently(|checker| match checker.ask(at, known, goal) {
+                Err(Failure::Unknown(_)) if checker.prove_operands(at, known, a, b) => Ok(()),
+                Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
+                answer => answer,
+            })
         })
     }
 

@@ -115,7 +115,7 @@ struct JsonRule<'a> {
 
 impl JsonWords {
     fn of(counts: Counts) -> JsonWords {
-        let terms = counts.obligations - counts.by_clauses - counts.by_process;
+        let terms = counts.obligations.saturating_sub(counts.by_clauses + counts.by_process);
         JsonWords { terms: terms as u64, clauses: counts.by_clauses as u64, process: counts.by_process as u64 }
     }
 
