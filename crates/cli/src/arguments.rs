@@ -113,7 +113,7 @@ pub struct CheckArguments {
 /// Exit status: 0 accepted, 2 rejected, 3 malformed or about another program.
 #[derive(Args, Debug)]
 pub struct VerifyArguments {
-    /// A certificate that `check --certificates` saved
+    /// A certificate that `check --certificates` saved, or a directory of certificates about functions of these files
     pub certificate: PathBuf,
     /// The original it was made for
     pub original: PathBuf,
@@ -125,6 +125,16 @@ pub struct VerifyArguments {
     /// Take nothing for granted that only undefined behaviour of the original's source could violate
     #[arg(long)]
     pub no_ub: bool,
+    /// Also prove again every rewrite rule that fired, believe the SAT solver only where a checker confirms its clauses,
+    /// and say what rests on whose word (docs/solver.md)
+    #[arg(long)]
+    pub audit: bool,
+    /// Certificates checked at the same time [default: all cores; one in an audit]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// What `--no-ub` asks for.

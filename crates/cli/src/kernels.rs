@@ -519,7 +519,8 @@ fn missing(sources: &[(&Source, &str)], values: &[(String, i64)], first: String)
 /// The parameter that a run asks for.
 fn asked(program: &updates::Program) -> Option<String> {
     let mut domain = updates::Symbolic::new(updates::Hashes, Floating::Ieee);
-    let limits = updates::Limits { deadline: Some(Instant::now() + ASKING), ..updates::Limits::default() };
+    let limits =
+        &updates::Limits { interrupt: search::interrupt_at(Instant::now() + ASKING), ..updates::Limits::default() };
     let ended = updates::execute(program, &mut domain, &mut updates::Nobody, limits, &[]);
     match ended.err()?.kind {
         updates::FaultKind::Parameter(name) => Some(name),

@@ -263,7 +263,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let claim =
         certificate.claim(&ours, &theirs, &mut modules.names).map_err(|what| Failure(format!("{shown}: {what}")))?;
     let name = certificate.original.clone();
-    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: VERIFY_LIMIT };
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: pool::NO_LIMIT };
     let work = move |_| kernel::regalloc::check(&ours, &theirs, &claim);
     let result = pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished);
     let (status, line) = match result {
@@ -285,6 +285,3 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Status, Failure> {
     deliver(&format!("  {name}   {line}\n"));
     Ok(status)
 }
-
-/// Longest time for one certificate.
-const VERIFY_LIMIT: Duration = Duration::from_secs(600);

@@ -41,6 +41,9 @@ pub struct Settings {
     pub patience: Duration,
 }
 
+/// No limit that anybody would live to see, for jobs that count what they do.
+pub const NO_LIMIT: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// Address space for the stack of a job, first choice first. Terms are walked recursively in places and some
 /// functions have ten thousand instructions; pages that are never touched cost nothing.
 const STACKS: [usize; 3] = [256 << 20, 64 << 20, 16 << 20];

@@ -1,25 +1,30 @@
-//! `lockstep verify`: the kernel alone on a saved certificate.
+//! `lockstep verify`: the kernel alone on saved certificates.
+//!
+//! No clock is looked at. What a check may do is counted (the certificate says how much a question may cost), so the
+//! answer is the same on every machine, however busy it is.
 
-use crate::arguments::{VerifyArguments, undefined};
+use crate::arguments::{Format, VerifyArguments, undefined};
 use crate::check::NO_UB_ELSEWHERE;
 use crate::input::{self, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver, kernels, machine_ir};
-use kernel::lemma::Unproved;
+use audit::RuleAudit;
+use kernel::lemma::{self, Facts, Lemma, Unproved};
 use kernel::{Certificate, CheckedProof, Rejection};
 use pair::{File, Files, Prepared};
-use solver::{Solver, SolverOptions};
+use report::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};
+use solver::{Solver, SolverOptions, SolverStatistics};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Longest time for one certificate.
-const LIMIT: Duration = Duration::from_secs(600);
-/// One check, given up a little after its own limit.
-const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, patience: Duration::from_secs(620) };
 /// Certificates are small; a larger file is something else.
 const LARGEST: u64 = 64 << 20;
+
+/// What the questions of one check may cost together, in propagations: a certificate cannot make it endless.
+const MOST_PROPAGATIONS: u64 = 20_000_000_000;
 
 /// Why there is no proof.
 enum Refused {
@@ -29,75 +34,232 @@ enum Refused {
     Certificate(Rejection),
 }
 
-/// Checks the certificate against the two files.
+impl Refused {
+    fn verdict(self) -> CertificateVerdict {
+        match self {
+            Refused::Certificate(Rejection::Malformed(what)) => CertificateVerdict::Malformed(what),
+            Refused::Lemma(senseless @ Unproved::Senseless { .. }) => {
+                CertificateVerdict::Malformed(senseless.to_string())
+            }
+            Refused::Certificate(rejection) => CertificateVerdict::Rejected(rejection.to_string()),
+            Refused::Lemma(unproved) => CertificateVerdict::Rejected(unproved.to_string()),
+        }
+    }
+}
+
+/// Checks the certificates against the two files.
 pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
     let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
     let kernel = c || arguments.interface.is_some();
-    if arguments.no_ub && (machine_ir || kernel) {
-        return Err(Failure(NO_UB_ELSEWHERE.to_string()));
+    if machine_ir || kernel {
+        let other = "is for functions of object files";
+        if arguments.no_ub {
+            return Err(Failure(NO_UB_ELSEWHERE.to_string()));
+        }
+        if arguments.audit || arguments.format == Format::Json {
+            return Err(Failure(format!("{} {other}", if arguments.audit { "--audit" } else { "--format json" })));
+        }
+        return if machine_ir { machine_ir::verify(arguments) } else { kernels::verify(arguments) };
     }
-    if machine_ir {
-        return machine_ir::verify(arguments);
-    }
-    if kernel {
-        return kernels::verify(arguments);
-    }
-    let certificate = read(&arguments.certificate)?;
+    let paths = certificates(&arguments.certificate)?;
+    let read: Vec<Result<Certificate, Failure>> = paths.iter().map(|path| read(path)).collect();
     let (original, candidate) = (input::read(&arguments.original)?, input::read(&arguments.candidate)?);
-    let files = Files::new(original, candidate, undefined(arguments.no_ub));
+    let mut files = Files::new(original, candidate, undefined(arguments.no_ub));
+    if arguments.audit {
+        files = files.logged();
+    }
     let find = |file: &File, path: &Path, name: &str| {
         let missing = || Failure(format!("{}: no function `{name}`, which the certificate is about", path.display()));
         file.find(name).ok_or_else(missing)
     };
-    let ours = find(files.original(), &arguments.original, &certificate.original)?;
-    let theirs = find(files.candidate(), &arguments.candidate, &certificate.candidate)?;
-    let name = certificate.original.clone();
-    let work = move |_| {
-        let facts = match files.prove_stated(&certificate.lemmas) {
-            Ok(facts) => facts,
-            Err(unproved) => return Ok(Err(Refused::Lemma(unproved))),
-        };
-        let prepared = files.prepare([ours, theirs], &facts);
-        Ok(check(prepared.map_err(|error| Failure(unsupported(error).to_string()))?, &certificate)
-            .map_err(Refused::Certificate))
-    };
-    let result = pool::run_in_order(1, SETTINGS, work, |_| {}).pop().map(|timed| timed.finished);
-    match result {
-        Some(Finished::Done(Ok(Ok(proof)))) => {
-            let assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
-            let assumes =
-                if assumptions.is_empty() { String::new() } else { format!("   assumes {}", assumptions.join(", ")) };
-            deliver(&format!("  {name}   accepted{assumes}\n"));
-            Ok(Status::Good)
+    let mut jobs = Vec::new();
+    for certificate in read {
+        jobs.push(certificate.and_then(|certificate| {
+            let ours = find(files.original(), &arguments.original, &certificate.original)?;
+            let theirs = find(files.candidate(), &arguments.candidate, &certificate.candidate)?;
+            Ok((certificate, [ours, theirs]))
+        }));
+    }
+    if let [job] = &mut jobs[..]
+        && arguments.certificate.is_file()
+        && let Err(failure) = job
+    {
+        return Err(std::mem::replace(failure, Failure(String::new())));
+    }
+    let report = check_all(arguments, files, &paths, jobs);
+    match arguments.format {
+        Format::Text => {
+            for certificate in &report.certificates {
+                if let CertificateVerdict::Malformed(why) = &certificate.verdict {
+                    complain(&format!("error: {}: {why}", certificate.certificate));
+                }
+            }
+            deliver(&report.render_text());
         }
-        Some(Finished::Done(Ok(Err(refused)))) => match refused {
-            Refused::Certificate(Rejection::Malformed(what)) => {
-                Err(Failure(format!("{}: {what}", arguments.certificate.display())))
-            }
-            Refused::Lemma(senseless @ Unproved::Senseless { .. }) => {
-                Err(Failure(format!("{}: {senseless}", arguments.certificate.display())))
-            }
-            Refused::Certificate(rejection) => {
-                deliver(&format!("  {name}   rejected   {rejection}\n"));
-                Ok(Status::Unknown)
-            }
-            Refused::Lemma(unproved) => {
-                deliver(&format!("  {name}   rejected   {unproved}\n"));
-                Ok(Status::Unknown)
-            }
-        },
-        Some(Finished::Done(Err(failure))) => Err(failure),
-        Some(Finished::Panicked(message)) => {
-            complain(&format!("internal: {message}"));
-            deliver(&format!("  {name}   rejected   internal\n"));
-            Ok(Status::Unknown)
-        }
-        Some(Finished::Overdue) | None => {
-            deliver(&format!("  {name}   rejected   timeout\n"));
-            Ok(Status::Unknown)
+        Format::Json => deliver(&report.render_json()),
+    }
+    let any = |wanted: fn(&CertificateVerdict) -> bool| report.certificates.iter().any(|c| wanted(&c.verdict));
+    Ok(if any(|verdict| matches!(verdict, CertificateVerdict::Malformed(_))) {
+        Status::Failed
+    } else if any(|verdict| matches!(verdict, CertificateVerdict::Rejected(_))) || report.found_something() {
+        Status::Unknown
+    } else {
+        Status::Good
+    })
+}
+
+/// A certificate, or those of a directory in the order of their names.
+fn certificates(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let failed = |e: std::io::Error| Failure(format!("{}: {e}", path.display()));
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension().is_some_and(|extension| extension == "json") {
+            out.push(file);
         }
     }
+    out.sort();
+    if out.is_empty() {
+        return Err(Failure(format!("{}: no certificates", path.display())));
+    }
+    Ok(out)
+}
+
+type Job = Result<(Certificate, [usize; 2]), Failure>;
+
+fn check_all(arguments: &VerifyArguments, files: Files, paths: &[PathBuf], jobs: Vec<Job>) -> VerifyReport {
+    let audit = arguments.audit.then(|| Arc::new(Mutex::new(Audit::default())));
+    let cores = if arguments.audit {
+        NonZeroUsize::MIN
+    } else {
+        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    };
+    let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: pool::NO_LIMIT };
+    let (files, jobs) = (Arc::new(files), Arc::new(jobs));
+    let together = facts_together(&files, &jobs, &audit);
+    let results = {
+        let (jobs, audit) = (Arc::clone(&jobs), audit.clone());
+        let work = move |index: usize| match &jobs[index] {
+            Ok((certificate, pair)) => check(&files, certificate, *pair, together.as_ref(), audit.as_deref()),
+            Err(Failure(what)) => CertificateVerdict::Malformed(what.clone()),
+        };
+        pool::run_in_order(paths.len(), settings, work, |_| {})
+    };
+    let certificates = results.into_iter().zip(paths).zip(jobs.iter()).map(|((result, path), job)| {
+        let verdict = match result.finished {
+            Finished::Done(verdict) => verdict,
+            Finished::Panicked(message) => {
+                complain(&format!("internal: {message}"));
+                CertificateVerdict::Rejected("internal".to_string())
+            }
+            Finished::Overdue => CertificateVerdict::Rejected("timeout".to_string()),
+        };
+        let function = job.as_ref().map_or_else(|_| String::new(), |(certificate, _)| certificate.original.clone());
+        VerifiedCertificate { certificate: path.display().to_string(), function, verdict }
+    });
+    let certificates = certificates.collect();
+    let audit = audit.map(|audit| {
+        let audit = audit.lock().unwrap_or_else(PoisonError::into_inner);
+        AuditReport { questions: audit.questions, rules: audit.rules.rows().clone() }
+    });
+    let shown = |path: &Path| path.display().to_string();
+    VerifyReport { original: shown(&arguments.original), candidate: shown(&arguments.candidate), certificates, audit }
+}
+
+/// What an audit gathers.
+#[derive(Default)]
+struct Audit {
+    questions: SolverStatistics,
+    rules: RuleAudit,
+}
+
+impl Audit {
+    fn asked(&mut self, solver: &Solver) {
+        self.questions.add(&solver.statistics());
+    }
+
+    fn fired(&mut self, arena: &mut term::Arena) {
+        let firings = arena.log.take().unwrap_or_default();
+        self.rules.look_at(arena, &firings);
+    }
+}
+
+/// The lemmas of several certificates about the same files, proved as one set: each is true then. Nothing if that fails, or
+/// if there is one certificate: it is proved by itself then.
+fn facts_together(files: &Arc<Files>, jobs: &[Job], audit: &Option<Arc<Mutex<Audit>>>) -> Option<Facts> {
+    if jobs.len() < 2 {
+        return None;
+    }
+    let lemmas: BTreeSet<Lemma> =
+        jobs.iter().filter_map(|job| job.as_ref().ok()).flat_map(|(c, _)| c.lemmas.iter().cloned()).collect();
+    let lemmas: Vec<Lemma> = lemmas.into_iter().collect();
+    let (files, audit) = (Arc::clone(files), audit.clone());
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: pool::NO_LIMIT };
+    let work = move |_| prove_lemmas(&files, &lemmas, audit.as_deref()).ok();
+    match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
+        Some(Finished::Done(facts)) => facts,
+        _ => None,
+    }
+}
+
+fn prove_lemmas(files: &Files, lemmas: &[Lemma], audit: Option<&Mutex<Audit>>) -> Result<Facts, Unproved> {
+    if lemmas.is_empty() {
+        return Ok(Facts::default());
+    }
+    let mut around = files.surroundings();
+    let mut solver = solver(audit.is_some());
+    let facts = lemma::prove_stated(&mut around, lemmas, &mut solver);
+    if let Some(audit) = audit {
+        let mut audit = audit.lock().unwrap_or_else(PoisonError::into_inner);
+        audit.asked(&solver);
+        around.parts().into_iter().for_each(|parts| audit.fired(parts.arena));
+    }
+    facts
+}
+
+fn check(
+    files: &Files,
+    certificate: &Certificate,
+    pair: [usize; 2],
+    together: Option<&Facts>,
+    audit: Option<&Mutex<Audit>>,
+) -> CertificateVerdict {
+    let proved = match together {
+        Some(facts) => Ok(facts.clone()),
+        None => prove_lemmas(files, &certificate.lemmas, audit),
+    };
+    let facts = match proved {
+        Ok(facts) => facts,
+        Err(unproved) => return Refused::Lemma(unproved).verdict(),
+    };
+    let Prepared { mut arena, pair } = match files.prepare(pair, &facts) {
+        Ok(prepared) => prepared,
+        Err(error) => return CertificateVerdict::Malformed(unsupported(error).to_string()),
+    };
+    let mut solver = solver(audit.is_some());
+    let checked = kernel::check(&mut arena, &pair, certificate, &mut solver);
+    if let Some(audit) = audit {
+        let mut audit = audit.lock().unwrap_or_else(PoisonError::into_inner);
+        audit.asked(&solver);
+        audit.fired(&mut arena);
+    }
+    match checked {
+        Ok(proof) => accepted(&proof, &solver),
+        Err(rejection) => Refused::Certificate(rejection).verdict(),
+    }
+}
+
+fn accepted(proof: &CheckedProof, solver: &Solver) -> CertificateVerdict {
+    let assumptions = proof.assumptions().iter().map(|a| a.to_string()).collect();
+    CertificateVerdict::Accepted { assumptions, counts: proof.counts(), questions: solver.statistics().proved }
+}
+
+fn solver(audited: bool) -> Solver {
+    Solver::new(SolverOptions { total: MOST_PROPAGATIONS, audited, ..SolverOptions::default() })
 }
 
 fn read(path: &Path) -> Result<Certificate, Failure> {
@@ -112,10 +274,4 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
         return Err(failed(format!("{size} bytes are too many for a certificate")));
     }
     std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))
-}
-
-fn check(Prepared { mut arena, pair }: Prepared, certificate: &Certificate) -> Result<CheckedProof, Rejection> {
-    let deadline = Instant::now() + LIMIT;
-    let mut solver = Solver::new(SolverOptions { deadline, ..SolverOptions::default() });
-    kernel::check(&mut arena, &pair, certificate, &mut solver, Some(deadline))
 }

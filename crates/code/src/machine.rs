@@ -7,7 +7,6 @@ use crate::values::Values;
 use program::{FaultKind as Trap, Function, Next, Op, PointId, Register};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use std::time::Instant;
 use term::{Arena, TermId, VarId};
 use updates::{Domain, Fault, FaultKind, Final, Limits, Program};
 
@@ -82,7 +81,7 @@ impl Code<'_> {
         &self,
         interface: &Program,
         domain: &mut D,
-        limits: Limits,
+        limits: &Limits,
         extents: &[Option<u64>],
         placement: Placement,
     ) -> Result<Final<D::Value>, Box<Fault>> {
@@ -90,7 +89,7 @@ impl Code<'_> {
             code: *self,
             interface,
             values: Values::new(domain),
-            limits,
+            limits: limits.clone(),
             memory: Memory::new(),
             variables: Vec::new(),
             expressions: FxHashMap::default(),
@@ -256,8 +255,7 @@ impl<D: Domain> Machine<'_, '_, D> {
     /// Runs a point; the next one, or nothing after the return.
     pub fn step(&mut self, at: PointId) -> Run<Option<PointId>> {
         self.entered += 1;
-        let late =
-            self.entered.is_multiple_of(LOOK) && self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
+        let late = self.entered.is_multiple_of(LOOK) && self.limits.interrupt.is_tripped();
         if late || self.entered > self.limits.turns {
             return Err(self.fault(FaultKind::Time, "out of time".to_string()));
         }

@@ -80,7 +80,7 @@ pub fn execute<D: Domain>(
     name: &str,
     setting: Setting<'_>,
     domain: &mut D,
-    limits: Limits,
+    limits: &Limits,
 ) -> Run<Ended<D::Value>> {
     let missing = || {
         Box::new(updates::Fault {

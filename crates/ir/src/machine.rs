@@ -9,7 +9,6 @@ use crate::stride::{Head, Walk, heads};
 use crate::values::{Sign, float_type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use std::time::Instant;
 use updates::{Cmp, Constant, Division, Domain, Fault, FaultKind, Limits, Scalar};
 
 pub(crate) type Run<T> = Result<T, Box<Fault>>;
@@ -80,14 +79,14 @@ impl<'m, D: Domain> Machine<'m, D> {
         module: &'m Module,
         function: &'m Function,
         domain: &'m mut D,
-        limits: Limits,
+        limits: &Limits,
         given: &'m [(String, i64)],
         pace: Pace,
     ) -> Machine<'m, D> {
         Machine {
             module,
             domain,
-            limits,
+            limits: limits.clone(),
             registers: Vec::new(),
             base: 0,
             function,
@@ -197,7 +196,7 @@ impl<'m, D: Domain> Machine<'m, D> {
         loop {
             let before = self.entered;
             self.entered(1);
-            if before / LOOK != self.entered / LOOK && self.limits.deadline.is_some_and(|d| Instant::now() > d)
+            if before / LOOK != self.entered / LOOK && self.limits.interrupt.is_tripped()
                 || self.entered > self.limits.turns
             {
                 return Err(self.fault(FaultKind::Time, "out of time".to_string()));

@@ -17,7 +17,6 @@ use crate::machine::{Machine, Run};
 use crate::memory::is_float;
 use crate::module::{Callee, Comparison, Conversion, Edge, End, Function, Inst, IntOp, Kind};
 use crate::region::Slot;
-use std::time::Instant;
 use updates::{Domain, FaultKind};
 
 /// Most blocks of an iteration.
@@ -540,7 +539,7 @@ impl<'m, D: Domain> Machine<'m, D> {
             }
         }
         for iteration in 0..span {
-            if iteration.is_multiple_of(LOOK) && self.limits.deadline.is_some_and(|d| Instant::now() > d) {
+            if iteration.is_multiple_of(LOOK) && self.limits.interrupt.is_tripped() {
                 return Err(self.fault(FaultKind::Time, "out of time".to_string()));
             }
             for action in &walk.actions {

@@ -1,11 +1,12 @@
 //! The untrusted claim, as versioned JSON (docs/certificate-format.md).
 
+use crate::effort::EffortClaim;
 use crate::lemma::Lemma;
 use serde::{Deserialize, Serialize};
 use symbolic::{Binding, Interval};
 
 /// Version of the format that this kernel reads and writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A claim that two functions are equivalent, with what the kernel needs to check it.
 ///
@@ -38,6 +39,9 @@ pub struct Certificate {
     /// What the proof uses of other functions, and what the proofs of that need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lemmas: Vec<Lemma>,
+    /// What the check may cost, and where the work is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortClaim>,
 }
 
 fn no_cuts(cuts: &[Vec<u32>; 2]) -> bool {

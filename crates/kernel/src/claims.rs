@@ -499,7 +499,7 @@ impl Checker<'_, '_> {
             // What is too hard is made smaller first.
             let answer = if goals.len() > 1 {
                 self.counts.obligations += 1;
-                self.ask(at, known, all)
+                self.attributed(|checker| checker.ask(at, known, all))
             } else {
                 self.prove(at, known, all)
             };

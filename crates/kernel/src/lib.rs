@@ -1,7 +1,8 @@
 //! Certificates and the checker that turns them into proofs.
 //!
 //! [`check`] is the only way to a [`CheckedProof`]. It believes the two functions as lifted, the term layer, symbolic
-//! execution and a solver's `unsat`; it believes nothing that the certificate says.
+//! execution and a solver's `unsat`; it believes nothing that the certificate says. It counts what it does and looks at
+//! no clock: who has no more time trips the solver's interrupt.
 //!
 //! # The theorem (functions of object files)
 //!
@@ -61,6 +62,7 @@
 //! Trust: full.
 
 mod certificate;
+mod effort;
 mod pair;
 mod proof;
 mod identical;
@@ -87,6 +89,7 @@ pub use certificate::{
     BlockClaim, Certificate, Change, ChangeClaim, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION,
 };
 pub use claims::FailedClaim;
+pub use effort::{Answerer, EffortClaim, HardClaim};
 pub use expression::Expression;
 pub use identical::are_identical;
 pub use location::{Location, Spot};
@@ -96,8 +99,7 @@ pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
 use program::{Assumption, Folded, Function};
-use solver::Solver;
-use std::time::Instant;
+use solver::{Record, Solver};
 use symbolic::{Binding, Context};
 use term::Arena;
 
@@ -107,7 +109,6 @@ pub fn check(
     pair: &Pair,
     certificate: &Certificate,
     solver: &mut Solver,
-    deadline: Option<Instant>,
 ) -> Result<CheckedProof, Rejection> {
     let [original, candidate] = pair.functions();
     for (function, hash) in [(original, &certificate.original_hash), (candidate, &certificate.candidate_hash)] {
@@ -116,6 +117,13 @@ pub fn check(
         }
     }
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
+    match &certificate.effort {
+        Some(effort) => {
+            solver.set_efforts(&effort.limits().map_err(Rejection::Malformed)?);
+            solver.expect(effort.record().map_err(Rejection::Malformed)?);
+        }
+        None => solver.expect(Record::default()),
+    }
     let extents = check_extents(original, &bindings).map_err(Rejection::Malformed)?;
     same_objects::check_objects(original, candidate)?;
     same_objects::check_aligned_locals(original, &bindings)?;
@@ -127,7 +135,7 @@ pub fn check(
     let mut frames = claims::Frames::new();
     let (mut context, counts) = loop {
         let mut context = Context::new(&mut *arena, original, candidate, bindings.clone());
-        context.deadline = deadline;
+        context.interrupt = solver.interrupt().clone();
         context.assumptions.extend(extents.iter().chain(&definitions).cloned());
         if let Some(folded) = original.folded {
             context.assume(Assumption::Definition(original.name.clone()));

@@ -10,9 +10,8 @@ use crate::product::{Checker, Point};
 use crate::rows::weakened;
 use program::Assumption;
 use rustc_hash::{FxHashMap, FxHashSet};
-use solver::{Answer, Query, Why};
+use solver::{Answer, Query, Why, Word};
 use std::fmt;
-use std::time::{Duration, Instant};
 use symbolic::{Alias, Known};
 use term::eval::Model;
 use term::{Arena, FloatOp, Func, Linear, Op, Sort, TermId, VarId};
@@ -85,13 +84,10 @@ impl Fact {
 }
 
 const RELEVANT_FACTS: usize = 48;
-/// What a short question may cost: a tenth of a second or so.
-const SHORT_RESOURCES: u64 = 1_800_000;
-const SHORT_TIME: Duration = Duration::from_millis(1500);
 /// Cases that a goal is split into, and half as many below each.
 const MOST_CASES: u32 = 32;
-/// Time for all of them, in times of what one question may take.
-const CASES_TIME: u32 = 4;
+/// What all of them may cost, in times of what one question may.
+const CASES_EFFORT: u32 = 4;
 /// Pairs of operands that are compared one by one.
 const MOST_OPERANDS: usize = 6;
 /// Operations that are compared one inside the other.
@@ -103,20 +99,37 @@ impl Checker<'_, '_> {
     /// Proves a goal at a product point.
     pub(crate) fn prove(&mut self, at: &Point, known: &Known, goal: TermId) -> Result<(), Failure> {
         self.counts.obligations += 1;
-        self.patiently(|checker| match checker.ask(at, known, goal) {
-            Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
-            answer => answer,
+        self.attributed(|checker| {
+            checker.patiently(|checker| match checker.ask(at, known, goal) {
+                Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
+                answer => answer,
+            })
         })
+    }
+
+    /// Counts by whose word an obligation is discharged: the weakest of all questions that were proved on the way.
+    pub(crate) fn attributed<T>(&mut self, attempt: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.solver.statistics();
+        let answer = attempt(self);
+        let after = self.solver.statistics();
+        let by = |word: Word| after.proved_by(word) > before.proved_by(word);
+        if by(Word::Process) {
+            self.counts.by_process += 1;
+        } else if by(Word::Clauses) {
+            self.counts.by_clauses += 1;
+        }
+        answer
     }
 
     /// Tries all ways to a proof with short questions before any with long ones: what is too hard as it stands is often easy
     /// in another form.
     fn patiently(&mut self, mut attempt: impl FnMut(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
-        let (resources, time) = self.solver.effort();
-        if resources > SHORT_RESOURCES {
-            self.solver.set_effort(SHORT_RESOURCES, time.min(SHORT_TIME));
+        let (full, efforts) = (self.solver.effort(), self.solver.efforts().to_vec());
+        let Some((_, shorter)) = efforts.split_last() else { return attempt(self) };
+        for effort in shorter {
+            self.solver.set_effort(*effort);
             let answer = attempt(self);
-            self.solver.set_effort(resources, time);
+            self.solver.set_effort(full);
             if !matches!(answer, Err(Failure::Unknown(_) | Failure::NotShown)) {
                 return answer;
             }
@@ -124,14 +137,16 @@ impl Checker<'_, '_> {
         attempt(self)
     }
 
-    /// Proves a goal case by case, where one question was too hard. All cases together may take a few times as long.
+    /// Proves a goal case by case, where one question was too hard. All cases together may cost a few times as much.
     fn prove_by_cases(&mut self, at: &Point, goal: TermId) -> Result<(), ()> {
-        let until = Instant::now() + CASES_TIME * self.solver.question_time();
+        let most = self.solver.effort().times(CASES_EFFORT).propagations;
+        let until = self.solver.statistics().propagations.saturating_add(most);
         self.prove_cases(at, goal, MOST_CASES, until)
     }
 
-    fn prove_cases(&mut self, at: &Point, goal: TermId, most: u32, until: Instant) -> Result<(), ()> {
-        let over = most == 0 || Instant::now() >= until;
+    fn prove_cases(&mut self, at: &Point, goal: TermId, most: u32, until: u64) -> Result<(), ()> {
+        let tripped = self.solver.interrupt().is_tripped();
+        let over = most == 0 || tripped || self.solver.statistics().propagations >= until;
         let condition = if over { None } else { self.choice(goal) };
         let condition = condition.ok_or(())?;
         let not = self.context.arena.bool_not(condition);
@@ -334,10 +349,12 @@ impl Checker<'_, '_> {
         }
         let goal = self.equality(known, a, b);
         self.counts.obligations += 1;
-        self.patiently(|checker| match checker.ask(at, known, goal) {
-            Err(Failure::Unknown(_)) if checker.prove_operands(at, known, a, b) => Ok(()),
-            Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
-            answer => answer,
+        self.attributed(|checker| {
+            checker.patiently(|checker| match checker.ask(at, known, goal) {
+                Err(Failure::Unknown(_)) if checker.prove_operands(at, known, a, b) => Ok(()),
+                Err(Failure::Unknown(why)) => checker.prove_by_cases(at, goal).map_err(|_| Failure::Unknown(why)),
+                answer => answer,
+            })
         })
     }
 

@@ -19,6 +19,10 @@ pub struct Counts {
     pub points: usize,
     /// Obligations discharged.
     pub obligations: usize,
+    /// Those of them for which the SAT solver's word was needed.
+    pub by_clauses: usize,
+    /// Those of them for which a solver process's word was needed.
+    pub by_process: usize,
 }
 
 impl CheckedProof {

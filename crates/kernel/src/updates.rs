@@ -11,9 +11,9 @@ use crate::proof::{CheckedProof, Counts};
 use ::updates::{
     Equality, Fault, Final, Floating, Hashed, Hashes, Limits, Program, Regroup, Symbolic, TermRef, Terms, execute,
 };
+use interrupt::Interrupt;
 use program::{Assumption, Side};
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 mod certificate;
 mod code;
@@ -87,11 +87,11 @@ pub fn check_updates(
     original: &Program,
     candidate: &Program,
     claim: Claim,
-    deadline: Option<Instant>,
+    interrupt: &Interrupt,
 ) -> Result<CheckedProof, UpdateRejection> {
     let pairing = Pairing::of(original, candidate).map_err(UpdateRejection::Malformed)?;
     pairing.check_starts(original, candidate)?;
-    let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt.clone(), flat: claim.flat, ..Limits::default() };
     let compared = match claim.method {
         Method::Hashes => check_hashes(original, candidate, &pairing, claim, limits),
         Method::Terms => check_terms(original, candidate, &pairing, claim, limits),
@@ -104,7 +104,8 @@ pub fn check_updates(
     if claim.method == Method::Hashes {
         assumptions.insert(Assumption::Hash128);
     }
-    let counts = Counts { points: compared.cells as usize, obligations: compared.updates as usize };
+    let counts =
+        Counts { points: compared.cells as usize, obligations: compared.updates as usize, ..Counts::default() };
     let assumptions = assumptions.into_iter().collect();
     Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
 }
@@ -158,7 +159,7 @@ fn check_hashes(
     candidate: &Program,
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<Compared, UpdateRejection> {
     let mut domain = Symbolic::new(Hashes, claim.mode);
     let mut histories: [HashHistory; 2] = Default::default();
@@ -220,7 +221,7 @@ fn check_terms(
     candidate: &Program,
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<Compared, UpdateRejection> {
     let mut domain = Symbolic::new(Terms::new(MOST_TERMS), claim.mode);
     let mut histories: [TermHistory; 2] = Default::default();
@@ -251,7 +252,7 @@ fn same_terms(
     mut pairs: Vec<(CellPair, TermRef, TermRef)>,
     domain: &mut Symbolic<Terms>,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<(), UpdateRejection> {
     if claim.mode == Floating::Reassoc {
         let mut regroup = Regroup::default();
@@ -267,7 +268,7 @@ fn same_terms(
     let mut different = BTreeSet::new();
     let mut first = None;
     for (pair, a, b) in pairs {
-        if limits.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+        if limits.interrupt.is_tripped() {
             return Err(UpdateRejection::OutOfBudget);
         }
         if !equality.equal(a, b) && different.insert((pair.original, pair.cell)) && first.is_none() {

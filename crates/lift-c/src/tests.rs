@@ -21,7 +21,7 @@ fn runs_to(text: &str, parameters: &[(&str, i64)], expect: Expect) {
                 if ty.is_float() { Constant::float(ty, cell as f64 + 1.0) } else { Constant::Int(cell as i64 + 1) }
             };
             let mut numbers = Numbers { inputs, overflow: Overflow::Undefined };
-            match execute(&program, &mut numbers, &mut Nobody, Limits::default(), &[]) {
+            match execute(&program, &mut numbers, &mut Nobody, &Limits::default(), &[]) {
                 Err(fault) => {
                     let line = program.sites[fault.site as usize].line;
                     format!("{:?} line {line} [{}]: {}", fault.kind, fault.instance, fault.detail)
@@ -181,8 +181,8 @@ fn loops_in_chunks_leave_what_loops_by_statements_leave() {
         let source = Source::from_text(Path::new("k.c"), &text, &settings).expect("a kernel");
         let program = source.lower(&source.kernel().expect("a name"), &parameters).expect("a program");
         let mut domain = updates::Symbolic::new(updates::Hashes, updates::Floating::Ieee);
-        let fast = execute(&program, &mut domain, &mut Nobody, Limits::default(), &[]);
-        let slow = execute(&program, &mut domain, &mut Watching, Limits::default(), &[]);
+        let fast = execute(&program, &mut domain, &mut Nobody, &Limits::default(), &[]);
+        let slow = execute(&program, &mut domain, &mut Watching, &Limits::default(), &[]);
         assert!(fast.is_ok(), "{text}");
         assert_eq!(differing(fast, slow), None, "{text}");
         count += 1;

@@ -8,17 +8,15 @@ use program::{Function, Side, Undefined};
 use solver::{Solver, SolverOptions};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 use term::Arena;
-
-/// Proofs of lemmas end by themselves: what they may do is counted. This only ends what hangs.
-const HANGS: Duration = Duration::from_secs(3600);
 
 /// Two files that are compared.
 pub struct Files {
     original: File,
     candidate: File,
     undefined: Undefined,
+    /// Do arenas note which rewrite rules fire?
+    logged: bool,
     /// Functions that return twice, in either file, because they jump to one that does.
     twice: OnceLock<BTreeSet<String>>,
 }
@@ -34,7 +32,18 @@ pub struct Prepared {
 impl Files {
     /// Two files, and whether the original's source may be taken to be defined.
     pub fn new(original: File, candidate: File, undefined: Undefined) -> Files {
-        Files { original, candidate, undefined, twice: OnceLock::new() }
+        Files { original, candidate, undefined, logged: false, twice: OnceLock::new() }
+    }
+
+    /// The same, with arenas that note every rewrite rule which fires, for audits.
+    pub fn logged(self) -> Files {
+        Files { logged: true, ..self }
+    }
+
+    fn arena(&self) -> Arena {
+        let mut arena = new_arena();
+        arena.log = self.logged.then(Vec::new);
+        arena
     }
 
     /// The original's file.
@@ -49,7 +58,7 @@ impl Files {
 
     /// A pair of functions, by their positions in the files. The facts are those of the same two files.
     pub fn prepare(&self, [ours, theirs]: [usize; 2], facts: &Facts) -> Result<Prepared, Error> {
-        let mut arena = new_arena();
+        let mut arena = self.arena();
         let [original, candidate] = self.lift([ours, theirs], &mut arena)?;
         if self.twice.get().is_none() {
             self.surroundings();
@@ -86,7 +95,7 @@ impl Files {
     /// All functions of both files, for whoever looks for lemmas about them. May take long and need a large stack.
     pub fn surroundings(&self) -> Surroundings {
         let file = |file: &File, side| {
-            let mut arena = new_arena();
+            let mut arena = self.arena();
             let (functions, complete) = file.lift_all(side, &mut arena);
             lemma::File::new(arena, functions, complete, file.private(), file.replaceable())
         };
@@ -116,6 +125,7 @@ impl Files {
     }
 }
 
+/// Proofs of lemmas end by themselves: what they may do is counted.
 fn patient_solver() -> Solver {
-    Solver::new(SolverOptions { deadline: Instant::now() + HANGS, ..SolverOptions::default() })
+    Solver::new(SolverOptions::default())
 }

@@ -383,6 +383,7 @@ mod tests {
             points: vec![point(1, "(add (mul #64:4 (sext 64 o[-12,4])) &&a)"), point(2, "(zext 64 o[-12,4])")],
             edges: vec![EdgeClaim { from: Some(0), to: 0, original: 2, candidate: 1, more: 0 }],
             lemmas: Vec::new(),
+            effort: None,
         }
     }
 

@@ -18,6 +18,7 @@ mod palette;
 mod row;
 mod summaries;
 mod text;
+mod verified;
 mod witness;
 
 pub use allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
@@ -27,3 +28,4 @@ pub use check_report::{CheckReport, FunctionReport, Summary};
 pub use palette::Colour;
 pub use summaries::{render_allocation_claim, render_update_claim};
 pub use text::{Detail, TextStyle};
+pub use verified::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};

@@ -66,6 +66,7 @@ impl Bindings {
             points: Vec::new(),
             edges: Vec::new(),
             lemmas: Vec::new(),
+            effort: None,
         }
     }
 

@@ -4,6 +4,7 @@
 //! interpreter replays.
 
 mod bindings;
+mod budgets;
 mod constants;
 mod inputs;
 mod journal;
@@ -13,8 +14,10 @@ pub mod regalloc;
 mod session;
 mod start_state;
 mod strategy;
+mod timed;
 pub mod updates;
 mod verdict;
+mod watchdog;
 
 pub use journal::{Attempt, Journal};
 pub use refute::{Sample, usual_pages};
@@ -25,3 +28,4 @@ pub use verdict::{
     Behaviour, NativeRuns, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall,
     WitnessKind, WitnessRegister,
 };
+pub use watchdog::interrupt_at;

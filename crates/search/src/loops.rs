@@ -33,6 +33,7 @@ mod refine;
 
 use crate::Journal;
 use crate::bindings::Bindings;
+use crate::budgets::{self, LOOP_QUESTIONS, MOST_MODELS, MOST_PLANS, MOST_WAITS, Patience};
 use crate::inputs::Input;
 use crate::refute::Runner;
 use correlate::Plan;
@@ -41,12 +42,9 @@ use program::Function;
 use program::loops::Loops;
 use refine::Choice;
 use solver::Solver;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use symbolic::Stuck;
 use term::Arena;
-
-/// Places where the candidate waits that are added to one plan.
-const MOST_WAITS: usize = 4;
 
 /// What tells a search which loops meet and what may hold there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,29 +62,6 @@ impl Guidance {
             Guidance::Runs => "data",
             Guidance::Code => "static",
         }
-    }
-}
-
-/// How much a question to the solver may cost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    resources: u64,
-    time: Duration,
-    /// How much more where nothing else is left to try.
-    more: Option<u32>,
-    /// Is claimed what branches say?
-    guards: bool,
-}
-
-impl Patience {
-    fn apply(self, solver: &mut Solver) {
-        solver.set_effort(self.resources, self.time);
-    }
-
-    /// What is tried where nothing else is left.
-    fn more(self) -> Option<Patience> {
-        let factor = self.more?;
-        Some(Patience { resources: u64::from(factor) * self.resources, time: factor * self.time, more: None, ..self })
     }
 }
 
@@ -130,34 +105,12 @@ pub(crate) fn has_loops(functions: [&Function; 2]) -> bool {
     functions.iter().any(|f| !Loops::of(f).heads.is_empty())
 }
 
-/// Correlations that are tried.
-const MOST_PLANS: usize = 24;
-/// What one question may cost: there are many, and some are about guesses that are wrong. All correlations are tried with
-/// little first, because the questions about a wrong one are often the hard ones; where nothing else speaks against it, the
-/// hard ones get three times as much. Resources end most questions in a tenth
-/// of a second and in half a second; the time is for what they do not count, and long enough for a busy machine.
-const EFFORTS: [Patience; 3] = [
-    Patience { resources: 600_000, time: Duration::from_millis(700), more: Some(3), guards: false },
-    Patience { resources: 600_000, time: Duration::from_millis(700), more: Some(3), guards: true },
-    Patience { resources: 1_500_000, time: Duration::from_secs(8), more: Some(5), guards: true },
-];
-/// Counterexamples that are used to get to loops that no run has seen.
-const MOST_MODELS: usize = 4;
-/// Share of the time for making runs.
-const SAMPLING: Duration = Duration::from_millis(1000);
-
-impl Default for Patience {
-    fn default() -> Patience {
-        EFFORTS[0]
-    }
-}
-
 impl<'a> LoopSearch<'_, 'a> {
     /// Looks for a certificate that the kernel accepts.
     pub fn prove(&mut self, arena: &mut Arena) -> (Result<CheckedProof, Rejection>, Certificate) {
         let loops = [Loops::of(self.pair.original()), Loops::of(self.pair.candidate())];
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let until = Instant::now() + (left / 8).min(SAMPLING);
+        let until = Instant::now() + budgets::SAMPLING.of(left);
         self.fields = fields::fields(arena, self.pair.original(), &loops[0], &self.runner.layout);
         self.compared = compared::compared(arena, self.pair.original(), &loops[0], &self.runner.layout);
         self.behind = fields::behind_registers(arena, self.pair.candidate(), &loops[1]);
@@ -182,7 +135,7 @@ impl<'a> LoopSearch<'_, 'a> {
             }
             inputs.extend(near);
             let left = self.deadline.saturating_duration_since(Instant::now());
-            let until = Instant::now() + (left / 8).min(SAMPLING);
+            let until = Instant::now() + budgets::SAMPLING.of(left);
             let more = samples::collect(self.runner, arena, &loops, watched.clone(), &inputs, self.seed, until);
             if samples::unseen(&loops, &more) >= missing {
                 break;
@@ -203,15 +156,21 @@ impl<'a> LoopSearch<'_, 'a> {
         let deadline = self.deadline;
         let mut open: Vec<Plan> = plans.into_iter().take(MOST_PLANS).collect();
         self.effort.plans += open.len();
-        for patience in EFFORTS {
+        for patience in LOOP_QUESTIONS {
             self.patience = patience;
             self.patience.apply(self.solver);
             let mut hard = Vec::new();
             for plan in open {
                 // A plan with hard questions leaves something to the next.
                 let left = deadline.saturating_duration_since(Instant::now());
-                self.deadline = Instant::now() + left * 2 / 3;
-                tracing::debug!(guidance = self.guidance.name(), resources = patience.resources, ?plan, ?left, "plan");
+                self.deadline = Instant::now() + budgets::ONE_PLAN.of(left);
+                tracing::debug!(
+                    guidance = self.guidance.name(),
+                    resources = patience.effort.resources,
+                    ?plan,
+                    ?left,
+                    "plan"
+                );
                 let given_up = self.solver.statistics().given_up;
                 let (result, certificate) = self.try_plan(arena, &plan, runs);
                 self.effort.hurried |= Instant::now() >= self.deadline;
@@ -246,7 +205,8 @@ impl<'a> LoopSearch<'_, 'a> {
     /// Inputs near a state that refutes the claims of a plan.
     fn near_counterexample(&mut self, arena: &mut Arena, plan: &Plan, runs: &[samples::Run]) -> Vec<Input> {
         let deadline = self.deadline;
-        self.deadline = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 8;
+        self.deadline =
+            Instant::now() + budgets::NEAR_COUNTEREXAMPLE.of(deadline.saturating_duration_since(Instant::now()));
         self.patience.apply(self.solver);
         let rows = correlate::align(plan, runs).rows;
         let (result, certificate) = refine::refine(self, arena, plan, &rows, Choice::default());

@@ -1,8 +1,11 @@
 //! One run of the tool: options, the pool of solvers, and the decision about each pair.
 
 use crate::bindings::Bindings;
+use crate::budgets::{self, BINDING_ROUNDS, FIRST_ROUNDS, FIRST_STEPS, SECOND_ROUNDS, SECOND_STEPS, UNROLLED};
 use crate::loops::{Effort, LoopSearch, has_loops};
 use crate::refute::{Refutation, Runner};
+use crate::timed::check_until;
+use crate::watchdog::interrupt_at;
 use crate::{Journal, NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
 use program::{Function, Side};
@@ -66,28 +69,6 @@ pub struct Session {
     pool: SolverPool,
 }
 
-const BINDING_ROUNDS: usize = 64;
-/// Random inputs tried before the proof, and at most after it failed.
-pub(crate) const FIRST_ROUNDS: u64 = 60;
-const SECOND_ROUNDS: u64 = 4000;
-/// Points entered in these runs.
-const FIRST_STEPS: usize = 20_000;
-const SECOND_STEPS: usize = 20_000_000;
-const SECOND_SEARCH: Duration = Duration::from_millis(1500);
-/// Time that the search for a proof of loops leaves.
-const LEFT_TO_REFUTE: Duration = Duration::from_secs(5);
-/// The search for a proof of loops takes at most this share of the limit, or so long: of proofs that are found at all, one in
-/// a hundred takes longer, and most files have loops without a proof.
-const LOOP_SHARE: u32 = 10;
-const LOOP_SEARCH: Duration = Duration::from_secs(6);
-/// The same for following them without claims, once there is no proof.
-const UNROLL_SHARE: u32 = 15;
-const UNROLL_SEARCH: Duration = Duration::from_secs(4);
-/// Most time for a second way to a proof of loops.
-const SECOND_STRATEGY: Duration = Duration::from_secs(3);
-/// Turns for which loops are followed without claims.
-const UNROLLED: [u32; 3] = [2, 12, 60];
-
 impl Session {
     /// A session with its own pool of solvers.
     pub fn new(options: Options) -> Session {
@@ -118,17 +99,18 @@ impl Session {
         }
         let mut runner = Runner::new(arena, original, candidate);
         runner.native = self.options.native;
-        if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budget / 4) {
+        if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budgets::TESTS.of(budget)) {
             return refuted(refutation, "tests");
         }
-        let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budget / 10);
+        let first = runner.random(arena, seed, 0..FIRST_ROUNDS, FIRST_STEPS, start + budgets::FIRST_RUNS.of(budget));
         if let Some(refutation) = first {
             return refuted(refutation, "random");
         }
-        let mut solver = self.pool.take(deadline);
+        let mut solver = self.pool.take(interrupt_at(deadline));
         // Something is left for a second look at a pair that has no proof.
-        let proof_deadline = deadline - (deadline.saturating_duration_since(Instant::now()) / 4).min(LEFT_TO_REFUTE);
-        let proof_deadline = proof_deadline.min(Instant::now() + (budget / LOOP_SHARE).max(LOOP_SEARCH));
+        let left = deadline.saturating_duration_since(Instant::now());
+        let proof_deadline = deadline - budgets::LEFT_TO_REFUTE.of(left);
+        let proof_deadline = proof_deadline.min(Instant::now() + budgets::LOOPS.of(budget));
         let mut statistics = Statistics::default();
         let guidances = if has_loops([original, candidate]) { self.options.strategy.guidances() } else { &[] };
         let (mut strategy, mut hurried) = ("events", false);
@@ -141,7 +123,7 @@ impl Session {
             for guidance in guidances {
                 let left = proof_deadline.saturating_duration_since(Instant::now());
                 // Whatever comes second gets a small share.
-                let share = if best.is_some() { (left / 4).min(SECOND_STRATEGY) } else { left };
+                let share = if best.is_some() { budgets::SECOND_STRATEGY.of(left) } else { left };
                 if best.is_some() && share.is_zero() {
                     break;
                 }
@@ -190,7 +172,7 @@ impl Session {
         let gave_up = late && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
         let searched = start.elapsed();
         let left = deadline.saturating_duration_since(Instant::now());
-        let until = Instant::now() + (left / 4).min(SECOND_SEARCH);
+        let until = Instant::now() + budgets::SECOND_RUNS.of(left);
         if let Rejection::Obligation { failure: Failure::Refuted(model), .. } = &rejection
             && let Some(refutation) = runner.model(arena, model, &certificate.locals, seed, until)
         {
@@ -200,8 +182,9 @@ impl Session {
             return refuted(refutation, "random");
         }
         if has_loops([original, candidate]) {
-            let left = deadline.saturating_duration_since(Instant::now()) / 2;
-            let until = Instant::now() + left.min((budget / UNROLL_SHARE).max(UNROLL_SEARCH));
+            let left = deadline.saturating_duration_since(Instant::now());
+            let most = budgets::UNROLLING_AT_MOST.of(left);
+            let until = Instant::now() + budgets::UNROLLING.of(budget).min(most);
             match self.unroll(arena, pair, &mut runner, (&mut solver, &mut journal), until) {
                 Some(Unrolled::Different(refutation)) => return refuted(refutation, "unrolling"),
                 Some(Unrolled::Equivalent(proof, certificate)) => {
@@ -234,8 +217,8 @@ impl Session {
     /// The same code twice. Nothing is assumed, so no run of the original is needed to show that the assumptions can hold.
     fn identical(&self, arena: &mut Arena, pair: &Pair, deadline: Instant) -> Option<Outcome> {
         let certificate = Bindings::default().certificate(pair.original(), pair.candidate());
-        let mut solver = self.pool.take(deadline);
-        let proof = kernel::check(arena, pair, &certificate, &mut solver, Some(deadline)).ok()?;
+        let mut solver = self.pool.take(interrupt_at(deadline));
+        let proof = kernel::check(arena, pair, &certificate, &mut solver).ok()?;
         let verdict = Verdict::Equivalent(proof);
         let statistics = Statistics::default();
         let mut native = NativeRuns::default();
@@ -341,7 +324,7 @@ impl Session {
             if turns > 0 {
                 certificate.edges.push(EdgeClaim { from: None, to: 0, original: turns, candidate: turns, more: 0 });
             }
-            let result = kernel::check(arena, pair, &certificate, solver, Some(deadline));
+            let result = check_until(deadline, arena, pair, &mut certificate, solver);
             rounds += 1;
             let claimed = match &result {
                 Err(Rejection::Unbound { original: at, candidate: other }) => bindings.pair(original, *at, *other),

@@ -5,6 +5,7 @@
 //!
 //! Trust: none for `equivalent`, which is the kernel's word; a `different` is a run of both programs.
 
+use crate::watchdog::interrupt_at;
 use crate::{Reason, ReasonKind};
 use ::updates::{Fault, FaultKind, Floating, Program};
 use kernel::CheckedProof;
@@ -90,7 +91,7 @@ fn decide(
     options: KernelOptions,
     deadline: Instant,
 ) -> KernelVerdict {
-    let first = match check_updates(original, candidate, claim, Some(deadline)) {
+    let first = match check_updates(original, candidate, claim, &interrupt_at(deadline)) {
         Ok(proof) => return KernelVerdict::Equivalent(proof),
         Err(rejection) => rejection,
     };
@@ -98,7 +99,7 @@ fn decide(
     let rejection = match (&first, claim.method) {
         (UpdateRejection::Different { cases: true, .. }, Method::Hashes) => {
             let exact = Claim { method: Method::Terms, ..claim };
-            match check_updates(original, candidate, exact, Some(deadline)) {
+            match check_updates(original, candidate, exact, &interrupt_at(deadline)) {
                 Ok(proof) => return KernelVerdict::Equivalent(proof),
                 Err(UpdateRejection::OutOfBudget | UpdateRejection::OutOfTerms) => first,
                 Err(other) => other,

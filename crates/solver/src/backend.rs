@@ -4,13 +4,11 @@
 //! process would. (Under push and pop it would not use its tactics.) Other solvers have no resource limit that we could
 //! rely on; they get a new process per question.
 
-use crate::process::{Failure, Process};
+use crate::process::{Failure, Process, Stop};
 use crate::sexpr::parse_values;
 use crate::smt::Question;
 use crate::{SolverOptions, Why};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 use term::eval::Value;
 
 /// After so many failures in a row a solver is not started again for the same pair of functions.
@@ -47,8 +45,7 @@ pub(crate) struct Backend {
 #[derive(Clone, Copy)]
 pub(crate) struct Limits<'a> {
     pub(crate) resources: u64,
-    pub(crate) until: Instant,
-    pub(crate) stop: &'a AtomicBool,
+    pub(crate) stop: Stop<'a>,
 }
 
 impl Backend {
@@ -94,10 +91,7 @@ impl Backend {
         let mut script = String::new();
         match self.kind {
             Kind::Z3 => {
-                // Z3's own limit is a second line only: should we be killed, it does not go on for ever.
-                let left = limits.until.saturating_duration_since(Instant::now()) + Duration::from_secs(1);
-                let left = u32::try_from(left.as_millis()).unwrap_or(u32::MAX);
-                script.push_str(&format!("(reset)\n(set-option :timeout {left})\n{}", preamble(question, limits)));
+                script.push_str(&format!("(reset)\n{}", preamble(question, limits)));
             }
             Kind::Other => {
                 script.push_str(&format!("(set-option :produce-models true)\n(set-logic {})\n", question.logic));
@@ -141,7 +135,7 @@ impl Backend {
                     Said::Unknown(reason) => Err(reason_of(&reason)),
                 };
             }
-            Err(Trouble::Process(Failure::Timeout | Failure::Stopped)) => return Err(Why::Timeout),
+            Err(Trouble::Process(Failure::Stopped)) => return Err(Why::Timeout),
             Err(Trouble::Process(Failure::Died(last))) if last.contains("out of memory") => {
                 return Err(Why::OutOfMemory);
             }
@@ -181,21 +175,22 @@ impl From<Failure> for Trouble {
 }
 
 fn preamble(question: &Question, limits: Limits<'_>) -> String {
-    let (resources, logic) = (limits.resources, question.logic);
+    // None at all would mean no limit.
+    let (resources, logic) = (limits.resources.max(1), question.logic);
     format!("(set-option :produce-models true)\n(set-option :rlimit {resources})\n(set-logic {logic})\n")
 }
 
 /// Asks for satisfiability, then for the model or the reason. Anything but the expected words is garbage: an error
 /// message before the answer may mean that an assertion was not understood.
 fn dialogue(process: &mut Process, script: &str, question: &Question, limits: Limits<'_>) -> Result<Said, Trouble> {
-    let reply = process.converse(&format!("{script}(check-sat)"), limits.until, limits.stop)?;
+    let reply = process.converse(&format!("{script}(check-sat)"), &limits.stop)?;
     match reply.trim() {
         "unsat" => Ok(Said::Definite(Reply::Unsat)),
         "sat" if question.values.is_empty() => Ok(Said::Definite(Reply::Sat(Vec::new()))),
         "sat" => {
             let names: Vec<&str> = question.values.iter().map(|(name, _)| name.as_str()).collect();
             let command = format!("(get-value ({}))", names.join(" "));
-            let reply = process.converse(&command, limits.until, limits.stop)?;
+            let reply = process.converse(&command, &limits.stop)?;
             match parse_values(&reply, question.values.iter().map(|(_, sort)| *sort)) {
                 Some(values) => Ok(Said::Definite(Reply::Sat(values))),
                 // The limit may end the list of values: there is a model, and nobody tells it.
@@ -204,7 +199,7 @@ fn dialogue(process: &mut Process, script: &str, question: &Question, limits: Li
             }
         }
         "unknown" => {
-            let reply = process.converse("(get-info :reason-unknown)", limits.until, limits.stop)?;
+            let reply = process.converse("(get-info :reason-unknown)", &limits.stop)?;
             let reason = reply.trim().trim_start_matches("(:reason-unknown").trim_end_matches(')');
             Ok(Said::Unknown(reason.trim().trim_matches('"').to_string()))
         }

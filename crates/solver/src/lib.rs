@@ -16,12 +16,14 @@
 //! }
 //! ```
 //!
-//! - [`Solver::ask`] never hangs: everything ends at [`SolverOptions::deadline`], by killing the solver if need be.
+//! - [`Solver::ask`] reads no clock: what a question may cost is counted ([`Effort`]), so an answer does not depend on how
+//!   busy the machine is. [`SolverOptions::interrupt`] ends everything from outside, by killing the solver if need be.
 //! - [`Solver::learn`] adds states that refute later questions without a solver; `Refuted` answers add themselves.
 //! - [`SolverPool::take`] gives each function pair a solver of its own and keeps the processes alive in between.
 //! - Are hypotheses satisfiable? Ask for the goal `false`: `Refuted` is a state in which they hold.
 //!
-//! From question to answer, in reading order: `query.rs` what is asked; `solver.rs` asks the terms, the known states
+//! From question to answer, in reading order: `query.rs` what is asked; `effort.rs` what it may cost; `record.rs` which
+//! questions were hard; `solver.rs` asks the terms, the known states
 //! and the cache first; `memory.rs` and `store.rs` remove stores with the help of `facts.rs`, `ranges.rs` and
 //! `oracle.rs`; `basis.rs` makes differences of addresses variables; `opaque.rs` makes products and quotients variables
 //! where bits do not help; `comparisons.rs` adds what comparisons of floats imply; `circuit.rs`, `blast.rs`,
@@ -33,6 +35,8 @@
 //! `unsat`. Models are not: they are evaluated.
 
 mod query;
+mod effort;
+mod record;
 mod solver;
 mod memory;
 mod store;
@@ -53,10 +57,14 @@ mod process;
 mod sexpr;
 mod model;
 mod pool;
+mod statistics;
 mod dump;
 
+pub use effort::{EFFORTS, Effort, Word};
 #[doc(hidden)]
 pub use opaque::theorems;
 pub use pool::SolverPool;
 pub use query::{Answer, Query, Why};
-pub use solver::{Solver, SolverOptions, SolverStatistics};
+pub use record::{Hard, Record};
+pub use solver::{Solver, SolverOptions};
+pub use statistics::SolverStatistics;

@@ -6,15 +6,14 @@
 //! large question; no answer costs nothing but time, which is limited by counts.
 
 use crate::SolverStatistics;
-use crate::backend::{Limits, Reply};
+use crate::backend::Reply;
 use crate::basis;
 use crate::model::{is_evaluable, model_of};
-use crate::sat;
+use crate::sat::{self, BitLimits};
 use crate::smt::Question;
 use crate::solver::key_of;
+use interrupt::Interrupt;
 use rustc_hash::FxHashMap;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 use term::eval::{Evaluator, Model};
 use term::{Arena, Op, Sort, TermId};
 
@@ -22,7 +21,7 @@ use term::{Arena, Op, Sort, TermId};
 const CONFLICTS: u64 = 300;
 
 /// A large sum takes its time without a conflict.
-const MAX_TIME: Duration = Duration::from_millis(500);
+const PROPAGATIONS: u64 = 1_000_000;
 
 /// How many small questions without a decision are asked for one large one.
 const MAX_FRUITLESS: u32 = 8;
@@ -39,7 +38,8 @@ pub(crate) struct AddressMemory {
 
 /// Asks small questions.
 pub(crate) struct Oracle<'a> {
-    pub(crate) deadline: Instant,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) audited: bool,
     pub(crate) memory: &'a mut AddressMemory,
     pub(crate) statistics: &'a mut SolverStatistics,
     pub(crate) fruitless: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Oracle<'a> {
 impl Oracle<'_> {
     /// Is nothing asked any more?
     pub(crate) fn is_tired(&self) -> bool {
-        self.fruitless >= MAX_FRUITLESS || Instant::now() >= self.deadline
+        self.fruitless >= MAX_FRUITLESS || self.interrupt.is_tripped()
     }
 
     /// Is the condition false wherever the facts hold?
@@ -65,12 +65,11 @@ impl Oracle<'_> {
         if let Some(excluded) = self.memory.excluded.get(&key) {
             return *excluded;
         }
-        let start = Instant::now();
-        let until = self.deadline.min(start + MAX_TIME);
-        let limits = Limits { resources: CONFLICTS, until, stop: &AtomicBool::new(false) };
-        let reply = sat::ask(arena, &basis, &question, limits);
+        let (interrupt, audited) = (self.interrupt, self.audited);
+        let limits = BitLimits { conflicts: CONFLICTS, propagations: PROPAGATIONS, interrupt, audited };
+        let (reply, work) = sat::ask(arena, &basis, &question, limits);
         self.statistics.address_calls += 1;
-        self.statistics.solver_time += start.elapsed();
+        self.statistics.worked(&work);
         let excluded = reply == Ok(Reply::Unsat);
         if !excluded {
             self.fruitless += 1;

@@ -6,8 +6,8 @@
 
 use crate::backend::Backend;
 use crate::{Solver, SolverOptions, SolverStatistics};
+use interrupt::Interrupt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Hands out solvers.
 #[derive(Clone)]
@@ -34,8 +34,8 @@ impl SolverPool {
     }
 
     /// A solver for one function pair.
-    pub fn take(&self, deadline: Instant) -> Solver {
-        let options = SolverOptions { deadline, ..self.shared.options.clone() };
+    pub fn take(&self, interrupt: Interrupt) -> Solver {
+        let options = SolverOptions { interrupt, ..self.shared.options.clone() };
         let idle = self.shared.lock().backends.pop();
         let backends = idle.unwrap_or_else(|| {
             options.commands.iter().map(|command| Backend::new(command, options.memory_mb)).collect()

@@ -1,28 +1,29 @@
 //! One living solver process.
 //!
 //! The plain standard library instead of `easy-smt`: that crate waits for replies without a limit, and a limit is the
-//! point here. A thread owns the solver's output; the caller waits on a channel with a timeout, and a process that
-//! misses its deadline is killed. A message that fits into an empty pipe is written at once, which cannot block: the
+//! point here. A thread owns the solver's output; the caller waits on a channel and looks from time to time whether it
+//! was interrupted; then the process is killed. No clock is read: what the process may do is limited by its own count. A message that fits into an empty pipe is written at once, which cannot block: the
 //! solver has read everything up to its last reply. A longer one is written by a thread, in case the solver does not
 //! read.
 //!
 //! Every message ends with an `echo` of a number never used before: a late reply to an earlier question cannot be
 //! taken for the reply to this one.
 
+use interrupt::Interrupt;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Shorter messages fit into an empty pipe (Linux: 64 KiB).
 const PIPE: usize = 1 << 15;
 
-/// How often a waiting caller looks whether another solver was faster.
+/// How often a waiting caller looks whether it was interrupted.
 const POLL: Duration = Duration::from_millis(5);
 
-/// How long we wait for what a dead solver has written.
+/// How long we wait for more of what a dead solver has written.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A reply longer than this is no reply.
@@ -31,14 +32,27 @@ const MAX_REPLY: usize = 1 << 26;
 /// Why a process gave no reply. In each case it has been killed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Failure {
-    /// The deadline passed.
-    Timeout,
-    /// The caller lost interest.
+    /// The caller was interrupted.
     Stopped,
     /// It ended; with what it said last.
     Died(String),
     /// It wrote too much.
     Babble,
+}
+
+/// What ends a conversation early.
+#[derive(Clone, Copy)]
+pub(crate) struct Stop<'a> {
+    /// Nobody waits for any answer.
+    pub(crate) interrupt: &'a Interrupt,
+    /// Another solver was faster.
+    pub(crate) decided: &'a AtomicBool,
+}
+
+impl Stop<'_> {
+    fn is_asked(&self) -> bool {
+        self.decided.load(Ordering::Relaxed) || self.interrupt.is_tripped()
+    }
 }
 
 /// Who holds the pipe to the solver.
@@ -85,10 +99,10 @@ impl Process {
     }
 
     /// Sends commands and returns what the solver writes in reply.
-    pub(crate) fn converse(&mut self, commands: &str, until: Instant, stop: &AtomicBool) -> Result<String, Failure> {
+    pub(crate) fn converse(&mut self, commands: &str, stop: &Stop<'_>) -> Result<String, Failure> {
         self.messages += 1;
         let marker = format!("end-of-reply-{}-{}", self.child.id(), self.messages);
-        if self.send(format!("{commands}\n(echo \"{marker}\")\n"), until).is_err() {
+        if self.send(format!("{commands}\n(echo \"{marker}\")\n"), stop).is_err() {
             return Err(self.died());
         }
         let mut searched = 0;
@@ -102,14 +116,10 @@ impl Process {
             if self.pending.len() > MAX_REPLY {
                 return Err(self.end(Failure::Babble));
             }
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_asked() {
                 return Err(self.end(Failure::Stopped));
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(self.end(Failure::Timeout));
-            }
-            match self.output.recv_timeout(left.min(POLL)) {
+            match self.output.recv_timeout(POLL) {
                 Ok(chunk) => self.pending.extend_from_slice(&chunk),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
@@ -117,12 +127,12 @@ impl Process {
         }
     }
 
-    fn send(&mut self, message: String, until: Instant) -> std::io::Result<()> {
+    fn send(&mut self, message: String, stop: &Stop<'_>) -> std::io::Result<()> {
         let mut stdin = match std::mem::replace(&mut self.input, Input::Closed) {
             Input::Idle(stdin) => stdin,
             Input::Writing(thread) => {
                 // The solver has replied to what this thread wrote, so it is done, or about to be.
-                while !thread.is_finished() && Instant::now() < until {
+                while !thread.is_finished() && !stop.is_asked() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 if !thread.is_finished() {
@@ -150,9 +160,8 @@ impl Process {
     fn died(&mut self) -> Failure {
         self.kill();
         // The thread that reads may be behind.
-        let until = Instant::now() + LAST_WORDS;
         while self.pending.len() <= MAX_REPLY
-            && let Ok(chunk) = self.output.recv_timeout(until.saturating_duration_since(Instant::now()))
+            && let Ok(chunk) = self.output.recv_timeout(LAST_WORDS)
         {
             self.pending.extend_from_slice(&chunk);
         }

@@ -39,7 +39,7 @@ pub enum Answer {
 /// Why there is no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// The deadline or the time limit of one question passed.
+    /// The work was interrupted: whoever waited has no more time.
     Timeout,
     /// The solver used up its resource limit.
     ResourceLimit,

@@ -1,56 +1,91 @@
 //! A question answered in this process: clauses for a SAT solver, lemmas about functions where its models need them.
 //!
 //! SMT solvers spend most of their time on our questions by treating every pair of loads up front. Here a pair costs
-//! nothing until a model confuses it. Limits are counts of conflicts, so the answer does not depend on the machine; the
-//! deadline is looked at as well.
+//! nothing until a model confuses it. Limits are counts of conflicts and propagations, so the answer does not depend on the
+//! machine.
 //!
-//! Trust: `unsat` is believed, as an SMT solver's is (`blast.rs`, `circuit.rs`, `functions.rs`, and the SAT solver).
+//! Trust: `unsat` is believed, as an SMT solver's is (`blast.rs`, `circuit.rs`, `functions.rs`, and the SAT solver). In an
+//! audit the SAT solver is not: the clauses that it learns on the way to a refutation are checked by `clausal`, which
+//! shares nothing with it. What is checked then is that *these clauses* have no model; that they say what the question
+//! says is `blast.rs`, `circuit.rs` and `functions.rs`.
 
 use crate::Why;
-use crate::backend::{Limits, Reply};
+use crate::backend::Reply;
 use crate::basis::Basis;
 use crate::blast::{Blaster, split};
 use crate::circuit::{Clauses, Lit, Word};
+use crate::effort::Work;
 use crate::functions::number;
 use crate::smt::{Question, Source};
 use batsat::{Callbacks, ClauseKind, Solver, SolverInterface, SolverOpts, Var, lbool};
+use clausal::Proof;
+use interrupt::Interrupt;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 use term::eval::Value;
 use term::{Arena, Bits, Sort, TermId};
 
-/// The deadline is looked at once in so many steps.
+/// The interrupt is looked at once in so many steps.
 const STEPS: u32 = 64;
+/// Steps between two looks at the propagations: at first as many as make about so many if each went through all variables,
+/// later as the steps so far suggest.
+const FIRST_PROPAGATIONS: u64 = 4_000_000;
+const FIRST_STEPS: u64 = 4000;
+const LEAST_STEPS: u64 = 64;
 
-/// Stops the search.
+/// Limits of one question.
+#[derive(Clone, Copy)]
+pub(crate) struct BitLimits<'a> {
+    pub(crate) conflicts: u64,
+    pub(crate) propagations: u64,
+    pub(crate) interrupt: &'a Interrupt,
+    /// Is a refutation believed only if the clauses that were learnt show it?
+    pub(crate) audited: bool,
+}
+
+/// Stops the search, and notes what it learns.
 struct Budget<'a> {
     conflicts: u64,
     most: u64,
-    until: Instant,
-    stop: &'a AtomicBool,
-    steps: Cell<u32>,
-    late: Cell<bool>,
+    /// Steps until the propagations are counted.
+    slice: u64,
+    steps: Cell<u64>,
+    interrupt: &'a Interrupt,
+    tripped: Cell<bool>,
+    proof: Option<Proof>,
 }
 
 impl Callbacks for Budget<'_> {
-    fn on_new_clause(&mut self, _: &[batsat::Lit], kind: ClauseKind) {
+    fn on_new_clause(&mut self, clause: &[batsat::Lit], kind: ClauseKind) {
         if kind == ClauseKind::Learnt {
             self.conflicts += 1;
+            if let Some(proof) = &mut self.proof {
+                proof.learnt(clause.iter().map(|lit| encoded(*lit)));
+            }
+        }
+    }
+
+    fn on_delete_clause(&mut self, clause: &[batsat::Lit]) {
+        if let Some(proof) = &mut self.proof {
+            proof.deleted(clause.iter().map(|lit| encoded(*lit)));
         }
     }
 
     fn stop(&self) -> bool {
-        self.steps.set(self.steps.get().wrapping_add(1));
-        if self.steps.get().is_multiple_of(STEPS) {
-            self.late.set(Instant::now() >= self.until || self.stop.load(Ordering::Relaxed));
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get().is_multiple_of(u64::from(STEPS)) {
+            self.tripped.set(self.interrupt.is_tripped());
         }
-        self.late.get() || self.conflicts >= self.most
+        self.tripped.get() || self.conflicts >= self.most || self.steps.get() >= self.slice
     }
 }
 
 /// The SAT solver, and a clause on its way to it.
 struct Engine<'a>(Solver<Budget<'a>>, Vec<batsat::Lit>);
+
+/// A literal as a proof writes it.
+fn encoded(lit: batsat::Lit) -> clausal::Literal {
+    clausal::Literal::new(lit.var().idx(), lit.sign())
+}
 
 fn literal(lit: Lit) -> batsat::Lit {
     batsat::Lit::new(Var::unsafe_from_idx(lit.0 >> 1), lit.0 & 1 == 0)
@@ -64,34 +99,62 @@ impl Clauses for Engine<'_> {
     fn clause(&mut self, literals: &[Lit]) {
         self.1.clear();
         self.1.extend(literals.iter().map(|lit| literal(*lit)));
+        if let Some(proof) = &mut self.0.cb_mut().proof {
+            proof.given(literals.iter().map(|lit| encoded(literal(*lit))));
+        }
         self.0.add_clause_reuse(&mut self.1);
     }
 }
 
-/// Is there a model of the assertions?
-pub(crate) fn ask(arena: &Arena, basis: &Basis, question: &Question, limits: Limits<'_>) -> Result<Reply, Why> {
+/// Is there a model of the assertions? And what it took to find out.
+pub(crate) fn ask(
+    arena: &Arena,
+    basis: &Basis,
+    question: &Question,
+    limits: BitLimits<'_>,
+) -> (Result<Reply, Why>, Work) {
+    let mut work = Work::default();
+    let reply = refute_or_satisfy(arena, basis, question, limits, &mut work);
+    (reply, work)
+}
+
+fn refute_or_satisfy(
+    arena: &Arena,
+    basis: &Basis,
+    question: &Question,
+    limits: BitLimits<'_>,
+    work: &mut Work,
+) -> Result<Reply, Why> {
     let budget = Budget {
         conflicts: 0,
-        most: limits.resources,
-        until: limits.until,
-        stop: limits.stop,
+        most: limits.conflicts,
+        slice: 0,
         steps: Cell::new(0),
-        late: Cell::new(false),
+        interrupt: limits.interrupt,
+        tripped: Cell::new(false),
+        proof: limits.audited.then(Proof::default),
     };
     let mut engine = Engine(Solver::new(SolverOpts::default(), budget), Vec::new());
     let truth = engine.variable();
     engine.clause(&[truth]);
     let mut blaster = Blaster::new(arena, basis, &question.commuting, engine).map_err(|_| Why::ResourceLimit)?;
     loop {
-        let answer = blaster.circuit.clauses.0.solve_limited(&[]);
+        let solver = &mut blaster.circuit.clauses.0;
+        let answer = solve(solver, limits.propagations);
+        work.conflicts = solver.cb().conflicts;
+        work.propagations = solver.num_propagations();
         if answer == lbool::FALSE {
-            return Ok(Reply::Unsat);
+            work.refutations = 1;
+            return match solver.cb_mut().proof.take() {
+                Some(proof) => confirmed(&proof, work),
+                None => Ok(Reply::Unsat),
+            };
         }
         if answer != lbool::TRUE {
-            let late = blaster.circuit.clauses.0.cb().late.get();
-            return Err(if late { Why::Timeout } else { Why::ResourceLimit });
+            let tripped = limits.interrupt.is_tripped();
+            return Err(if tripped { Why::Timeout } else { Why::ResourceLimit });
         }
-        let model: Vec<lbool> = blaster.circuit.clauses.0.get_model().to_vec();
+        let model: Vec<lbool> = solver.get_model().to_vec();
         let value = |lit: Lit| {
             let truth = model.get((lit.0 >> 1) as usize).is_some_and(|value| *value == lbool::TRUE);
             truth == (lit.0 & 1 == 0)
@@ -101,8 +164,49 @@ pub(crate) fn ask(arena: &Arena, basis: &Basis, question: &Question, limits: Lim
             let values = values.map(|(source, (_, sort))| value_of(arena, &blaster, *source, *sort, &value));
             return Ok(Reply::Sat(values.collect()));
         }
-        if Instant::now() >= limits.until {
+        if limits.interrupt.is_tripped() {
             return Err(Why::Timeout);
+        }
+        if work.propagations >= limits.propagations {
+            return Err(Why::ResourceLimit);
+        }
+    }
+}
+
+/// Searches for a model until a limit is reached. The SAT solver can be stopped at any step, but it tells its propagations
+/// only when it has stopped: it runs for slices.
+fn solve(solver: &mut Solver<Budget<'_>>, most_propagations: u64) -> lbool {
+    let variables = u64::from(solver.num_vars()).max(1);
+    let mut steps = (FIRST_PROPAGATIONS / variables).clamp(LEAST_STEPS, FIRST_STEPS);
+    loop {
+        let (before, done) = (solver.num_propagations(), solver.cb().steps.get());
+        solver.cb_mut().slice = done + steps;
+        let answer = solver.solve_limited(&[]);
+        if answer == lbool::TRUE || answer == lbool::FALSE {
+            return answer;
+        }
+        let (propagations, budget) = (solver.num_propagations(), solver.cb());
+        if budget.interrupt.is_tripped() || budget.conflicts >= budget.most || propagations >= most_propagations {
+            return lbool::UNDEF;
+        }
+        let (made, taken) = ((propagations - before).max(1), (budget.steps.get() - done).max(1));
+        let left = most_propagations - propagations;
+        let fitting = u128::from(left) * u128::from(taken) / u128::from(made);
+        steps = u64::try_from(fitting / 2).unwrap_or(u64::MAX).clamp(LEAST_STEPS, 1 << 40);
+    }
+}
+
+/// A refutation that was checked.
+fn confirmed(proof: &Proof, work: &mut Work) -> Result<Reply, Why> {
+    match clausal::check(proof) {
+        Ok(counts) => {
+            work.confirmed = 1;
+            work.clauses = counts.learnt as u64;
+            Ok(Reply::Unsat)
+        }
+        Err(why) => {
+            work.doubtful = 1;
+            Err(Why::GaveUp(format!("a refutation was not confirmed: {why}")))
         }
     }
 }

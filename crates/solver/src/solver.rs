@@ -6,20 +6,25 @@
 
 use crate::backend::{Backend, Limits, Reply};
 use crate::basis::{self, Basis};
+use crate::effort::{EFFORTS, Effort, Word};
 use crate::facts::Facts;
 use crate::memory::Flattener;
 use crate::model::{is_evaluable, model_of, refutes};
 use crate::oracle::{AddressMemory, Oracle};
 use crate::pool::Shared;
+use crate::process::Stop;
+use crate::record::{self, Hard, Record};
+use crate::sat::{self, BitLimits};
 use crate::smt::Question;
-use crate::{Answer, Query, Why, comparisons, dump, opaque, sat};
+use crate::statistics::SolverStatistics;
+use crate::{Answer, Query, Why, comparisons, dump, opaque};
+use interrupt::Interrupt;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
 use term::eval::{Batch, Column, Model};
 use term::{Arena, TermId};
 
@@ -35,25 +40,31 @@ const RESOURCES_A_CONFLICT: u64 = 30;
 /// Where so little is allowed, a question that the SAT solver left open is left open.
 const LEAST_RESOURCES: u64 = 1_000_000;
 
+/// A process is asked at once where a record says so; it may take so many times as much as it says, but not more than this.
+const SLACK: u64 = 2;
+const MOST_RECORDED: u64 = 200_000_000;
+
 /// How solvers are run.
 #[derive(Clone, Debug)]
 pub struct SolverOptions {
     /// Solver commands; several race for the questions that the SAT solver left open.
     pub commands: Vec<String>,
-    /// No answer takes longer than this, whatever happens.
-    pub deadline: Instant,
-    /// Longest time for one question.
-    pub question_time: Duration,
+    /// Ends every question from outside.
+    pub interrupt: Interrupt,
+    /// What one question may cost: those who try several ways try all of them with each of these, in this order.
+    pub efforts: Vec<Effort>,
+    /// What all questions together may cost, in propagations.
+    pub total: u64,
     /// Conflicts of the SAT solver at first; none, and it is not asked.
     pub few_conflicts: u64,
     /// Conflicts of the SAT solver at most.
     pub most_conflicts: u64,
-    /// Resource limit of a question, in Z3's units (about four million a second).
-    pub full_resources: u64,
     /// Memory limit of each solver process.
     pub memory_mb: u32,
     /// How many pairs of a load and a store one question may expand.
     pub expansion_budget: usize,
+    /// Are the SAT solver's refutations believed only if a checker confirms them?
+    pub audited: bool,
     /// Writes each question as a file into this directory.
     pub dump_queries: Option<PathBuf>,
 }
@@ -62,68 +73,44 @@ impl Default for SolverOptions {
     fn default() -> SolverOptions {
         SolverOptions {
             commands: vec!["z3".to_string()],
-            deadline: Instant::now() + Duration::from_secs(60),
-            question_time: Duration::from_secs(20),
+            interrupt: Interrupt::never(),
+            efforts: EFFORTS.to_vec(),
+            total: u64::MAX,
             few_conflicts: 1000,
             most_conflicts: 60_000,
-            full_resources: 60_000_000,
             memory_mb: 2048,
             expansion_budget: 20_000,
+            audited: false,
             dump_queries: None,
         }
     }
 }
 
-/// Counts of what happened, for reports and benchmarks.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct SolverStatistics {
-    /// Questions asked of us.
-    pub queries: u64,
-    /// Decided by the terms alone.
-    pub trivial: u64,
-    /// Refuted by a known state.
-    pub known_state: u64,
-    /// Found in the cache.
-    pub cached: u64,
-    /// Small questions about addresses, asked on the way.
-    pub address_calls: u64,
-    /// Asked of the SAT solver in this process.
-    pub bit_calls: u64,
-    /// Sent to solver processes.
-    pub full_calls: u64,
-    /// Questions that no solver answered within its limits.
-    pub given_up: u64,
-    /// Time spent waiting for solvers.
-    pub solver_time: Duration,
-    /// Question files that could not be written.
-    pub dump_failures: u64,
-}
-
-impl SolverStatistics {
-    /// Adds another count.
-    pub fn add(&mut self, other: &SolverStatistics) {
-        self.queries += other.queries;
-        self.trivial += other.trivial;
-        self.known_state += other.known_state;
-        self.cached += other.cached;
-        self.address_calls += other.address_calls;
-        self.bit_calls += other.bit_calls;
-        self.full_calls += other.full_calls;
-        self.given_up += other.given_up;
-        self.solver_time += other.solver_time;
-        self.dump_failures += other.dump_failures;
-    }
+/// What was said about a question.
+#[derive(Clone)]
+struct Said {
+    reply: Result<Reply, Why>,
+    /// What it was allowed to cost.
+    allowed: Effort,
+    word: Word,
+    /// What is worth remembering of it.
+    hard: Option<Hard>,
 }
 
 /// Answers questions about the terms of one arena.
 pub struct Solver {
     options: SolverOptions,
     backends: Vec<Backend>,
-    /// What was said, and the resources it was allowed.
-    cache: FxHashMap<u128, (Result<Reply, Why>, u64)>,
+    cache: FxHashMap<u128, Said>,
     known: VecDeque<Model>,
     addresses: AddressMemory,
     statistics: SolverStatistics,
+    /// What a question may cost now.
+    effort: Effort,
+    /// What is said to be hard.
+    expected: Record,
+    /// What was.
+    record: Record,
     home: Option<Arc<Shared>>,
 }
 
@@ -135,6 +122,7 @@ impl Solver {
     }
 
     pub(crate) fn with_backends(options: SolverOptions, backends: Vec<Backend>, home: Option<Arc<Shared>>) -> Solver {
+        let effort = full(&options.efforts);
         Solver {
             options,
             backends,
@@ -142,6 +130,9 @@ impl Solver {
             known: VecDeque::new(),
             addresses: AddressMemory::default(),
             statistics: SolverStatistics::default(),
+            effort,
+            expected: Record::default(),
+            record: Record::default(),
             home,
         }
     }
@@ -151,35 +142,46 @@ impl Solver {
         self.statistics
     }
 
-    /// No answer takes longer than this.
-    pub fn deadline(&self) -> Instant {
-        self.options.deadline
+    /// What ends a question from outside.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.options.interrupt
     }
 
-    /// Limits what one question may cost: resources, and time.
-    pub fn set_effort(&mut self, resources: u64, time: Duration) {
-        self.options.full_resources = resources;
-        self.options.question_time = time;
+    /// From now on this ends questions from outside.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.options.interrupt = interrupt;
     }
 
-    /// What one question may cost: resources, and time.
-    pub fn effort(&self) -> (u64, Duration) {
-        (self.options.full_resources, self.options.question_time)
+    /// What one question may cost, for those who try several ways with little first.
+    pub fn efforts(&self) -> &[Effort] {
+        &self.options.efforts
     }
 
-    /// How long one question may take.
-    pub fn question_time(&self) -> Duration {
-        self.options.question_time
+    /// From now on questions may cost so much; the last is for those who ask once.
+    pub fn set_efforts(&mut self, efforts: &[Effort]) {
+        self.options.efforts = efforts.to_vec();
+        self.effort = full(efforts);
     }
 
-    /// Moves the deadline.
-    pub fn set_deadline(&mut self, deadline: Instant) {
-        self.options.deadline = deadline;
+    /// What the next questions may cost.
+    pub fn set_effort(&mut self, effort: Effort) {
+        self.effort = effort;
     }
 
-    /// Limits the time for one question.
-    pub fn set_question_time(&mut self, time: Duration) {
-        self.options.question_time = time;
+    /// What a question may cost now.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// Begins a new record of hard questions, and says which ones are expected to be hard.
+    pub fn expect(&mut self, expected: Record) {
+        self.expected = expected;
+        self.record = Record::default();
+    }
+
+    /// The hard questions since then.
+    pub fn record(&self) -> &Record {
+        &self.record
     }
 
     /// Adds a state that may refute later questions.
@@ -195,10 +197,16 @@ impl Solver {
         self.statistics.queries += 1;
         if let Some(answer) = decided(arena, query) {
             self.statistics.trivial += 1;
+            if matches!(answer, Answer::Proved) {
+                self.statistics.proved[Word::Terms as usize] += 1;
+            }
             return answer;
         }
-        if Instant::now() >= self.options.deadline {
+        if self.options.interrupt.is_tripped() {
             return Answer::Unknown(Why::Timeout);
+        }
+        if self.statistics.propagations >= self.options.total {
+            return Answer::Unknown(Why::ResourceLimit);
         }
         let mut roots = query.hypotheses.clone();
         roots.push(query.goal);
@@ -207,12 +215,15 @@ impl Solver {
             self.statistics.known_state += 1;
             return Answer::Refuted(state);
         }
-        // What rewrites while flattening is no business of whoever logs the rules.
-        let log = arena.log.take();
+        // What rewrites while flattening is no business of whoever logs the rules, but for an audit.
+        let log = if self.options.audited { None } else { arena.log.take() };
         let decision = self.decide(arena, query, evaluable);
-        arena.log = log;
+        arena.log = log.or(arena.log.take());
         match decision {
-            Ok(Decision::Proved) => Answer::Proved,
+            Ok(Decision::Proved(word)) => {
+                self.statistics.proved[word as usize] += 1;
+                Answer::Proved
+            }
             Ok(Decision::Refuted(model)) => {
                 self.learn(model.clone());
                 Answer::Refuted(model)
@@ -226,55 +237,105 @@ impl Solver {
 
     /// Flattens the question and asks, with more and more effort.
     fn decide(&mut self, arena: &mut Arena, query: &Query, evaluable: bool) -> Result<Decision, Why> {
+        let known = (!self.expected.0.is_empty()).then(|| record::key_of(arena, query));
+        let expected = known.and_then(|key| self.expected.0.get(&key).copied());
+        let effort = self.effort;
+        if let Some(hard @ Hard::Open(propagations)) = expected
+            && propagations >= effort.propagations
+        {
+            self.record.note(known.unwrap_or_default(), hard);
+            return Err(Why::ResourceLimit);
+        }
+        // What was proved once may have been allowed more, by whoever asked first.
+        if matches!(expected, Some(Hard::Clauses(_) | Hard::Process(_))) {
+            self.effort.propagations = effort.propagations.max(EFFORTS[1].propagations);
+        }
+        let mut hard = None;
+        let decision = self.decide_within(arena, query, (evaluable, expected), &mut hard);
+        self.effort = effort;
+        if let Some(hard) = hard {
+            let key = known.unwrap_or_else(|| record::key_of(arena, query));
+            self.record.note(key, hard);
+        }
+        decision
+    }
+
+    fn decide_within(
+        &mut self,
+        arena: &mut Arena,
+        query: &Query,
+        (evaluable, expected): (bool, Option<Hard>),
+        hard: &mut Option<Hard>,
+    ) -> Result<Decision, Why> {
         let Some(mut prepared) = self.prepare(arena, query, Care::Little) else {
             self.statistics.trivial += 1;
-            return Ok(Decision::Proved);
+            return Ok(Decision::Proved(Word::Terms));
         };
         let key = key_of(&prepared.question);
-        let resources = self.options.full_resources;
+        let effort = self.effort;
         match self.cache.get(&key) {
-            Some((Ok(reply), _)) => {
+            Some(said) if said.reply.is_ok() || said.allowed.covers(effort) => {
                 self.statistics.cached += 1;
-                return judged(arena, query, &prepared.question, evaluable, &reply.clone());
-            }
-            Some((Err(why), allowed)) if *allowed >= resources => {
-                self.statistics.cached += 1;
-                return Err(why.clone());
+                *hard = said.hard;
+                let said = said.clone();
+                return judged(arena, query, &prepared.question, evaluable, &said.reply?, said.word);
             }
             _ => {}
         }
-        let until = self.options.deadline.min(Instant::now() + self.options.question_time);
         let judge = |arena: &Arena, question: &Question, reply: &Reply| {
-            judged(arena, query, question, evaluable, reply).is_ok()
+            judged(arena, query, question, evaluable, reply, Word::Clauses).is_ok()
         };
         let few = self.options.few_conflicts;
         let mut key_asked = key;
-        let mut reply = self.consult_bits(arena, &prepared, few, until, &judge);
+        let (mut word, mut conflicts) = (Word::Clauses, 0);
+        let wants_much = matches!(expected, Some(Hard::Process(_) | Hard::Clauses(_)));
+        let mut reply = None;
+        if !wants_much {
+            reply = self.consult_bits(arena, &prepared, few, &judge, &mut conflicts);
+        }
         if reply.is_none() {
             // A choice less may be worth more than a thousand conflicts.
             let Some(careful) = self.prepare(arena, query, Care::Much) else {
-                self.cache.insert(key, (Ok(Reply::Unsat), resources));
-                return Ok(Decision::Proved);
+                // Small questions may have made it so.
+                self.remember(key, Ok(Reply::Unsat), Word::Clauses, None);
+                return Ok(Decision::Proved(Word::Clauses));
             };
             prepared = careful;
             key_asked = key_of(&prepared.question);
-            if let Some((Ok(known), _)) = self.cache.get(&key_asked) {
+            if let Some(Said { reply: Ok(known), word, .. }) = self.cache.get(&key_asked) {
                 self.statistics.cached += 1;
-                let known = known.clone();
-                return judged(arena, query, &prepared.question, evaluable, &known);
+                let (known, word) = (known.clone(), *word);
+                return judged(arena, query, &prepared.question, evaluable, &known, word);
             }
-            if few > 0 {
-                let many = self.options.most_conflicts.min(resources / RESOURCES_A_CONFLICT);
-                reply = self.consult_bits(arena, &prepared, many, until, &judge);
+            if let Some(Hard::Process(resources)) = expected
+                && resources > 0
+            {
+                let resources = resources.saturating_mul(SLACK).min(MOST_RECORDED);
+                let accept = |_: &Reply| false;
+                let answer = self.consult(&prepared.question, Effort { resources, ..effort }, &accept);
+                if answer == Ok(Reply::Unsat) {
+                    (reply, word) = (Some(Reply::Unsat), Word::Process);
+                }
+            }
+            if few > 0 && reply.is_none() {
+                let recorded = match expected {
+                    Some(Hard::Clauses(conflicts)) => conflicts.saturating_mul(SLACK),
+                    _ => 0,
+                };
+                let many = self.options.most_conflicts.min(recorded.max(effort.resources / RESOURCES_A_CONFLICT));
+                reply = self.consult_bits(arena, &prepared, many, &judge, &mut conflicts);
             }
         }
         let reply = match reply {
             Some(reply) => Ok(reply),
-            None if few > 0 && resources < LEAST_RESOURCES && prepared.opaque.is_none() => Err(Why::ResourceLimit),
+            None if few > 0 && effort.resources < LEAST_RESOURCES && prepared.opaque.is_none() => {
+                Err(Why::ResourceLimit)
+            }
             None => {
+                word = Word::Process;
                 let question = &prepared.question;
                 let accept = |reply: &Reply| judge(arena, question, reply);
-                self.consult(question, until, &accept)
+                self.consult(question, effort, &accept)
             }
         };
         if let Some(dir) = &self.options.dump_queries
@@ -282,14 +343,23 @@ impl Solver {
         {
             self.statistics.dump_failures += 1;
         }
-        match &reply {
-            // A failed process says nothing about the question.
-            Err(Why::SolverFailed(_)) => {}
-            // The values of a model are in the order of the question that was asked.
-            Ok(Reply::Sat(_)) => drop(self.cache.insert(key_asked, (reply.clone(), resources))),
-            _ => drop(self.cache.insert(key, (reply.clone(), resources))),
+        *hard = match (&reply, word) {
+            (Ok(Reply::Unsat), Word::Process) => Some(Hard::Process(effort.resources)),
+            (Ok(Reply::Unsat), _) if conflicts > few => Some(Hard::Clauses(conflicts)),
+            (Err(Why::ResourceLimit | Why::GaveUp(_)), _) => Some(Hard::Open(effort.propagations)),
+            _ => None,
+        };
+        // The values of a model are in the order of the question that was asked.
+        let under = if matches!(reply, Ok(Reply::Sat(_))) { key_asked } else { key };
+        self.remember(under, reply.clone(), word, *hard);
+        judged(arena, query, &prepared.question, evaluable, &reply?, word)
+    }
+
+    /// Keeps what was said. A process that failed, or was interrupted, says nothing about the question.
+    fn remember(&mut self, key: u128, reply: Result<Reply, Why>, word: Word, hard: Option<Hard>) {
+        if !matches!(reply, Err(Why::SolverFailed(_) | Why::Timeout)) {
+            self.cache.insert(key, Said { reply, allowed: self.effort, word, hard });
         }
-        judged(arena, query, &prepared.question, evaluable, &reply?)
     }
 
     /// The question without stores; `None` if it has no model by that alone.
@@ -297,7 +367,8 @@ impl Solver {
         let mut terms = query.hypotheses.clone();
         terms.push(arena.bool_not(query.goal));
         let oracle = (care == Care::Much && self.options.few_conflicts > 0).then_some(Oracle {
-            deadline: self.options.deadline,
+            interrupt: &self.options.interrupt,
+            audited: self.options.audited,
             memory: &mut self.addresses,
             statistics: &mut self.statistics,
             fruitless: 0,
@@ -342,45 +413,51 @@ impl Solver {
         arena: &Arena,
         prepared: &Prepared,
         conflicts: u64,
-        until: Instant,
         judge: &dyn Fn(&Arena, &Question, &Reply) -> bool,
+        needed: &mut u64,
     ) -> Option<Reply> {
         if conflicts == 0 {
             return None;
         }
-        let start = Instant::now();
-        let limits = Limits { resources: conflicts, until, stop: &AtomicBool::new(false) };
+        let (propagations, interrupt) = (self.effort.propagations, &self.options.interrupt);
+        let limits = BitLimits { conflicts, propagations, interrupt, audited: self.options.audited };
         self.statistics.bit_calls += 1;
         // Without products and quotients there are more models: none then, none at all.
         let opaque = prepared.opaque.as_ref();
-        let mut reply = opaque.and_then(|(basis, question)| sat::ask(arena, basis, question, limits).ok());
+        let mut reply = None;
+        if let Some((basis, question)) = opaque {
+            let (said, work) = sat::ask(arena, basis, question, limits);
+            self.statistics.worked(&work);
+            (reply, *needed) = (said.ok(), work.conflicts);
+        }
         if reply != Some(Reply::Unsat) {
-            let few = Limits { resources: conflicts.min(self.options.few_conflicts), ..limits };
+            let few = BitLimits { conflicts: conflicts.min(self.options.few_conflicts), ..limits };
             // Their bits are seldom worth more.
             let limits = if opaque.is_some() { few } else { limits };
-            reply = sat::ask(arena, &prepared.basis, &prepared.question, limits).ok();
+            let (said, work) = sat::ask(arena, &prepared.basis, &prepared.question, limits);
+            self.statistics.worked(&work);
+            (reply, *needed) = (said.ok(), work.conflicts);
         }
-        self.statistics.solver_time += start.elapsed();
         reply.filter(|reply| *reply == Reply::Unsat || judge(arena, &prepared.question, reply))
     }
 
     /// Asks the solver processes.
-    fn consult(&mut self, question: &Question, until: Instant, accept: &dyn Fn(&Reply) -> bool) -> Result<Reply, Why> {
+    fn consult(&mut self, question: &Question, effort: Effort, accept: &dyn Fn(&Reply) -> bool) -> Result<Reply, Why> {
         if self.backends.is_empty() {
             return Err(Why::SolverFailed("no solver is configured".to_string()));
         }
-        let start = Instant::now();
-        if start >= until {
+        if self.options.interrupt.is_tripped() {
             return Err(Why::Timeout);
         }
         self.statistics.full_calls += 1;
-        let stop = AtomicBool::new(false);
-        let limits = Limits { resources: self.options.full_resources, until, stop: &stop };
+        let decided = AtomicBool::new(false);
+        let stop = Stop { interrupt: &self.options.interrupt, decided: &decided };
+        let limits = Limits { resources: effort.resources, stop };
         let reply = match self.backends.as_mut_slice() {
             [backend] => backend.ask(question, &self.options, limits),
             backends => race(backends, question, &self.options, limits, accept),
         };
-        self.statistics.solver_time += start.elapsed();
+        self.statistics.consulted(effort, reply.is_err());
         reply
     }
 }
@@ -402,7 +479,7 @@ struct Prepared {
 
 /// What is known about a query in the end.
 enum Decision {
-    Proved,
+    Proved(Word),
     Refuted(Model),
 }
 
@@ -412,6 +489,11 @@ impl Drop for Solver {
             home.give_back(std::mem::take(&mut self.backends), &self.statistics);
         }
     }
+}
+
+/// What those may spend who ask once.
+fn full(efforts: &[Effort]) -> Effort {
+    efforts.last().copied().unwrap_or(EFFORTS[1])
 }
 
 /// What the terms alone say.
@@ -426,8 +508,15 @@ fn decided(arena: &Arena, query: &Query) -> Option<Answer> {
 }
 
 /// What a reply says about the query: a model has to refute it.
-fn judged(arena: &Arena, query: &Query, question: &Question, evaluable: bool, reply: &Reply) -> Result<Decision, Why> {
-    let Reply::Sat(values) = reply else { return Ok(Decision::Proved) };
+fn judged(
+    arena: &Arena,
+    query: &Query,
+    question: &Question,
+    evaluable: bool,
+    reply: &Reply,
+    word: Word,
+) -> Result<Decision, Why> {
+    let Reply::Sat(values) = reply else { return Ok(Decision::Proved(word)) };
     let model = evaluable.then(|| model_of(arena, question, values));
     let model = model.filter(|model| refutes(arena, query, model));
     model.map(Decision::Refuted).ok_or(Why::ModelRejected)
@@ -466,11 +555,11 @@ fn race(
         for reply in replies {
             match reply {
                 Ok(Reply::Unsat) => {
-                    limits.stop.store(true, Ordering::Relaxed);
+                    limits.stop.decided.store(true, Ordering::Relaxed);
                     return if rejected.is_some() { Err(Why::Disagreement) } else { Ok(Reply::Unsat) };
                 }
                 Ok(reply) if accept(&reply) => {
-                    limits.stop.store(true, Ordering::Relaxed);
+                    limits.stop.decided.store(true, Ordering::Relaxed);
                     return Ok(reply);
                 }
                 Ok(reply) => rejected = Some(reply),

@@ -1,7 +1,8 @@
 //! Solvers that are missing, die, hang, talk nonsense or lie: the answer is `Unknown` with a reason, in time.
 
 use expect_test::{Expect, expect};
-use solver::{Answer, Query, Solver, SolverOptions, SolverPool};
+use interrupt::Interrupt;
+use solver::{Answer, Effort, Hard, Query, Record, Solver, SolverOptions, SolverPool};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -47,10 +48,20 @@ fn say(answer: &Answer) -> String {
     }
 }
 
+/// An interrupt that is tripped after some time.
+fn interrupt_after(time: Duration) -> Interrupt {
+    let (interrupt, tripwire) = Interrupt::new();
+    std::thread::spawn(move || {
+        std::thread::sleep(time);
+        tripwire.trip();
+    });
+    interrupt
+}
+
 /// Every question goes to the processes.
 fn options(commands: &[String], time: Duration) -> SolverOptions {
-    let deadline = Instant::now() + time;
-    SolverOptions { commands: commands.to_vec(), deadline, few_conflicts: 0, ..SolverOptions::default() }
+    let interrupt = interrupt_after(time);
+    SolverOptions { commands: commands.to_vec(), interrupt, few_conflicts: 0, ..SolverOptions::default() }
 }
 
 /// The answer of a solver that runs `body`, with the directory's name removed, and that it came in time.
@@ -133,10 +144,10 @@ fn long_questions_are_written_without_waiting() {
     assert!(start.elapsed() < SHORT + Duration::from_millis(500), "took {:?}", start.elapsed());
     // A solver that reads answers a long question, and another one after that.
     let mut solver = Solver::new(options(&["z3".to_string()], LONG));
-    solver.set_question_time(Duration::from_secs(2));
+    solver.set_interrupt(interrupt_after(Duration::from_secs(2)));
     solver.ask(&mut arena, &query);
     let easy = question(&mut arena);
-    solver.set_question_time(LONG);
+    solver.set_interrupt(interrupt_after(LONG));
     expect!["refuted"].assert_eq(&say(&solver.ask(&mut arena, &easy)));
 }
 
@@ -226,7 +237,7 @@ fn a_solver_that_failed_is_started_for_the_next_pair() {
     let query = question(&mut arena);
     let pool = SolverPool::new(options(&[command], LONG));
     for pair in 1..=3 {
-        let mut solver = pool.take(Instant::now() + LONG);
+        let mut solver = pool.take(interrupt_after(LONG));
         for _ in 0..5 {
             assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown: solver"));
         }
@@ -236,7 +247,7 @@ fn a_solver_that_failed_is_started_for_the_next_pair() {
 }
 
 #[test]
-fn the_deadline_holds_on_a_hard_question() {
+fn an_interrupt_ends_a_hard_question() {
     let mut arena = Arena::new();
     let query = Query::goal(hard_goal(&mut arena, 64));
     for limit in [100, 700] {
@@ -258,9 +269,9 @@ fn a_killed_solver_is_started_again() {
     let hard = Query::goal(hard_goal(&mut arena, 64));
     let easy = question(&mut arena);
     let mut solver = Solver::new(options(&["z3".to_string()], LONG));
-    solver.set_question_time(Duration::from_millis(300));
+    solver.set_interrupt(interrupt_after(Duration::from_millis(300)));
     expect!["unknown: time limit reached"].assert_eq(&say(&solver.ask(&mut arena, &hard)));
-    solver.set_question_time(LONG);
+    solver.set_interrupt(interrupt_after(LONG));
     expect!["refuted"].assert_eq(&say(&solver.ask(&mut arena, &easy)));
 }
 
@@ -268,7 +279,8 @@ fn a_killed_solver_is_started_again() {
 fn resource_limits_end_a_question() {
     let mut arena = Arena::new();
     let query = Query::goal(hard_goal(&mut arena, 64));
-    let limits = SolverOptions { full_resources: 100_000, ..options(&["z3".to_string()], LONG) };
+    let efforts = vec![Effort { resources: 100_000, propagations: 0 }];
+    let limits = SolverOptions { efforts, ..options(&["z3".to_string()], LONG) };
     let mut solver = Solver::new(limits);
     expect!["unknown: resource limit of the solver reached"].assert_eq(&say(&solver.ask(&mut arena, &query)));
 }
@@ -318,4 +330,68 @@ fn memory_of_other_solvers_is_limited() {
     let mut solver = Solver::new(SolverOptions { memory_mb: 100, ..options(&[command], LONG) });
     assert!(say(&solver.ask(&mut arena, &query)).starts_with("unknown"));
     assert_eq!(fs::read_to_string(log).unwrap().trim(), "102400");
+}
+
+/// How hard a question is does not depend on how busy the machine is: the same counts, whoever else runs.
+#[test]
+fn limits_are_counts() {
+    let ask = || {
+        let mut arena = Arena::new();
+        let hard = Query::goal(hard_goal(&mut arena, 24));
+        let efforts = vec![Effort { resources: 300_000, propagations: 400_000 }];
+        let mut solver = Solver::new(SolverOptions { efforts, ..SolverOptions::default() });
+        let said = say(&solver.ask(&mut arena, &hard));
+        (said, solver.statistics(), solver.record().clone())
+    };
+    let quiet = ask();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let busy = std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let busy = ask();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        busy
+    });
+    assert_eq!(quiet, busy);
+    assert_eq!(quiet.0, "unknown: resource limit of the solver reached");
+    assert!(quiet.1.propagations >= 400_000 && quiet.1.propagations < 4_000_000, "{:?}", quiet.1);
+}
+
+/// A record of hard questions saves the work, and never turns an answer into another one than "unknown".
+#[test]
+fn a_record_of_hard_questions_saves_work_and_proves_nothing() {
+    let mut arena = Arena::new();
+    let right = Query::goal(hard_goal(&mut arena, 6));
+    let wrong = question(&mut arena);
+    let effort = Effort { resources: 8_000_000, propagations: 5_000_000 };
+    let options = SolverOptions { efforts: vec![effort], few_conflicts: 10, ..SolverOptions::default() };
+    let mut solver = Solver::new(options.clone());
+    assert_eq!(say(&solver.ask(&mut arena, &right)), "proved");
+    let record = solver.record().clone();
+    let (key, _) = record.0.iter().next().expect("a hard question");
+    for hard in [Hard::Open(0), Hard::Open(u64::MAX), Hard::Clauses(1), Hard::Clauses(u64::MAX), Hard::Process(1)] {
+        let forged = Record([(*key, hard)].into());
+        let mut solver = Solver::new(options.clone());
+        solver.expect(forged);
+        let said = say(&solver.ask(&mut arena, &right));
+        let skipped = hard == Hard::Open(u64::MAX);
+        assert_eq!(said == "proved", !skipped, "{hard:?}: {said}");
+        assert_eq!(solver.statistics().bit_calls + solver.statistics().full_calls == 0, skipped);
+    }
+    // What is false stays unproved, whatever a record says of it.
+    let nothing = vec![Effort { resources: 1, propagations: 0 }];
+    let mut solver = Solver::new(SolverOptions { efforts: nothing, few_conflicts: 1, ..options.clone() });
+    assert_eq!(say(&solver.ask(&mut arena, &wrong)), "unknown: resource limit of the solver reached");
+    let keys: Vec<u64> = solver.record().0.keys().copied().collect();
+    assert_eq!(keys.len(), 1);
+    for hard in [Hard::Open(0), Hard::Open(u64::MAX), Hard::Clauses(1), Hard::Clauses(0), Hard::Process(u64::MAX)] {
+        let mut solver = Solver::new(options.clone());
+        solver.expect(Record([(keys[0], hard)].into()));
+        assert_ne!(say(&solver.ask(&mut arena, &wrong)), "proved");
+    }
 }

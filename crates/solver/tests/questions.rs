@@ -1,13 +1,13 @@
 //! Questions and answers through the public interface, with Z3.
 
+use interrupt::Interrupt;
 use solver::{Answer, Query, Solver, SolverOptions, SolverPool};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use term::eval::{Model, Value, eval};
 use term::{Arena, Bits, FloatOp, Op, Sort, TermId};
 
 fn options() -> SolverOptions {
-    SolverOptions { deadline: Instant::now() + Duration::from_secs(60), ..SolverOptions::default() }
+    SolverOptions::default()
 }
 
 fn ask(arena: &mut Arena, hypotheses: &[TermId], goal: TermId) -> Answer {
@@ -342,7 +342,7 @@ fn questions_are_dumped_and_stand_alone() {
 
 /// One function pair's worth of questions; what came out, as text.
 fn work(pool: &SolverPool, seed: u64) -> String {
-    let mut solver = pool.take(Instant::now() + Duration::from_secs(60));
+    let mut solver = pool.take(Interrupt::never());
     let mut arena = Arena::new();
     let mut out = String::new();
     for i in 0..6 {

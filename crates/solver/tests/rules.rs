@@ -1,14 +1,14 @@
 //! Every rewrite rule is proved by the solver.
 //!
 //! Random terms make the rules fire; of each rule some firings, at different widths, are put to the solver: the term
-//! before and the term after must be equal for all values of the variables. Rules that no solver proves are listed
-//! with the reason, and checked in another way.
+//! before and the term after must be equal for all values of the variables. Rules that no solver proves are listed in
+//! the crate `audit` with the reason, and checked in another way.
 
-use solver::{Answer, Query, Solver, SolverOptions, Why};
+use audit::{is_float, proved_elsewhere};
+use solver::{Answer, Effort, Query, Solver, SolverOptions, Why};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 use term::generate::Generator;
 use term::{Arena, Firing, Func, Op, Sort};
 
@@ -16,20 +16,6 @@ use term::{Arena, Firing, Func, Op, Sort};
 const SAMPLE: usize = 6;
 /// Larger terms are not put to the solver.
 const MAX_TERMS: usize = 24;
-
-/// Rules that solvers do not prove, and what stands in for the proof.
-const EXEMPT: &[(&str, &str)] = &[
-    ("extract-quotient", "theorem in magic.rs, exhaustive tests there"),
-    ("sum-signed-quotient", "theorem in magic.rs, exhaustive tests there"),
-    ("ult-divisible", "theorem in divisible.rs, exhaustive tests there"),
-    ("and-divisible", "theorem in divisible.rs, exhaustive tests there"),
-    ("or-divisible", "theorem in divisible.rs, exhaustive tests there"),
-];
-
-/// Rules about floating-point functions, which are uninterpreted in questions; [`FLOAT_PROOFS`] has their proofs.
-fn is_float(rule: &str) -> bool {
-    rule.starts_with("float-")
-}
 
 /// Does the rule's firing rest on the meaning of a floating-point function?
 fn mentions_float(arena: &Arena, firing: Firing) -> bool {
@@ -142,8 +128,7 @@ fn every_float_rule_is_proved() {
 #[test]
 fn every_rule_is_proved() {
     let mut solver = Solver::new(SolverOptions {
-        deadline: Instant::now() + Duration::from_secs(600),
-        question_time: Duration::from_secs(2),
+        efforts: vec![Effort { resources: 8_000_000, propagations: 8_000_000 }],
         ..SolverOptions::default()
     });
     let mut proved: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
@@ -164,7 +149,7 @@ fn every_rule_is_proved() {
             // Truth values and memories have no width: several firings then.
             let enough = if width == 0 { SAMPLE } else { 1 };
             let repeated = done.iter().filter(|w| **w == width).count() >= enough;
-            let exempt = EXEMPT.iter().any(|(rule, _)| *rule == firing.rule) || is_float(firing.rule);
+            let exempt = proved_elsewhere(firing.rule).is_some();
             if exempt || done.len() >= SAMPLE || repeated || mentions_float(&arena, firing) {
                 continue;
             }
@@ -193,7 +178,7 @@ fn every_rule_is_proved() {
     let unproved: Vec<&str> = term::rules::all()
         .iter()
         .map(|rule| rule.name)
-        .filter(|rule| !is_float(rule) && !EXEMPT.iter().any(|(name, _)| name == rule))
+        .filter(|rule| proved_elsewhere(rule).is_none())
         .filter(|rule| proved.get(rule).is_none_or(|widths| widths.is_empty()))
         .collect();
     assert!(unproved.is_empty(), "never proved: {unproved:?}");

@@ -7,6 +7,7 @@ mod places;
 
 use crate::Known;
 use crate::viewpoint::{ReadMemo, Viewpoint};
+use interrupt::Interrupt;
 use program::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, Undefined};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -149,8 +150,8 @@ pub struct Context<'a> {
     pub(crate) volatile_addresses: FxHashMap<TermId, Care>,
     /// Was there a volatile access?
     pub(crate) has_trace: bool,
-    /// When to give up.
-    pub deadline: Option<std::time::Instant>,
+    /// Ends the work from outside.
+    pub interrupt: Interrupt,
     /// The number of terms at which to give up.
     pub most_terms: usize,
 }
@@ -222,7 +223,7 @@ impl<'a> Context<'a> {
             less_aligned: less_aligned(original, candidate),
             volatile_addresses: FxHashMap::default(),
             has_trace: false,
-            deadline: None,
+            interrupt: Interrupt::never(),
             most_terms: 30_000_000,
         }
     }
@@ -240,7 +241,7 @@ impl<'a> Context<'a> {
 
     /// Is the budget used up?
     pub fn out_of_budget(&self) -> bool {
-        self.arena.len() > self.most_terms || self.deadline.is_some_and(|d| std::time::Instant::now() >= d)
+        self.arena.len() > self.most_terms || self.interrupt.is_tripped()
     }
 
     /// The entry stack pointer of a side.

@@ -11,8 +11,8 @@ use crate::program::{
     Base, Cond, Data, Element, LoopStmt, Object, Origin, Place, Program, Stmt, SwitchStmt, UNWRITTEN, Variable,
 };
 use crate::scalar::{self, Cmp, Op, Scalar};
+use interrupt::Interrupt;
 use rustc_hash::FxHashMap;
-use std::time::Instant;
 
 mod branch;
 mod columns;
@@ -32,10 +32,10 @@ const MOST_FAILURES: u32 = 2;
 const DEPENDS: i64 = UNWRITTEN + 1;
 
 /// Limits and rules of an execution.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
-    /// When to give up.
-    pub deadline: Option<Instant>,
+    /// Ends the execution from outside.
+    pub interrupt: Interrupt,
     /// Most cells of all objects together.
     pub cells: u64,
     /// Most turns of loops.
@@ -62,7 +62,13 @@ pub enum Schedule {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { deadline: None, cells: 60_000_000, turns: 20_000_000_000, flat: false, schedule: Schedule::Forward }
+        Limits {
+            interrupt: Interrupt::never(),
+            cells: 60_000_000,
+            turns: 20_000_000_000,
+            flat: false,
+            schedule: Schedule::Forward,
+        }
     }
 }
 
@@ -152,14 +158,14 @@ pub fn execute<D: Domain, O: Observer<D::Value>>(
     program: &Program,
     domain: &mut D,
     observer: &mut O,
-    limits: Limits,
+    limits: &Limits,
     extents: &[Option<u64>],
 ) -> Run<Final<D::Value>> {
     let mut machine = Machine {
         program,
         domain,
         observer,
-        limits,
+        limits: limits.clone(),
         slots: vec![UNWRITTEN; program.slots],
         objects: Vec::with_capacity(program.objects.len()),
         constant: program.objects.iter().map(|o| matches!(o.origin, Origin::Table(_))).collect(),
@@ -687,12 +693,12 @@ impl<'p, D: Domain, O: Observer<D::Value>> Machine<'p, D, O> {
         if self.turns > self.limits.turns {
             return Err(self.fault(FaultKind::Time, format!("more than {} turns of loops", self.limits.turns)));
         }
-        match self.limits.deadline {
-            Some(deadline) if Instant::now() > deadline => {
-                Err(self.fault(FaultKind::Time, format!("the time limit ended the loop after {} turns", self.turns)))
-            }
-            _ => Ok(()),
+        if self.limits.interrupt.is_tripped() {
+            return Err(
+                self.fault(FaultKind::Time, format!("the time limit ended the loop after {} turns", self.turns))
+            );
         }
+        Ok(())
     }
 }
 

@@ -119,7 +119,7 @@ impl Evaluation<'_> {
             start.unwrap_or_else(|| input.value(key, cell, ty))
         };
         let mut numbers = Numbers { inputs: fill, overflow: Overflow::Wraps };
-        let limits = Limits { deadline: Some(deadline), flat, ..Limits::default() };
+        let limits = &Limits { interrupt: search::interrupt_at(deadline), flat, ..Limits::default() };
         execute(self.program, &mut numbers, &mut Nobody, limits, &self.extents).ok()
     }
 
@@ -144,7 +144,8 @@ fn sizes([original, candidate]: [&Program; 2], pairing: &Pairing, options: Kerne
         return Some(([stated(original), stated(candidate)], Vec::new()));
     }
     let mut domain = Symbolic::new(Hashes, options.mode);
-    let limits = Limits { deadline: Some(Instant::now() + options.timeout), flat: options.flat, ..Limits::default() };
+    let interrupt = search::interrupt_at(Instant::now() + options.timeout);
+    let limits = &Limits { interrupt, flat: options.flat, ..Limits::default() };
     let end = execute(original, &mut domain, &mut Nobody, limits, &[]).ok()?;
     let extents = pairing.extents_for(&end, candidate);
     let ours = end.objects.iter().map(Vec::len).collect();

@@ -48,12 +48,12 @@ fn refused(what: String) -> Confirmation {
 }
 
 fn prove(sides: [Lowered<'_>; 2], options: KernelOptions) -> Confirmation {
-    let deadline = Some(Instant::now() + options.timeout);
+    let interrupt = search::interrupt_at(Instant::now() + options.timeout);
     let method = if options.exact || options.mode == Floating::Reassoc { Method::Terms } else { Method::Hashes };
     let claim = Claim { mode: options.mode, method, strict: false, flat: options.flat };
-    let mut answer = check_lowered(sides, claim, deadline);
+    let mut answer = check_lowered(sides, claim, &interrupt);
     if matches!(answer, Err(LoweredRejection::Unequal { cases: true, .. })) && method == Method::Hashes {
-        answer = check_lowered(sides, Claim { method: Method::Terms, ..claim }, deadline);
+        answer = check_lowered(sides, Claim { method: Method::Terms, ..claim }, &interrupt);
     }
     match answer {
         Ok(proof) => Confirmation::Proved(proof),

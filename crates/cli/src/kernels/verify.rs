@@ -9,6 +9,7 @@ use crate::arguments::VerifyArguments;
 use crate::deliver;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
+use interrupt::Interrupt;
 use kernel::CheckedProof;
 use kernel::updates::{UpdateCertificate, UpdateRejection, check_code, check_updates};
 use lift_c::{Settings, Source};
@@ -16,11 +17,8 @@ use program::Assumption;
 use search::updates::KernelOptions;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-/// Longest time for one certificate.
-const LIMIT: Duration = Duration::from_secs(600);
-const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, patience: Duration::from_secs(620) };
+const SETTINGS: pool::Settings = pool::Settings { workers: NonZeroUsize::MIN, patience: pool::NO_LIMIT };
 /// Certificates are small; a larger file is something else.
 const LARGEST: u64 = 1 << 20;
 
@@ -85,7 +83,7 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Acc
         parameters: certificate.parameters.clone(),
     };
     let claim = certificate.claim().map_err(Failure)?;
-    let deadline = Some(Instant::now() + LIMIT);
+    let never = Interrupt::never();
     if files.with_object() {
         let loaded = match objects::load(files, [&certificate.original, &certificate.candidate], &settings)? {
             Ok(loaded) => loaded,
@@ -103,7 +101,7 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Acc
         }
         let from_c = is_c(files.original) || is_c(files.candidate);
         let more = from_c.then_some(Assumption::OwnFrontEnd).into_iter().collect();
-        let checked = check_code(&loaded.interface, loaded.subjects(), claim, deadline);
+        let checked = check_code(&loaded.interface, loaded.subjects(), claim, &never);
         return Ok(checked.map(|proof| (proof, more)).map_err(Refused::Claim));
     }
     let read = |path: &Path, hash: &str| {
@@ -120,7 +118,7 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Acc
     };
     let ours = lower(&original, &certificate.original)?;
     let theirs = lower(&candidate, &certificate.candidate)?;
-    let proof = match check_updates(&ours, &theirs, claim, deadline) {
+    let proof = match check_updates(&ours, &theirs, claim, &never) {
         Ok(proof) => proof,
         Err(rejection) => return Ok(Err(rejection.into())),
     };
@@ -132,7 +130,7 @@ fn check(certificate: &UpdateCertificate, files: Files<'_>) -> Result<Result<Acc
         flat: claim.flat,
         exact: true,
         seed: 0,
-        timeout: LIMIT,
+        timeout: pool::NO_LIMIT,
     };
     let pragmas = has_pragmas(&sides).then_some(Assumption::PragmasAsRead);
     Ok(match lowered::confirm(&sides, options, &Modules::default()) {

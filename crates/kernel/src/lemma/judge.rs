@@ -9,9 +9,8 @@ use program::contract::{FixedResult, LocalContract, LocalEffect};
 use program::{Assumption, Call, Callee, Function, Next, Op, Place, Register};
 use program::{Contracts, Loaded, Signature, ValueRange};
 use rustc_hash::FxHashMap;
-use solver::Solver;
+use solver::{Effort, Solver};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 use symbolic::State;
 use symbolic::{Binding, Context, Interval, Stuck};
 use term::{Arena, Linear, Op as TermOp, TermId};
@@ -23,9 +22,8 @@ const MOST_TERMS: usize = 100_000;
 /// Questions about one function, and those that may stay open.
 const MOST_QUESTIONS: u64 = 3000;
 const MOST_OPEN: u64 = 40;
-/// What one question may cost: the SAT solver alone, a few thousand conflicts. The time only ends what hangs.
-const RESOURCES: u64 = 100_000;
-const QUESTION_TIME: Duration = Duration::from_secs(60);
+/// What one question may cost: the SAT solver alone, a few thousand conflicts.
+const EFFORT: Effort = Effort { resources: 100_000, propagations: 100_000_000 };
 
 /// A fact that was not shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -147,11 +145,12 @@ fn execute(
             points: Vec::new(),
             edges: Vec::new(),
             lemmas: Vec::new(),
+            effort: None,
         };
         let mut context = Context::new(&mut *arena, function, function, bindings.clone());
         context.most_terms = most_terms;
         context.assumptions.extend(extents);
-        solver.set_effort(RESOURCES, QUESTION_TIME);
+        solver.set_effort(EFFORT);
         let mut checker = Checker::new(&mut context, solver, &certificate).ok()?;
         let mut walk = Walk::new(&mut checker, function, &mut heads);
         match walk.run() {

@@ -9,9 +9,9 @@ use super::{
 use crate::proof::{CheckedProof, Counts};
 use ::updates::{Domain, Fault, Final, Hashes, Limits, Nobody, Program, Start, Symbolic, Terms, execute};
 use code::{Code, Placement};
+use interrupt::Interrupt;
 use program::{Assumption, Side};
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// A program of either kind.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl Subject<'_> {
         &self,
         interface: &Program,
         domain: &mut D,
-        limits: Limits,
+        limits: &Limits,
         extents: &[Option<u64>],
         placement: Placement,
     ) -> Result<Final<D::Value>, Box<Fault>> {
@@ -59,7 +59,7 @@ pub fn check_code(
     interface: &Program,
     [original, candidate]: [Subject<'_>; 2],
     claim: Claim,
-    deadline: Option<Instant>,
+    interrupt: &Interrupt,
 ) -> Result<CheckedProof, UpdateRejection> {
     if claim.strict {
         return Err(UpdateRejection::Malformed("intermediate updates of object code are not compared".to_string()));
@@ -69,9 +69,9 @@ pub fn check_code(
     if let Some(object) = interface.objects.iter().find(|o| matches!(o.start, Start::Values(_))) {
         return Err(UpdateRejection::Start(object.name.clone()));
     }
-    let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt.clone(), flat: claim.flat, ..Limits::default() };
     let mut assumptions = code_assumptions(interface, claim);
-    let mut counts = Counts { points: 0, obligations: 0 };
+    let mut counts = Counts::default();
     for placement in Placement::ALL {
         let sides = [original, candidate];
         let compared = match claim.method {
@@ -99,7 +99,7 @@ fn run_both<D: Domain>(
     [original, candidate]: [Subject<'_>; 2],
     pairing: &Pairing,
     domain: &mut D,
-    limits: Limits,
+    limits: &Limits,
     placement: Placement,
 ) -> Result<Ends<D>, UpdateRejection> {
     let ours = original.run(interface, domain, limits, &[], placement).map_err(fault(Side::Original))?;
@@ -114,7 +114,7 @@ fn check_hashes(
     sides: [Subject<'_>; 2],
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
     placement: Placement,
 ) -> Result<Compared, UpdateRejection> {
     let mut domain = Symbolic::new(Hashes, claim.mode);
@@ -134,7 +134,7 @@ fn check_terms(
     sides: [Subject<'_>; 2],
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
     placement: Placement,
 ) -> Result<Compared, UpdateRejection> {
     let mut domain = Symbolic::new(Terms::new(MOST_TERMS), claim.mode);

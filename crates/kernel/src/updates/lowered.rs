@@ -11,10 +11,10 @@ use crate::updates::CellPair;
 use ::updates::{
     Backing, Constant, Division, Domain, Floating, Hashes, Limits, Program, Scalar, Symbolic, TermRef, Terms,
 };
+use interrupt::Interrupt;
 use ir::{Ended, Function, Global, Known, Leaf, Linkage, Module, Pace, Place, Setting, Start, execute};
 use program::{Assumption, Side};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 /// A kernel as a compiler lowered it.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ impl From<UpdateRejection> for LoweredRejection {
 pub fn check_lowered(
     sides: [Lowered<'_>; 2],
     claim: Claim,
-    deadline: Option<Instant>,
+    interrupt: &Interrupt,
 ) -> Result<CheckedProof, LoweredRejection> {
     if claim.strict {
         let what = "intermediate updates of the compiler's code are not compared";
@@ -59,7 +59,7 @@ pub fn check_lowered(
     }
     let [original, candidate] = sides;
     let pairing = Pairing::of(original.interface, candidate.interface).map_err(UpdateRejection::Malformed)?;
-    let limits = Limits { deadline, flat: claim.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt.clone(), flat: claim.flat, ..Limits::default() };
     let compared = match claim.method {
         Method::Hashes => hashes(sides, &pairing, claim, limits),
         Method::Terms => terms(sides, &pairing, claim, limits),
@@ -78,7 +78,7 @@ pub fn check_lowered(
     if claim.method == Method::Hashes {
         assumptions.insert(Assumption::Hash128);
     }
-    let counts = Counts { points: compared.cells, obligations: compared.updates as usize };
+    let counts = Counts { points: compared.cells, obligations: compared.updates as usize, ..Counts::default() };
     let assumptions = assumptions.into_iter().collect();
     Ok(CheckedProof::new(original.name.to_string(), candidate.name.to_string(), assumptions, counts))
 }
@@ -174,7 +174,7 @@ fn run<B: Backing>(
     side: Lowered<'_>,
     extents: &[Option<u64>],
     domain: &mut Symbolic<B>,
-    limits: Limits,
+    limits: &Limits,
     of: Side,
 ) -> Result<Settled<B::Value>, UpdateRejection> {
     let setting = Setting { interface: side.interface, extents, pace: Pace::Strides };
@@ -434,7 +434,7 @@ fn hashes(
     sides: [Lowered<'_>; 2],
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<Compared, LoweredRejection> {
     let [original, candidate] = sides;
     let domain = || Symbolic::new(Hashes, claim.mode);
@@ -474,7 +474,7 @@ fn terms(
     sides: [Lowered<'_>; 2],
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<Compared, LoweredRejection> {
     let [original, candidate] = sides;
     let mut domain = Symbolic::new(Terms::new(MOST_TERMS), claim.mode);

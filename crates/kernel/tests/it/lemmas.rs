@@ -8,7 +8,6 @@ use pair::new_arena;
 use program::{Function, Side, Undefined};
 use solver::{Solver, SolverOptions};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 use testkit::compiler::Compiler;
 
 const RDI: RegisterName = RegisterName(program::Register::ARGUMENTS[0]);
@@ -40,8 +39,7 @@ fn lifted(c: &str, known: Known) -> File {
 /// What becomes of lemmas about a C file, of which a copy is the candidate.
 fn stated(c: &str, known: Known, lemmas: &[Lemma]) -> Result<(), Unproved> {
     let mut around = Surroundings::new(lifted(c, known), lifted(c, known), Undefined::Excused);
-    let deadline = Instant::now() + Duration::from_secs(600);
-    let mut solver = Solver::new(SolverOptions { deadline, ..SolverOptions::default() });
+    let mut solver = Solver::new(SolverOptions::default());
     prove_stated(&mut around, lemmas, &mut solver).map(|_| ())
 }
 

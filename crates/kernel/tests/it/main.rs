@@ -5,6 +5,7 @@ mod rules;
 mod apart;
 mod certificates;
 mod forged;
+mod effort;
 mod endless;
 mod lemmas;
 mod loops;

@@ -1,5 +1,6 @@
 //! The checker of update sequences: each rule accepts and rejects.
 
+use interrupt::Interrupt;
 use kernel::updates::{Claim, Method, UpdateRejection, check_updates};
 use lift_c::{Settings, Source};
 use std::path::Path;
@@ -15,7 +16,7 @@ const FAST: Claim = Claim { method: Method::Hashes, ..EXACT };
 
 /// Both methods give the same answer: the assumptions, or the rejection.
 fn answer(original: &str, candidate: &str, claim: Claim) -> Result<String, UpdateRejection> {
-    let proof = check_updates(&program(original), &program(candidate), claim, None)?;
+    let proof = check_updates(&program(original), &program(candidate), claim, &Interrupt::never())?;
     let assumptions: Vec<String> = proof.assumptions().iter().map(|a| a.to_string()).collect();
     Ok(assumptions.join(" "))
 }

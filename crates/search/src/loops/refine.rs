@@ -13,6 +13,7 @@ use super::merged::merged;
 use super::streams::Extent;
 use crate::bindings::Bindings;
 use crate::session::reason;
+use crate::timed::check_until;
 use kernel::{
     Certificate, Change, ChangeClaim, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot,
 };
@@ -210,7 +211,7 @@ fn refine_from(
         certificate.cuts = plan.cuts.clone().map(|cuts| cuts.iter().map(|c| c.0).collect());
         certificate.points = claims.iter().map(Claim::to_point).collect();
         certificate.edges = plan.edges();
-        let result = kernel::check(arena, search.pair, &certificate, search.solver, Some(search.deadline));
+        let result = check_until(search.deadline, arena, search.pair, &mut certificate, search.solver);
         if let Err(rejection) = &result {
             let why = reason(rejection, search.pair.original(), search.pair.candidate());
             tracing::debug!(round, patient, why = why.detail, "rejected");

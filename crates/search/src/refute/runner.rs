@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
                 self.paths.add(path, round, memory);
             }
             // What random words lead nowhere costs many runs, so it is done where the first inputs have told nothing.
-            if round >= crate::session::FIRST_ROUNDS && round.is_multiple_of(4) && self.went_wild {
+            if round >= crate::budgets::FIRST_ROUNDS && round.is_multiple_of(4) && self.went_wild {
                 let trace = self.traces_of(arena, Side::Original, &input);
                 let better = self.repaired(arena, &input, &trace);
                 if let Some(found) = better.and_then(|better| self.try_input(arena, &better)) {

@@ -5,6 +5,7 @@ use super::witness::{attempts, memory, same, show};
 use super::{KernelOptions, KernelOutcome, KernelVerdict, KernelWitness, unknown};
 use crate::ReasonKind;
 use crate::WitnessKind;
+use crate::watchdog::interrupt_at;
 use ::code::Placement;
 use ::updates::{Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Overflow, Program, execute};
 use kernel::updates::{Claim, Method, Pairing, Subject, UpdateRejection, check_code, code_assumptions};
@@ -39,12 +40,12 @@ fn decide(
             "the C program's parallel loops conflict, or it was not shown that they do not",
         );
     }
-    let mut rejection = match check_code(interface, sides, claim, Some(deadline)) {
+    let mut rejection = match check_code(interface, sides, claim, &interrupt_at(deadline)) {
         Ok(proof) => return KernelVerdict::Equivalent(proof),
         Err(rejection) => rejection,
     };
     if matches!(rejection, UpdateRejection::Different { cases: true, .. }) && claim.method == Method::Hashes {
-        match check_code(interface, sides, Claim { method: Method::Terms, ..claim }, Some(deadline)) {
+        match check_code(interface, sides, Claim { method: Method::Terms, ..claim }, &interrupt_at(deadline)) {
             Ok(proof) => return KernelVerdict::Equivalent(proof),
             Err(UpdateRejection::OutOfBudget | UpdateRejection::OutOfTerms) => {}
             Err(other) => rejection = other,
@@ -114,7 +115,7 @@ fn run(
     [original, candidate]: [Subject<'_>; 2],
     pairing: &Pairing,
     inputs: super::Inputs,
-    limits: Limits,
+    limits: &Limits,
     placement: Placement,
 ) -> Option<(Final<Number>, Ended)> {
     let mut numbers = Numbers { inputs: inputs.for_program(interface), overflow: Overflow::Undefined };
@@ -124,7 +125,7 @@ fn run(
     Some((ours, candidate.run(interface, &mut numbers, limits, &extents, placement)))
 }
 
-fn witness(interface: &Program, inputs: super::Inputs, limits: Limits) -> Option<KernelWitness> {
+fn witness(interface: &Program, inputs: super::Inputs, limits: &Limits) -> Option<KernelWitness> {
     let mut numbers = Numbers { inputs: inputs.for_program(interface), overflow: Overflow::Wraps };
     let start = execute(interface, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     Some(KernelWitness {
@@ -151,7 +152,7 @@ fn differing(
     deadline: Instant,
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(interface, interface).ok()?;
-    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt_at(deadline), flat: options.flat, ..Limits::default() };
     for inputs in attempts(interface, options, deadline) {
         for placement in Placement::ALL {
             let Some((ours, Ok(theirs))) = run(interface, sides, &pairing, inputs, limits, placement) else { continue };
@@ -181,7 +182,7 @@ fn weaker(interface: &Program, sides: [Subject<'_>; 2], claim: Claim, deadline: 
     let weaker = Floating::ALL.into_iter().skip_while(|mode| *mode != claim.mode).skip(1);
     weaker.into_iter().find(|mode| {
         let claim = Claim { mode: *mode, method: Method::Terms, ..claim };
-        check_code(interface, sides, claim, Some(deadline)).is_ok()
+        check_code(interface, sides, claim, &interrupt_at(deadline)).is_ok()
     })
 }
 
@@ -192,7 +193,7 @@ fn undefined(
     deadline: Instant,
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(interface, interface).ok()?;
-    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt_at(deadline), flat: options.flat, ..Limits::default() };
     for inputs in attempts(interface, options, deadline) {
         for placement in Placement::ALL {
             let Some((_, Err(fault))) = run(interface, sides, &pairing, inputs, limits, placement) else { continue };

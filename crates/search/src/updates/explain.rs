@@ -184,7 +184,7 @@ pub(super) fn explain(
     candidate: &Program,
     pairing: &Pairing,
     claim: Claim,
-    limits: Limits,
+    limits: &Limits,
 ) -> Option<Broken> {
     let mode = if claim.mode == Floating::Reassoc { Floating::Ieee } else { claim.mode };
     let mut domain = Symbolic::new(Terms::new(MOST_TERMS), mode);

@@ -9,6 +9,7 @@ use super::witness::{KernelWitness, memory, run_alone, show};
 use super::{KernelOptions, KernelVerdict, unknown};
 use crate::ReasonKind;
 use crate::WitnessKind;
+use crate::watchdog::interrupt_at;
 use ::updates::{
     FaultKind, Floating, Hashed, Hashes, Limits, Observer, Parallel, Program, Schedule, Stmt, Symbolic, execute,
 };
@@ -258,7 +259,7 @@ pub(super) fn find_races(
     options: KernelOptions,
     deadline: Instant,
 ) -> Option<KernelVerdict> {
-    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt_at(deadline), flat: options.flat, ..Limits::default() };
     for (side, program) in [("original", original), ("candidate", candidate)] {
         if !has_parallel(&program.body) {
             continue;
@@ -324,7 +325,7 @@ fn witness(
     candidate: &Program,
     conflict: &Conflict,
     options: KernelOptions,
-    limits: Limits,
+    limits: &Limits,
 ) -> Option<Box<KernelWitness>> {
     for (schedule, words) in [
         (Schedule::Reverse, "with its turns in reverse"),
@@ -333,7 +334,7 @@ fn witness(
     ] {
         for pattern in 0..PATTERNS {
             let inputs = Inputs { seed: options.seed, pattern };
-            let other = Limits { schedule, ..limits };
+            let other = &Limits { schedule, ..limits.clone() };
             let Some((ours, Some((cell, a, b)))) = run_alone(original, candidate, inputs, limits, other) else {
                 continue;
             };

@@ -4,6 +4,7 @@ use super::explain::{self, Broken};
 use super::inputs::{Inputs, NANS, PATTERNS, is_input};
 use super::{KernelOptions, place};
 use crate::WitnessKind;
+use crate::watchdog::interrupt_at;
 use ::updates::{
     Constant, Fault, FaultKind, Final, Floating, Limits, Nobody, Number, Numbers, Origin, Overflow, Program, Scalar,
     execute,
@@ -67,7 +68,7 @@ struct Runs {
 }
 
 /// Both programs on one input; nothing if the original's run does not count.
-fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairing, limits: Limits) -> Option<Runs> {
+fn run(original: &Program, candidate: &Program, inputs: Inputs, pairing: &Pairing, limits: &Limits) -> Option<Runs> {
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
     let ours = execute(original, &mut numbers, &mut Nobody, limits, &[]).ok()?;
     let extents = pairing.extents_for(&ours, candidate);
@@ -168,8 +169,8 @@ pub(super) fn run_alone(
     original: &Program,
     candidate: &Program,
     inputs: Inputs,
-    limits: Limits,
-    other: Limits,
+    limits: &Limits,
+    other: &Limits,
 ) -> Option<(Final<Number>, Option<Difference>)> {
     let pairing = Pairing::of(original, candidate).ok()?;
     let mut numbers = Numbers { inputs: inputs.for_program(original), overflow: Overflow::Undefined };
@@ -194,7 +195,7 @@ pub(super) fn differing(
     deadline: Instant,
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(original, candidate).ok()?;
-    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt_at(deadline), flat: options.flat, ..Limits::default() };
     for inputs in attempts(original, options, deadline) {
         let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
         let Ok(theirs) = &runs.candidate else { continue };
@@ -242,7 +243,7 @@ fn weaker(original: &Program, candidate: &Program, claim: Claim, deadline: Insta
     let useful = |mode: &Floating| *mode != Floating::Contract || fma(original) || fma(candidate);
     modes.iter().copied().filter(useful).find(|mode| {
         let claim = Claim { mode: *mode, method: Method::Terms, ..claim };
-        check_updates(original, candidate, claim, Some(deadline)).is_ok()
+        check_updates(original, candidate, claim, &interrupt_at(deadline)).is_ok()
     })
 }
 
@@ -255,7 +256,7 @@ pub(super) fn undefined_candidate(
     deadline: Instant,
 ) -> Option<Box<KernelWitness>> {
     let pairing = Pairing::of(original, candidate).ok()?;
-    let limits = Limits { deadline: Some(deadline), flat: options.flat, ..Limits::default() };
+    let limits = &Limits { interrupt: interrupt_at(deadline), flat: options.flat, ..Limits::default() };
     for inputs in attempts(original, options, deadline) {
         let Some(runs) = run(original, candidate, inputs, &pairing, limits) else { continue };
         let Err(found) = &runs.candidate else { continue };
