@@ -8,7 +8,6 @@ use kernel::{Certificate, Failure, Pair, PointClaim, Rejection, VERSION};
 use program::{Function, Register, Undefined, loops::Loops, read_function, read_functions};
 use solver::{Solver, SolverOptions};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 use term::{Arena, Form};
 
 fn arena() -> Arena {
@@ -42,10 +41,10 @@ fn check(original: &str, candidate: &str, claims: impl Fn([u32; 2]) -> Vec<Point
         points: claims(heads),
         edges: Vec::new(),
         lemmas: Vec::new(),
+        effort: None,
     };
     let mut solver = Solver::new(SolverOptions::default());
-    let deadline = Some(Instant::now() + Duration::from_secs(120));
-    match kernel::check(&mut arena, &pair, &certificate, &mut solver, deadline) {
+    match kernel::check(&mut arena, &pair, &certificate, &mut solver) {
         Ok(_) => "accepted".to_string(),
         Err(Rejection::Obligation { what, failure: Failure::NotShown | Failure::Refuted(..), .. }) => what.to_string(),
         Err(other) => format!("{other:?}"),

@@ -254,7 +254,7 @@ mod tests {
             let run = |pace| {
                 let setting = ir::Setting { interface: &program, extents: &[], pace };
                 let mut domain = updates::Symbolic::new(updates::Hashes, updates::Floating::Ieee);
-                ir::execute(&module, &name, setting, &mut domain, updates::Limits::default())
+                ir::execute(&module, &name, setting, &mut domain, &updates::Limits::default())
                     .map(|ended| format!("{ended:?}"))
                     .map_err(|fault| fault.kind)
             };
