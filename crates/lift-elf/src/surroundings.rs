@@ -142,8 +142,7 @@ impl Image {
             code: self.self_contained_code(index),
             table_loads: BTreeSet::new(),
             pointer_arguments: BTreeMap::new(),
-            loads_once: self.described(index).is_some_and(|d| d.unoptimised && !d.moves_variables && d.loads_once())
-                && self.sets_up_rbp(index),
+            loads_once: self.loads_once(index),
             member_starts: BTreeSet::new(),
         }
     }
@@ -270,6 +269,14 @@ impl Image {
 
     /// Does some function of this file look at a register that calls keep as it arrives, but to save it? A variable lives there
     /// then, which every callee may look at.
+    /// Is each value that a function loads for one use?
+    fn loads_once(&self, index: usize) -> bool {
+        let once = |d: &crate::dwarf::Described| {
+            d.unoptimised && !d.moves_variables && d.loads_once() && self.debug.kept_in_memory.contains(&d.unit)
+        };
+        self.described(index).is_some_and(once) && self.sets_up_rbp(index)
+    }
+
     fn register_variable(&self) -> RegisterVariable {
         let functions = || (0..self.functions().len()).filter(|i| self.functions()[*i].parent.is_none());
         let most = || functions().map(|i| self.reads_kept_register(i)).max().unwrap_or_default();

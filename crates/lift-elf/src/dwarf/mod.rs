@@ -46,6 +46,8 @@ pub(crate) struct Debug {
     pub described_casts: std::collections::BTreeSet<u32>,
     /// Registers that function types of units name as arguments; `None` where one says nothing (no prototype, or any number).
     pub function_arguments: std::collections::BTreeMap<u32, Option<std::collections::BTreeSet<Register>>>,
+    /// Units that describe types, and so their variables, of which none outside functions is in a register.
+    pub kept_in_memory: std::collections::BTreeSet<u32>,
     /// Units whose types are described in other units.
     pub foreign_types: std::collections::BTreeSet<u32>,
     /// Variables with a volatile part.
@@ -85,6 +87,8 @@ pub(crate) struct Described {
     pub moves_variables: bool,
     /// Is it written in C?
     pub is_c: bool,
+    /// Has gcc compiled it?
+    pub is_gnu: bool,
     /// Is the body of another function inlined?
     pub inlines: bool,
     /// Is a variable elsewhere than at a constant place in memory?
@@ -102,10 +106,10 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// Is every value that the function loads for one use, if no optimiser saw it? Compilers share what they inline and variables
-    /// that they keep in registers.
+    /// Is every value that the function loads for one use, if no optimiser saw it? gcc shares what it inlines and variables that it
+    /// keeps in registers; clang shares loads wherever it does not select instructions one by one, and sizes of types.
     pub fn loads_once(&self) -> bool {
-        self.is_c && !self.inlines && !self.has_registers
+        self.is_c && self.is_gnu && !self.inlines && !self.has_registers
     }
 }
 

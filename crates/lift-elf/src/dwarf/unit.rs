@@ -89,7 +89,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         let mut depth = 0;
         let mut open: Vec<Open> = Vec::new();
         let mut site = None;
-        let (mut typed, mut foreign) = (false, false);
+        let (mut typed, mut foreign, mut in_register) = (false, false, false);
         let is_c = self.is_c();
         while let Some((delta, entry)) = entries.next_dfs()? {
             depth += delta;
@@ -129,6 +129,7 @@ impl<'a, 'b> Walker<'a, 'b> {
                     }
                     let elsewhere = !self.is_in_memory(entry);
                     open.iter_mut().for_each(|f| f.described.has_registers |= elsewhere);
+                    in_register |= open.is_empty() && elsewhere && entry.attr(c::DW_AT_location)?.is_some();
                     self.variable(entry, open.last_mut(), debug);
                 }
                 _ => {}
@@ -140,6 +141,9 @@ impl<'a, 'b> Walker<'a, 'b> {
         // clang describes every type that is cast to, gcc does not. Before the fifth version `_Atomic` has no word.
         if typed && self.types.unit.header.version() >= 5 && self.producer().contains("clang") {
             debug.described_casts.insert(self.number);
+        }
+        if typed && !in_register {
+            debug.kept_in_memory.insert(self.number);
         }
         if foreign {
             debug.foreign_types.insert(self.number);
@@ -190,6 +194,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         (described.unit, described.result) = (self.number, self.type_of(&root, debug));
         described.unoptimised = self.is_unoptimised(entry) && self.is_unoptimised(&root);
         described.is_c = self.language().is_some() && self.is_c();
+        described.is_gnu = self.producer().starts_with("GNU ");
         if let Some(placement) = self.signature(&root, entry, defined) {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;
@@ -210,19 +215,16 @@ impl<'a, 'b> Walker<'a, 'b> {
     /// they optimise, from the fourth version on.
     fn is_unoptimised(&self, entry: &Entry<'a, 'b>) -> bool {
         let (types, producer) = (&self.types, self.producer());
+        let says = |names: &[gimli::DwAt]| names.iter().any(|name| types.flag(entry, *name));
+        // Also where an attribute, or a pragma, asks for one function.
+        let optimised = says(&[c::DW_AT_call_all_calls, c::DW_AT_GNU_all_call_sites]);
         if producer.starts_with("GNU ") {
             let switches: Vec<&str> = producer.split(' ').filter(|word| word.starts_with('-')).collect();
             let level = switches.iter().rfind(|switch| switch.starts_with("-O"));
-            return !switches.is_empty() && level.is_none_or(|level| *level == "-O0");
+            return !optimised && !switches.is_empty() && level.is_none_or(|level| *level == "-O0");
         }
-        let describes = [
-            c::DW_AT_call_all_calls,
-            c::DW_AT_call_all_source_calls,
-            c::DW_AT_call_all_tail_calls,
-            c::DW_AT_GNU_all_call_sites,
-            c::DW_AT_GNU_all_tail_call_sites,
-        ];
-        types.unit.header.version() >= 4 && !describes.into_iter().any(|name| types.flag(entry, name))
+        let tails = [c::DW_AT_call_all_source_calls, c::DW_AT_call_all_tail_calls, c::DW_AT_GNU_all_tail_call_sites];
+        types.unit.header.version() >= 4 && !optimised && !says(&tails)
     }
 
     /// Sizes of what is accessed through a pointer to a volatile type, or as a volatile member or element; none for others.

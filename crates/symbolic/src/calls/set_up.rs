@@ -5,7 +5,7 @@
 //! - a register that was written for nobody else ([`crate::passed`]), wherever it stands in the order of the convention, and all
 //!   that stand before it;
 //! - behind those, registers that were also read, or still hold what arrived, up to the first that is certainly none: the register
-//!   that unoptimised code calls through a pointer; what it loaded for one use that it has made of it ([`Mark::spent`]); and, at calls
+//!   that unoptimised code calls through a pointer; what gcc's loaded for one use that it has made of it ([`Mark::spent`]); and, at calls
 //!   through pointers, what no type names that the pointer may have been cast to ([`program::Surroundings::pointer_arguments`]);
 //! - stack words that were written since the last call (in unoptimised code: and not read), that are no described local, and that the original does not
 //!   read behind the call: the callee owns its arguments, so what is read there is not one ([`crate::passed`]).

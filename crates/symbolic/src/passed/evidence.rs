@@ -6,10 +6,11 @@
 //! was read may be a temporary, or an argument that the code also uses itself (`f(++x)`): see `calls/set_up.rs`.
 //! Joins take the union: a mark says that it is so on some path.
 //!
-//! Unoptimised C loads each value for one use. What was loaded from a variable or through a pointer, and was since read just once,
-//! as an address or by a move to where an argument goes, is no argument itself ([`Mark::spent`]). This does not hold of a
-//! variable in a register, of what was saved to be used again (both are kept in the frame, or computed with) and of inlined
-//! bodies; [`program::Surroundings::loads_once`] leaves these out.
+//! gcc loads each value for one use in unoptimised C. What was loaded from a variable or through a pointer, and was since read just
+//! once, to load from there or by a move to where an argument goes, is no argument itself ([`Mark::spent`]). This does not hold
+//! of a variable in a register, of what was saved to be used again (both are kept in the frame, or computed with), of inlined
+//! bodies ([`program::Surroundings::loads_once`] leaves these out), nor of the address of a store (`memcpy` in place of a call
+//! returns where it wrote). clang shares loads: of the size of a type, and of all that it does not select in a hurry.
 //!
 //! From the same marks: a function, or a call in it, that does not keep to System V as its declaration says
 //! ([`foreign_convention`]): `ms_abi`, a static chain in `r10`, a cast. Debug information of gcc does not show these.
@@ -37,7 +38,7 @@ impl Mark {
     pub const KEPT: Mark = Mark(16);
     /// Written, then read for anything else.
     pub const USED: Mark = Mark(32);
-    /// Loaded, and read once since, as an address.
+    /// Loaded, and read once since, as an address to load from.
     const ADDRESS: Mark = Mark(64);
     /// Not just loaded, or read for something else, or read again.
     const HELD: Mark = Mark(128);
@@ -95,7 +96,7 @@ impl Mark {
 /// The one thing that a loaded value was for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spent {
-    /// An access to memory.
+    /// A load.
     Address,
     /// An argument in this register, to which it was moved.
     Moved(Register),
@@ -104,7 +105,7 @@ pub(crate) enum Spent {
 /// What a register is read for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Purpose {
-    /// For an address.
+    /// For an address to load from.
     Address,
     /// To be moved to an argument register.
     Move(usize),
@@ -196,7 +197,7 @@ impl Evidence {
                 Op::Load { address, .. } => (vec![*address], Mark::USED, Purpose::Address),
                 Op::Fault { condition, .. } => (vec![*condition], Mark::USED, Purpose::Other),
                 Op::Store { address, value } => {
-                    self.read(arena, *place, *address, (Mark::USED, Purpose::Address), &written, marks);
+                    self.read(arena, *place, *address, (Mark::USED, Purpose::Other), &written, marks);
                     (vec![*value], Mark::KEPT, Purpose::Other)
                 }
                 Op::Unknown { .. } => (Vec::new(), Mark::USED, Purpose::Other),
