@@ -145,24 +145,25 @@ pub fn undefined(no_ub: bool) -> Undefined {
 /// What lockstep understood of a file, or what a certificate claims.
 #[derive(Args, Debug)]
 #[command(override_usage = "lockstep show FILE [--function NAME]\n       \
-    lockstep show --certificate FILE [ORIGINAL CANDIDATE] [--format text|dot]")]
+    lockstep show --certificate FILE [ORIGINAL CANDIDATE] [--format text|dot]\n       \
+    lockstep show --why FUNCTION ORIGINAL CANDIDATE [--timeout SECONDS]")]
 pub struct ShowArguments {
     /// An x86-64 object, shared object, executable or `.s` file; with --certificate the original it was made for
     #[arg(value_name = "FILE", required_unless_present = "certificate")]
     pub file: Option<PathBuf>,
     /// With --certificate: the candidate it was made for. With --why: the candidate
-    #[arg(value_name = "CANDIDATE")]
+    #[arg(value_name = "CANDIDATE", requires = "of_two")]
     pub candidate: Option<PathBuf>,
     /// Show only this function
     #[arg(long = "function", value_name = "NAME", conflicts_with = "certificate")]
     pub function: Option<String>,
     /// Show what this certificate claims: pairs of loop heads, invariants, edges. With ORIGINAL and CANDIDATE also
     /// addresses, source lines and names of variables
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "of_two")]
     pub certificate: Option<PathBuf>,
     /// Search for a proof of this function of FILE and CANDIDATE and show what was tried: which loops were paired, what each
     /// attempt failed at, in which state
-    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["certificate", "function"])]
+    #[arg(long, value_name = "FUNCTION", conflicts_with = "function", group = "of_two")]
     pub why: Option<String>,
     /// With --why: time limit in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds, requires = "why")]

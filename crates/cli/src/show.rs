@@ -21,9 +21,6 @@ pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
     if let Some(name) = &arguments.why {
         return why::run(arguments, name);
     }
-    if arguments.candidate.is_some() {
-        return Err(Failure("two files are for --certificate and --why".to_string()));
-    }
     let Some(path) = &arguments.file else { return Err(Failure("no file to show".to_string())) };
     if arguments.format == Drawing::Dot {
         return Err(Failure("--format dot is for certificates".to_string()));
