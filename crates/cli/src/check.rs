@@ -142,7 +142,8 @@ fn compare_all(
     let session = Session::new(options(arguments, tests));
     let work = {
         let (files, pairs) = (Arc::clone(files), pairs.to_vec());
-        let facts = find_facts(&files, &pairs);
+        let both = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
+        let facts = find_facts(&files, both);
         let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
         move |index: usize| {
             let pair = &pairs[index];
@@ -175,9 +176,8 @@ pub const LEMMAS_HANG: Duration = Duration::from_secs(600);
 
 /// What can be proved of functions around the pairs, like a job: lifting all functions may need a large stack. Without it nothing is
 /// wrong, only less is provable.
-fn find_facts(files: &Arc<Files>, pairs: &[Matched]) -> Facts {
+pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     let files = Arc::clone(files);
-    let pairs: Vec<[usize; 2]> = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: LEMMAS_HANG };
     let work = move |_| {
         let mut around = files.surroundings();

@@ -10,6 +10,7 @@ use program::Undefined;
 use search::{Options, Session};
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Searches for a proof of the function and prints the attempts.
 pub fn run(arguments: &ShowArguments, name: &str) -> Result<Status, Failure> {
@@ -32,10 +33,9 @@ pub fn run(arguments: &ShowArguments, name: &str) -> Result<Status, Failure> {
     let timeout = arguments.timeout;
     let session = Session::new(Options { timeout, journal: true, ..Options::default() });
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: check::LEMMAS_HANG + timeout };
+    let files = Arc::new(files);
+    let facts = check::find_facts(&files, vec![places]);
     let work = move |_| {
-        let mut around = files.surroundings();
-        let lemmas = propose::propose(&mut around);
-        let facts = files.prove(around, &lemmas, &[places]);
         let Prepared { mut arena, pair } = files.prepare(places, &facts).map_err(|e| unsupported(e).to_string())?;
         let outcome = session.check_pair(&mut arena, &pair);
         Ok::<_, String>(report::render_attempts(pair.functions(), &outcome))

@@ -6,27 +6,17 @@
 //!
 //! If this misses a table, two functions that differ in what they do about exceptions count as the same.
 
-use crate::Image;
-use crate::code::Code;
 use crate::container::{Kind, Place, Section};
+use crate::image::{Handlers, Image};
 use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
 use std::collections::BTreeSet;
 
-/// Frames that unwinding stops in.
-#[derive(Default, Debug)]
-pub(crate) struct Handlers {
-    /// Where their code begins.
-    starts: BTreeSet<Place>,
-    /// Is there a description that cannot be read?
-    unreadable: bool,
-}
-
 impl Image {
-    /// May an exception lead into some part of this code, or end there?
-    pub(crate) fn has_handlers(&self, code: &Code) -> bool {
+    /// May an exception lead into one of these functions, or end there?
+    pub(crate) fn has_handlers(&self, functions: impl Iterator<Item = usize>) -> bool {
         let handlers = self.handlers.get_or_init(|| self.read_handlers());
-        let inside = |place: &Place| code.parts().iter().any(|(part, _)| self.functions()[*part].contains(*place));
-        handlers.unreadable || handlers.starts.iter().any(inside)
+        let mut functions = functions.map(|index| &self.functions()[index]);
+        handlers.unreadable || functions.any(|function| handlers.starts.iter().any(|place| function.contains(*place)))
     }
 
     fn read_handlers(&self) -> Handlers {

@@ -10,6 +10,7 @@ use crate::split::Splits;
 use crate::{Error, assemble};
 use program::{Call, Callee, Function, Next, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -52,11 +53,20 @@ pub struct Image {
     /// The functions that know where `errno` is.
     pub(crate) errno_functions: OnceLock<Vec<usize>>,
     /// Frames that unwinding stops in, once somebody asks.
-    pub(crate) handlers: OnceLock<crate::handlers::Handlers>,
+    pub(crate) handlers: OnceLock<Handlers>,
     /// Could memory hold values of a type that is only 0 or 1? Once somebody asks.
     pub(crate) truth_values: OnceLock<bool>,
     functions: Vec<FunctionEntry>,
     by_name: FxHashMap<String, usize>,
+}
+
+/// Frames that unwinding stops in.
+#[derive(Default, Debug)]
+pub(crate) struct Handlers {
+    /// Where their code begins.
+    pub(crate) starts: BTreeSet<Place>,
+    /// Is there a description that cannot be read?
+    pub(crate) unreadable: bool,
 }
 
 impl Image {

@@ -55,7 +55,7 @@ impl Image {
                 return Err(code.gap(code.entry(), "jump table", "jump tables that do not settle"));
             }
         }
-        if self.has_handlers(&code) {
+        if self.has_handlers(code.parts().iter().map(|(part, _)| *part)) {
             return Err(code.gap(code.entry(), "exception handler", "a frame that unwinding stops in"));
         }
         if let Some(place) = objects.taken().iter().find(|place| !code.leaders.contains(place)) {

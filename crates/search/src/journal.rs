@@ -1,7 +1,7 @@
 //! What a search tried, and why each attempt failed: for people who want to know what is missing.
 
 use crate::Reason;
-use crate::session::reason;
+use crate::reason::reason;
 use kernel::{Certificate, Failure, Pair, Rejection};
 use program::PointId;
 use term::Arena;

@@ -8,6 +8,7 @@ mod budgets;
 mod constants;
 mod inputs;
 mod journal;
+mod reason;
 mod loops;
 mod refute;
 pub mod regalloc;
@@ -20,12 +21,13 @@ mod verdict;
 mod watchdog;
 
 pub use journal::{Attempt, Journal};
+pub use reason::{Reason, ReasonKind};
 pub use refute::{Sample, usual_pages};
 pub use session::{Native, Options, Session};
 pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use strategy::Strategy;
 pub use verdict::{
-    Behaviour, NativeRuns, Outcome, Reason, ReasonKind, Statistics, Verdict, Witness, WitnessBytes, WitnessCall,
-    WitnessKind, WitnessRegister,
+    Behaviour, NativeRuns, Outcome, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessKind,
+    WitnessRegister,
 };
 pub use watchdog::interrupt_at;

@@ -179,7 +179,7 @@ impl<'a> LoopSearch<'_, 'a> {
                     && !matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget))
                 {
                     self.first =
-                        Some(crate::session::reason(rejection, self.pair.original(), self.pair.candidate()).detail);
+                        Some(crate::reason::reason(rejection, self.pair.original(), self.pair.candidate()).detail);
                 }
                 self.deadline = deadline;
                 if result.is_ok() || Instant::now() >= deadline {

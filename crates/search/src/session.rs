@@ -3,12 +3,12 @@
 use crate::bindings::Bindings;
 use crate::budgets::{self, BINDING_ROUNDS, FIRST_ROUNDS, FIRST_STEPS, SECOND_ROUNDS, SECOND_STEPS, UNROLLED};
 use crate::loops::{Effort, LoopSearch, has_loops};
+use crate::reason::reason;
 use crate::refute::{Refutation, Runner};
 use crate::timed::check_until;
 use crate::watchdog::interrupt_at;
 use crate::{Journal, NativeRuns, Outcome, Reason, ReasonKind, StartState, Statistics, Strategy, Verdict};
 use kernel::{Certificate, CheckedProof, EdgeClaim, Failure, Pair, Rejection};
-use program::{Function, Side};
 use solver::{Solver, SolverOptions, SolverPool};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -381,44 +381,4 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
 /// Questions that reached a solver.
 fn solver_calls(solver: &Solver) -> usize {
     (solver.statistics().bit_calls + solver.statistics().full_calls) as usize
-}
-
-/// What to tell the user about a rejected certificate.
-pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> Reason {
-    let place = |side: Side, address: u64| {
-        let function = if side == Side::Original { original } else { candidate };
-        let line = function.lines.find(address).map_or(String::new(), |l| format!(" ({}:{})", l.file, l.line));
-        format!("{}+{address:#x}{line}", function.name)
-    };
-    match rejection {
-        Rejection::Malformed(what) => Reason::new(ReasonKind::NoCorrelation, what),
-        Rejection::Stuck(Stuck::Unsupported { side, address, what }) => {
-            Reason::new(ReasonKind::Unsupported, format!("{what} at {} of the {}", place(*side, *address), side.name()))
-        }
-        Rejection::Stuck(Stuck::Loop { side, address }) => {
-            Reason::new(ReasonKind::Unsupported, format!("loop at {}", place(*side, *address)))
-        }
-        Rejection::Claims(failed) => {
-            Reason::new(ReasonKind::NoInvariant, format!("{} claims about loops do not hold", failed.len()))
-        }
-        Rejection::Stuck(Stuck::OutOfBudget) => Reason::new(ReasonKind::OutOfMemory, "too many terms"),
-        Rejection::Stuck(Stuck::Unbound { side, address, .. }) => Reason::new(
-            ReasonKind::NoCorrelation,
-            format!("no local object for the frame address at {} of the {}", place(*side, *address), side.name()),
-        ),
-        Rejection::Unbound { .. } => {
-            Reason::new(ReasonKind::NoCorrelation, "the local objects of the two frames do not correspond")
-        }
-        Rejection::Obligation { what, places, failure } => {
-            let at = format!("{} / {}", place(Side::Original, places[0]), place(Side::Candidate, places[1]));
-            match failure {
-                Failure::Refuted(_) => {
-                    let not = if what.is_equality() { " not shown equal" } else { "" };
-                    Reason::new(ReasonKind::NoCorrelation, format!("{what}{not} at {at}"))
-                }
-                Failure::NotShown => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
-                Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),
-            }
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! What lockstep says about one pair of functions.
 
+use crate::Reason;
 use kernel::{Certificate, CheckedProof};
 use program::SourceLine;
-use std::fmt;
 use term::Bits;
 
 /// The answer for one pair of functions.
@@ -14,67 +14,6 @@ pub enum Verdict {
     Different(Box<Witness>),
     /// Neither, and why.
     Unknown(Reason),
-}
-
-/// Why there is no answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reason {
-    /// Machine-readable kind.
-    pub kind: ReasonKind,
-    /// What and where, for people.
-    pub detail: String,
-    /// Of a timeout: what the first try to prove the pair failed at.
-    pub tried: Option<String>,
-}
-
-/// Kinds of reasons, in the words of the JSON report.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum ReasonKind {
-    Unsupported,
-    Timeout,
-    NoCorrelation,
-    NoInvariant,
-    SolverUnknown,
-    MissingFunction,
-    Vacuous,
-    UndefinedOriginal,
-    Race,
-    OutOfMemory,
-    Internal,
-}
-
-impl ReasonKind {
-    /// Name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReasonKind::Unsupported => "unsupported",
-            ReasonKind::Timeout => "timeout",
-            ReasonKind::NoCorrelation => "no-correlation",
-            ReasonKind::NoInvariant => "no-invariant",
-            ReasonKind::SolverUnknown => "solver-unknown",
-            ReasonKind::MissingFunction => "missing-function",
-            ReasonKind::Vacuous => "vacuous",
-            ReasonKind::UndefinedOriginal => "undefined-original",
-            ReasonKind::Race => "race",
-            ReasonKind::OutOfMemory => "out-of-memory",
-            ReasonKind::Internal => "internal",
-        }
-    }
-}
-
-impl Reason {
-    /// A reason.
-    pub fn new(kind: ReasonKind, detail: impl Into<String>) -> Reason {
-        Reason { kind, detail: detail.into(), tried: None }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.detail)?;
-        self.tried.iter().try_for_each(|what| write!(f, "; tried first: {what}"))
-    }
 }
 
 /// What a witness shows.

@@ -12,7 +12,7 @@ use super::guess::{Guesses, Names, guess};
 use super::merged::merged;
 use super::streams::Extent;
 use crate::bindings::Bindings;
-use crate::session::reason;
+use crate::reason::reason;
 use crate::timed::check_until;
 use kernel::{
     Certificate, Change, ChangeClaim, CheckedProof, FailedClaim, Location, MemoryClaim, PointClaim, Rejection, Spot,
