@@ -456,7 +456,7 @@ fn random_pointer(
         if let (Some(last), true) = (earlier.last(), stream.one_in(3))
             && *last >= BUFFERS
         {
-            return last + 16 * (stream.next() % 40);
+            return last.wrapping_add(16 * (stream.next() % 40));
         }
         // Buffers that hold the same hold it at the same distance.
         let along = if stream.one_in(2) { stream.seed.mix(0xa11e) } else { stream.next() };

@@ -87,7 +87,7 @@ pub(crate) struct Described {
     pub moves_variables: bool,
     /// Is it written in C?
     pub is_c: bool,
-    /// Has gcc compiled it?
+    /// Has gcc compiled it, and no attribute asked for an optimiser? (Not said of functions that call nobody.)
     pub is_gnu: bool,
     /// Is the body of another function inlined?
     pub inlines: bool,

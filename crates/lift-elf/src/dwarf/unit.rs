@@ -84,6 +84,8 @@ struct Open {
 }
 
 impl<'a, 'b> Walker<'a, 'b> {
+    const ALL_CALLS: [gimli::DwAt; 2] = [c::DW_AT_call_all_calls, c::DW_AT_GNU_all_call_sites];
+
     fn walk(&self, debug: &mut Debug) -> gimli::Result<()> {
         let mut entries = self.types.unit.entries();
         let mut depth = 0;
@@ -194,7 +196,9 @@ impl<'a, 'b> Walker<'a, 'b> {
         (described.unit, described.result) = (self.number, self.type_of(&root, debug));
         described.unoptimised = self.is_unoptimised(entry) && self.is_unoptimised(&root);
         described.is_c = self.language().is_some() && self.is_c();
-        described.is_gnu = self.producer().starts_with("GNU ");
+        // Of gcc's functions with calls, those are described so that an attribute or a pragma optimises.
+        let all_calls = Self::ALL_CALLS.iter().any(|name| self.types.flag(entry, *name));
+        described.is_gnu = self.producer().starts_with("GNU ") && !all_calls;
         if let Some(placement) = self.signature(&root, entry, defined) {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;
@@ -216,12 +220,11 @@ impl<'a, 'b> Walker<'a, 'b> {
     fn is_unoptimised(&self, entry: &Entry<'a, 'b>) -> bool {
         let (types, producer) = (&self.types, self.producer());
         let says = |names: &[gimli::DwAt]| names.iter().any(|name| types.flag(entry, *name));
-        // Also where an attribute, or a pragma, asks for one function.
-        let optimised = says(&[c::DW_AT_call_all_calls, c::DW_AT_GNU_all_call_sites]);
+        let optimised = says(&Self::ALL_CALLS);
         if producer.starts_with("GNU ") {
             let switches: Vec<&str> = producer.split(' ').filter(|word| word.starts_with('-')).collect();
             let level = switches.iter().rfind(|switch| switch.starts_with("-O"));
-            return !optimised && !switches.is_empty() && level.is_none_or(|level| *level == "-O0");
+            return !switches.is_empty() && level.is_none_or(|level| *level == "-O0");
         }
         let tails = [c::DW_AT_call_all_source_calls, c::DW_AT_call_all_tail_calls, c::DW_AT_GNU_all_tail_call_sites];
         types.unit.header.version() >= 4 && !optimised && !says(&tails)
