@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn parsed(file: &Path) -> Pair {
-        let text = fs::read_to_string(file).expect("a readable pair");
+        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         Pair::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
     }
 
