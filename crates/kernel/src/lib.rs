@@ -135,7 +135,7 @@ pub fn check(
                 context.assume(Assumption::UninitUnread(None));
             }
         }
-        context.given = precondition.given(original);
+        context.stated = precondition.stated(original);
         context.keeps_apart = precondition.keeps_apart();
         let mut checker = product::Checker::new(&mut context, solver, certificate, &precondition)?;
         checker.frames.clone_from(&frames);

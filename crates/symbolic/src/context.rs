@@ -55,7 +55,7 @@ impl Binding {
 
 /// What a precondition says of an argument outright. It holds in every start state that a proof is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Given {
+pub enum Stated {
     /// Its value.
     Value(Bits),
     /// It is a number of so many bits, without a sign.
@@ -152,7 +152,7 @@ pub struct Context<'a> {
     /// Is something assumed about which blocks of memory overlap? Then it counts where nothing is widened, too.
     pub keeps_apart: bool,
     /// What a precondition says of arguments outright.
-    pub given: BTreeMap<Register, Given>,
+    pub stated: BTreeMap<Register, Stated>,
     /// Does one of the functions look at `errno`?
     pub(crate) uses_errno: bool,
     /// Places of its frame that the original has computed from addresses of locals which do not hold them.
@@ -229,7 +229,7 @@ impl<'a> Context<'a> {
             live: [None, None],
             widens: false,
             keeps_apart: false,
-            given: BTreeMap::new(),
+            stated: BTreeMap::new(),
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
             evidence: None,
             slots: None,

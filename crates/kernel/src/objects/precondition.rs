@@ -13,7 +13,7 @@
 use crate::objects::expression::{Expression, Operator};
 use program::{Function, ObjectKind, Place, Register, Side, Value};
 use std::collections::BTreeMap;
-use symbolic::{Context, Given, State};
+use symbolic::{Context, State, Stated};
 use term::{Axiom, Sort, TermId};
 
 /// A checked condition on start states, and what floating-point operations are taken to satisfy.
@@ -83,12 +83,12 @@ impl Precondition {
     }
 
     /// Values and ranges of arguments that the conjuncts state outright.
-    pub(crate) fn given(&self, original: &Function) -> BTreeMap<Register, Given> {
-        let mut out: BTreeMap<Register, Given> = BTreeMap::new();
+    pub(crate) fn stated(&self, original: &Function) -> BTreeMap<Register, Stated> {
+        let mut out: BTreeMap<Register, Stated> = BTreeMap::new();
         for (register, found) in self.conjuncts.iter().filter_map(|conjunct| bound(conjunct, original)) {
             match (out.get(&register), found) {
-                (Some(Given::Value(_)), _) => {}
-                (Some(Given::Bits(known)), Given::Bits(bits)) if *known <= bits => {}
+                (Some(Stated::Value(_)), _) => {}
+                (Some(Stated::Bits(known)), Stated::Bits(bits)) if *known <= bits => {}
                 _ => {
                     out.insert(register, found);
                 }
@@ -119,7 +119,7 @@ fn mentions(expression: &Expression, wanted: Operator) -> bool {
 }
 
 /// `x = c`, `x < c` or `x ≤ c` without a sign, of an argument of the original that is no narrow type.
-fn bound(conjunct: &Expression, original: &Function) -> Option<(Register, Given)> {
+fn bound(conjunct: &Expression, original: &Function) -> Option<(Register, Stated)> {
     let Expression::Apply(operator, operands) = conjunct else { return None };
     let (name, constant) = match &operands[..] {
         [Expression::Named(name), Expression::Constant(constant)] => (name, *constant),
@@ -132,13 +132,13 @@ fn bound(conjunct: &Expression, original: &Function) -> Option<(Register, Given)
         return None;
     }
     let most = match operator {
-        Operator::Eq => return Some((register, Given::Value(constant))),
+        Operator::Eq => return Some((register, Stated::Value(constant))),
         Operator::Ule => constant.low(),
         Operator::Ult => constant.low().checked_sub(1)?,
         _ => return None,
     };
     let bits = (u64::BITS - most.leading_zeros()).max(1) as u16;
-    (bits < constant.width()).then_some((register, Given::Bits(bits)))
+    (bits < constant.width()).then_some((register, Stated::Bits(bits)))
 }
 
 /// The argument that goes by a name: `rdi`, `xmm0`, `stack.8`.

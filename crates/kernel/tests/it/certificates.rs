@@ -31,8 +31,8 @@ fn text_keeps_what_is_claimed() {
 #[test]
 fn text_of_another_version_is_refused() {
     let (_, certificate) = claimed(ORIGINAL);
-    let text = certificate.to_json().replacen("\"version\": 3", "\"version\": 2", 1);
-    assert_eq!(Certificate::from_json(&text).unwrap_err(), "certificate version 2 is not 3");
+    let text = certificate.to_json().replacen("\"version\": 4", "\"version\": 3", 1);
+    assert_eq!(Certificate::from_json(&text).unwrap_err(), "certificate version 3 is not 4");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Trust: full. What is shared between the sides here is what the kernel takes to be equal inputs.
 
 use super::significant_bits;
-use crate::{Context, Given, State};
+use crate::{Context, State, Stated};
 use program::{Assumption, Narrow, Place, Register, Side, Value};
 use term::{Sort, TermId};
 
@@ -78,7 +78,7 @@ impl Context<'_> {
 
     /// The one value that all callers pass in a register, or that a precondition gives it.
     fn only_value(&mut self, register: Register) -> Option<TermId> {
-        if let Some(Given::Value(bits)) = self.given.get(&register) {
+        if let Some(Stated::Value(bits)) = self.stated.get(&register) {
             // As wide as the register: whoever asks takes as much as the argument has.
             return Some(self.arena.constant(bits.zext(64)));
         }
@@ -162,11 +162,11 @@ impl Context<'_> {
         let width = 8 * value.bytes;
         let name = register.name();
         let range = self.own_contract().and_then(|c| c.ranges.get(&register)).filter(|r| r.width == width);
-        let given = match self.given.get(&register) {
-            Some(Given::Bits(bits)) => Some(*bits),
+        let stated = match self.stated.get(&register) {
+            Some(Stated::Bits(bits)) => Some(*bits),
             _ => None,
         };
-        let bits = range.map(significant_bits).into_iter().chain(given).min().filter(|bits| *bits < width);
+        let bits = range.map(significant_bits).into_iter().chain(stated).min().filter(|bits| *bits < width);
         if value.boolean {
             self.assume(Assumption::AbiEntry);
             let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
