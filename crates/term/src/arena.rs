@@ -1,5 +1,6 @@
 //! The arena: interning of terms, variables, constants and function symbols.
 
+use crate::axiom::Axioms;
 use crate::node::ConstId;
 use crate::{Bits, Func, FuncId, Node, Op, Sort, TermId, VarId, rules};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -19,6 +20,9 @@ pub struct Arena {
     table: Vec<u64>,
     depth: u32,
     pub(crate) swapped_float: bool,
+    /// Axioms that rules may rest on, and those that they did.
+    pub(crate) allowed: Axioms,
+    pub(crate) used: Axioms,
     narrow_consts: FxHashMap<(u16, u64), TermId>,
     consts: Vec<Bits>,
     const_ids: FxHashMap<Bits, ConstId>,
@@ -335,6 +339,11 @@ impl Arena {
         };
         self.normal[before.index()] = Normal::Is(after);
         after
+    }
+
+    /// Every term is rewritten again when it is made again.
+    pub(crate) fn forget_normal_forms(&mut self) {
+        self.normal.fill(Normal::Unknown);
     }
 
     /// A normal form that was noted while its own rewriting was under way may have been rewritten since.
