@@ -97,6 +97,11 @@ impl Arena {
         self.allowed.contains(Axioms::of(&[axiom]))
     }
 
+    /// The axioms that rules may rest on.
+    pub fn allowed_axioms(&self) -> Vec<Axiom> {
+        self.allowed.list()
+    }
+
     /// The axioms that rules have rested on so far, each once, in the order of [`Axiom::ALL`].
     pub fn used_axioms(&self) -> Vec<Axiom> {
         self.used.list()
