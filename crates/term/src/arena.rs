@@ -1,6 +1,6 @@
 //! The arena: interning of terms, variables, constants and function symbols.
 
-use crate::axiom::Axioms;
+use crate::axiom::{Axiom, Axioms};
 use crate::node::ConstId;
 use crate::{Bits, Func, FuncId, Node, Op, Sort, TermId, VarId, rules};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -342,7 +342,7 @@ impl Arena {
     }
 
     /// Every term is rewritten again when it is made again.
-    pub(crate) fn forget_normal_forms(&mut self) {
+    fn forget_normal_forms(&mut self) {
         self.normal.fill(Normal::Unknown);
     }
 
@@ -374,6 +374,28 @@ impl Arena {
     /// Notes that somebody relies on the order of float operands not being observable.
     pub fn note_swapped_floats(&mut self) {
         self.swapped_float = true;
+    }
+
+    /// From now on rules may rest on the axiom. To be called before the first floating-point term is made: a term that was
+    /// made earlier stays in the form that it has, though what is built of it later is rewritten.
+    pub fn allow(&mut self, axiom: Axiom) {
+        self.allowed = self.allowed.with(Axioms::of(&[axiom]));
+        self.forget_normal_forms();
+    }
+
+    /// May rules rest on the axiom?
+    pub fn allows(&self, axiom: Axiom) -> bool {
+        self.allowed.contains(Axioms::of(&[axiom]))
+    }
+
+    /// The axioms that rules may rest on.
+    pub fn allowed_axioms(&self) -> Vec<Axiom> {
+        self.allowed.list()
+    }
+
+    /// The axioms that rules have rested on so far, each once, in the order of [`Axiom::ALL`].
+    pub fn used_axioms(&self) -> Vec<Axiom> {
+        self.used.list()
     }
 
     fn sort_of(&self, op: Op, args: &[TermId]) -> Sort {

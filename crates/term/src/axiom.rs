@@ -1,7 +1,7 @@
 //! Named axioms of real arithmetic that floating-point numbers do not obey.
 //!
-//! None is allowed unless somebody asks for it ([`Arena::allow`]). A rewrite rule that rests on axioms runs only where all
-//! of them are allowed, and an arena remembers which ones its rules have used ([`Arena::used_axioms`]): what is then equal
+//! None is allowed unless somebody asks for it ([`crate::Arena::allow`]). A rewrite rule that rests on axioms runs only where all
+//! of them are allowed, and an arena remembers which ones its rules have used ([`crate::Arena::used_axioms`]): what is then equal
 //! is equal up to rewriting by these axioms, not bit for bit.
 //!
 //! Every rule that rests on axioms is a theorem about real numbers; constants are put together only where that rounds
@@ -9,7 +9,6 @@
 //!
 //! Trust: full. A rule that forgets its axiom would prove what is not so.
 
-use crate::Arena;
 use std::fmt;
 
 /// One axiom.
@@ -81,29 +80,5 @@ impl Axioms {
 
     pub(crate) fn list(self) -> Vec<Axiom> {
         Axiom::ALL.into_iter().filter(|axiom| self.contains(Axioms::of(&[*axiom]))).collect()
-    }
-}
-
-impl Arena {
-    /// From now on rules may rest on the axiom. To be called before the first floating-point term is made: a term that was
-    /// made earlier stays in the form that it has, though what is built of it later is rewritten.
-    pub fn allow(&mut self, axiom: Axiom) {
-        self.allowed = self.allowed.with(Axioms::of(&[axiom]));
-        self.forget_normal_forms();
-    }
-
-    /// May rules rest on the axiom?
-    pub fn allows(&self, axiom: Axiom) -> bool {
-        self.allowed.contains(Axioms::of(&[axiom]))
-    }
-
-    /// The axioms that rules may rest on.
-    pub fn allowed_axioms(&self) -> Vec<Axiom> {
-        self.allowed.list()
-    }
-
-    /// The axioms that rules have rested on so far, each once, in the order of [`Axiom::ALL`].
-    pub fn used_axioms(&self) -> Vec<Axiom> {
-        self.used.list()
     }
 }
