@@ -10,7 +10,9 @@
 
 mod elsewhere;
 mod pattern;
+mod reals;
 mod rules;
 
 pub use elsewhere::{is_float, proved_elsewhere};
+pub use reals::{axioms_of, over_reals};
 pub use rules::{RuleAudit, RuleRow};

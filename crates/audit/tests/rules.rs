@@ -1,8 +1,8 @@
 //! Instances of true rules are proved, also at widths and depths that no test of the rules has; false ones are found.
 
-use audit::{RuleAudit, proved_elsewhere};
+use audit::{RuleAudit, axioms_of, proved_elsewhere};
 use term::generate::Generator;
-use term::{Arena, Firing, Op, Sort, TermId};
+use term::{Arena, Axiom, Firing, Op, Sort, TermId};
 
 fn only(arena: &Arena, before: TermId, after: TermId) -> audit::RuleRow {
     let mut audit = RuleAudit::default();
@@ -67,4 +67,30 @@ fn every_exception_is_a_rule() {
         assert!(names.contains(&name) && proved_elsewhere(name).is_some(), "{name}");
     }
     assert!(proved_elsewhere("add-zero").is_none());
+}
+
+#[test]
+fn what_rests_on_an_axiom_is_said_to() {
+    let mut audit = RuleAudit::default();
+    for seed in 0..20 {
+        let mut arena = Arena::new();
+        Axiom::ALL.into_iter().for_each(|axiom| arena.allow(axiom));
+        let mut generator = Generator::new(&mut arena, seed << 40);
+        arena.log = Some(Vec::new());
+        generator.arithmetic(&mut arena, 32, 4, false);
+        (0..20).for_each(|_| {
+            generator.step(&mut arena);
+        });
+        let firings = arena.log.take().expect("a log");
+        audit.look_at(&arena, &firings);
+    }
+    for rule in term::rules::resting_on_axioms() {
+        let row = &audit.rows()[rule.name];
+        assert!(row.instances > 0 && row.elsewhere == row.instances, "{}: {row:?}", rule.name);
+        let why = proved_elsewhere(rule.name).unwrap_or_default();
+        assert!(axioms_of(rule.name).iter().all(|axiom| why.contains(axiom.name())), "{}: {why}", rule.name);
+    }
+    let wrong: Vec<&String> = audit.rows().values().flat_map(|row| &row.wrong).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert_eq!(axioms_of("float-order"), []);
 }

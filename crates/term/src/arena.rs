@@ -1,7 +1,8 @@
 //! The arena: interning of terms, variables, constants and function symbols.
 
+use crate::axiom::{Axiom, Axioms};
 use crate::node::ConstId;
-use crate::{Axiom, Bits, Func, FuncId, Node, Op, Sort, TermId, VarId, rules};
+use crate::{Bits, Func, FuncId, Node, Op, Sort, TermId, VarId, rules};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -19,8 +20,9 @@ pub struct Arena {
     table: Vec<u64>,
     depth: u32,
     pub(crate) swapped_float: bool,
-    /// Axioms that terms are made with, and those of them that some term was made with, as bit sets.
-    axioms: (u8, u8),
+    /// Axioms that rules may rest on, and those that they did.
+    pub(crate) allowed: Axioms,
+    pub(crate) used: Axioms,
     narrow_consts: FxHashMap<(u16, u64), TermId>,
     consts: Vec<Bits>,
     const_ids: FxHashMap<Bits, ConstId>,
@@ -339,6 +341,11 @@ impl Arena {
         after
     }
 
+    /// Every term is rewritten again when it is made again.
+    fn forget_normal_forms(&mut self) {
+        self.normal.fill(Normal::Unknown);
+    }
+
     /// A normal form that was noted while its own rewriting was under way may have been rewritten since.
     fn settled(&self, term: TermId) -> TermId {
         match self.normal[term.index()] {
@@ -369,29 +376,26 @@ impl Arena {
         self.swapped_float = true;
     }
 
-    /// From now on terms are made with this axiom, too. Whoever allows one does so before the first term of a program is made.
+    /// From now on rules may rest on the axiom. To be called before the first floating-point term is made: a term that was
+    /// made earlier stays in the form that it has, though what is built of it later is rewritten.
     pub fn allow(&mut self, axiom: Axiom) {
-        self.axioms.0 |= 1 << axiom as u8;
+        self.allowed = self.allowed.with(Axioms::of(&[axiom]));
+        self.forget_normal_forms();
     }
 
-    /// Are terms made with this axiom?
+    /// May rules rest on the axiom?
     pub fn allows(&self, axiom: Axiom) -> bool {
-        self.axioms.0 >> axiom as u8 & 1 == 1
+        self.allowed.contains(Axioms::of(&[axiom]))
     }
 
-    /// The axioms that terms are made with.
+    /// The axioms that rules may rest on.
     pub fn allowed_axioms(&self) -> Vec<Axiom> {
-        Axiom::ALL.into_iter().filter(|axiom| self.allows(*axiom)).collect()
+        self.allowed.list()
     }
 
-    /// The axioms that some term was made with.
+    /// The axioms that rules have rested on so far, each once, in the order of [`Axiom::ALL`].
     pub fn used_axioms(&self) -> Vec<Axiom> {
-        Axiom::ALL.into_iter().filter(|axiom| self.axioms.1 >> *axiom as u8 & 1 == 1).collect()
-    }
-
-    /// Notes that a term rests on an axiom.
-    pub fn note_axiom(&mut self, axiom: Axiom) {
-        self.axioms.1 |= 1 << axiom as u8;
+        self.used.list()
     }
 
     fn sort_of(&self, op: Op, args: &[TermId]) -> Sort {

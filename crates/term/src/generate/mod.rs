@@ -4,6 +4,7 @@
 //! with the idioms that compilers emit. Everything is made with the normalising constructors, so an arena whose `log`
 //! is on collects the rules that fired.
 
+mod arithmetic;
 mod idioms;
 mod worlds;
 

@@ -63,6 +63,7 @@ pub(super) const XOR: &[Rule] = &[
     rule("bits-choice", choice),
     rule("bits-pieces", pieces),
     rule("xor-disjoint", disjoint),
+    super::axioms::NEGATE,
 ];
 
 fn complement_twice(arena: &mut Arena, _: Op, args: &[TermId]) -> Option<TermId> {

@@ -6,7 +6,7 @@
 //! Of two floats exactly one holds: less, equal, greater, unordered. Conditions on one pair are sets of these outcomes;
 //! [`both`] writes equal sets as equal terms.
 
-use super::{FOLD, Rule, rule, view};
+use super::{FOLD, Rule, axioms, rule, view};
 use crate::{Arena, Bits, FloatOp, Func, Op, TermId};
 
 /// Rules for applications.
@@ -25,9 +25,16 @@ pub(super) const APPLY: &[Rule] = &[
     rule("float-convert", convert),
     rule("float-narrow", narrow),
     rule("float-from-extended", from_extended),
+    // Last, so that what holds anyhow does not rest on an axiom.
+    axioms::ADD_ZERO,
+    axioms::MUL_ZERO,
+    axioms::DISTRIBUTE,
+    axioms::COEFFICIENTS,
+    axioms::COLLECT,
+    axioms::REASSOCIATE,
 ];
 
-fn float(arena: &Arena, op: Op) -> Option<FloatOp> {
+pub(super) fn float(arena: &Arena, op: Op) -> Option<FloatOp> {
     match op {
         Op::Apply(func) => match arena.func(func) {
             Func::Float(float) => Some(*float),
@@ -37,7 +44,7 @@ fn float(arena: &Arena, op: Op) -> Option<FloatOp> {
     }
 }
 
-fn applied(arena: &Arena, term: TermId) -> Option<FloatOp> {
+pub(super) fn applied(arena: &Arena, term: TermId) -> Option<FloatOp> {
     float(arena, arena.op(term))
 }
 
@@ -46,11 +53,11 @@ fn is_nan(c: Bits) -> bool {
 }
 
 /// The float with this value, of width 32 or 64.
-fn number(width: u16, value: f64) -> Bits {
+pub(super) fn number(width: u16, value: f64) -> Bits {
     if width == 32 { Bits::new(32, u64::from((value as f32).to_bits())) } else { Bits::new(64, value.to_bits()) }
 }
 
-fn negated(c: Bits) -> Bits {
+pub(super) fn negated(c: Bits) -> Bits {
     c.xor(super::interval::signed_min(c.width()))
 }
 
@@ -138,7 +145,7 @@ fn subtract_constant(arena: &mut Arena, op: Op, args: &[TermId]) -> Option<TermI
 }
 
 /// `−x` as bits.
-fn negation(arena: &Arena, term: TermId) -> Option<TermId> {
+pub(super) fn negation(arena: &Arena, term: TermId) -> Option<TermId> {
     if arena.op(term) != Op::BvXor {
         return None;
     }

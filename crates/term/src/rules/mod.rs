@@ -10,6 +10,7 @@
 //! Trust: full. The tests prove every rule by the solver at several widths and fuzz it against the evaluator.
 
 mod arithmetic;
+mod axioms;
 mod bit_set;
 mod bitwise;
 mod boolean;
@@ -17,11 +18,13 @@ mod choice;
 mod divisible;
 mod division;
 mod equality;
+mod exact;
 mod float;
 mod interval;
 mod magic;
 mod memory;
 mod order;
+mod polynomial;
 mod shift;
 mod slice;
 mod view;
@@ -29,27 +32,48 @@ mod view;
 #[cfg(test)]
 mod testing;
 
+use crate::axiom::Axioms;
 use crate::eval::{self, Value};
-use crate::{Arena, Func, Op, Sort, TermId};
+use crate::{Arena, Axiom, Func, Op, Sort, TermId};
 use smallvec::SmallVec;
 
 /// One rewrite rule.
 pub struct Rule {
     /// Stable name.
     pub name: &'static str,
+    /// What it rests on besides IEEE 754.
+    axioms: Axioms,
     /// An equal term, or nothing if the rule does not apply.
     apply: fn(&mut Arena, Op, &[TermId]) -> Option<TermId>,
 }
 
 const fn rule(name: &'static str, apply: fn(&mut Arena, Op, &[TermId]) -> Option<TermId>) -> Rule {
-    Rule { name, apply }
+    Rule { name, axioms: Axioms::NONE, apply }
+}
+
+/// A rule that rests on axioms, and runs only where all of them are allowed.
+const fn axiom(name: &'static str, axioms: &[Axiom], apply: fn(&mut Arena, Op, &[TermId]) -> Option<TermId>) -> Rule {
+    Rule { name, axioms: Axioms::of(axioms), apply }
+}
+
+impl Rule {
+    /// The axioms that the rule rests on; none if it holds bit for bit, or up to the payload of a NaN.
+    pub fn axioms(&self) -> Vec<Axiom> {
+        self.axioms.list()
+    }
 }
 
 /// The first rule that changes the term `before`, which is `op` of `args`; nothing if it is in normal form.
 pub(crate) fn rewrite(arena: &mut Arena, before: TermId, op: Op, args: &[TermId]) -> Option<(&'static str, TermId)> {
     table(arena, op, args).iter().find_map(|rule| {
-        let after = (rule.apply)(arena, op, args)?;
-        (after != before).then_some((rule.name, after))
+        if !arena.allowed.contains(rule.axioms) {
+            return None;
+        }
+        let after = (rule.apply)(arena, op, args).filter(|after| *after != before)?;
+        arena.used = arena.used.with(rule.axioms);
+        // No axiom keeps the payload of a NaN.
+        arena.swapped_float |= rule.axioms != Axioms::NONE;
+        Some((rule.name, after))
     })
 }
 
@@ -94,8 +118,17 @@ fn table(arena: &Arena, op: Op, args: &[TermId]) -> &'static [Rule] {
     }
 }
 
-/// All rules, each name once, sorted by name.
+/// All rules that rest on no axiom, each name once, sorted by name.
 pub fn all() -> Vec<&'static Rule> {
+    named(|rule| rule.axioms == Axioms::NONE)
+}
+
+/// The rules that rest on axioms, each name once, sorted by name: theorems about real numbers, not about floats.
+pub fn resting_on_axioms() -> Vec<&'static Rule> {
+    named(|rule| rule.axioms != Axioms::NONE)
+}
+
+fn named(wanted: fn(&Rule) -> bool) -> Vec<&'static Rule> {
     let tables: &[&'static [Rule]] = &[
         boolean::NOT,
         boolean::AND,
@@ -128,7 +161,8 @@ pub fn all() -> Vec<&'static Rule> {
         memory::FILL,
         memory::COPY,
     ];
-    let mut rules: Vec<&'static Rule> = tables.iter().flat_map(|table| table.iter()).collect();
+    let mut rules: Vec<&'static Rule> =
+        tables.iter().flat_map(|table| table.iter()).filter(|rule| wanted(rule)).collect();
     rules.sort_by_key(|rule| rule.name);
     rules.dedup_by_key(|rule| rule.name);
     rules

@@ -18,7 +18,7 @@ use interpreter::{Layout, STACK_TOP, WatchBase};
 use kernel::{Location, Spot};
 use program::{Function, ObjectKind, Register, Side};
 use std::collections::BTreeSet;
-use term::Arena;
+use term::{Arena, Axiom};
 
 /// What is needed to name things.
 pub(crate) struct Names<'n, 'a> {
@@ -190,6 +190,22 @@ pub(crate) fn guess(
         {
             theirs.retain(|l| !registers.contains(l));
             out.define.push((*place, text));
+        }
+    }
+    if names.arena.allows(Axiom::Reassociate) {
+        let mut floats: Vec<Location> = own.iter().filter(|l| forgotten(l) && l.width <= 64).copied().collect();
+        let lowest = |l: &Location| Location { width: 32, ..*l };
+        let vector = |l: &&Location| matches!(l.spot, Spot::Register(Register::Vector(_)));
+        floats.extend(own.iter().filter(|l| forgotten(l) && l.width == 64).filter(vector).map(lowest));
+        for place in floats {
+            let taken = out.define.iter().map(|(l, _)| l).chain(&used).any(|l| l.overlaps(&place));
+            let Some(target) = column(place, &rows, true).filter(|_| !taken) else { continue };
+            if let Some((text, registers)) = lanes::float_sum(&target, &theirs, &rows)
+                && !dropped.contains(&format!("{place} := {text}"))
+            {
+                theirs.retain(|l| !registers.contains(l));
+                out.define.push((place, text));
+            }
         }
     }
     let mut open: Vec<Column> = Vec::new();

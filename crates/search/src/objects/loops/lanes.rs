@@ -5,7 +5,7 @@
 
 use super::affine::solve;
 use super::columns::{Column, Row, column};
-use super::guess::{Names, Operand, sum};
+use super::guess::{FEWEST_ROWS, Names, Operand, sum};
 use kernel::Location;
 
 /// How two lanes are put together: the name in certificates, and what it does.
@@ -39,6 +39,51 @@ pub(super) fn plain_sum(target: &Column, places: &[Location], rows: &[Row]) -> O
         }
     }
     None
+}
+
+/// A floating-point variable of the original that was about the sum of all lanes, or of the lowest lanes, of all the wide
+/// registers or of one of them, and which. The sums round differently; where sums may be grouped in any way the two are
+/// the same, which the kernel shows.
+pub(super) fn float_sum(target: &Column, places: &[Location], rows: &[Row]) -> Option<(String, Vec<Location>)> {
+    let width = target.location.width;
+    let wide: Vec<Location> = places.iter().filter(|l| l.width > 64).copied().collect();
+    let groups = std::iter::once(wide.clone()).chain(wide.iter().map(|l| vec![*l]));
+    for group in groups.filter(|g| matches!(width, 32 | 64) && !g.is_empty()) {
+        let Some(apart) = group.iter().map(|r| lanes(r, width, rows)).collect::<Option<Vec<_>>>() else { continue };
+        let lowest: Vec<Column> = apart.iter().filter_map(|lanes| lanes.first()).cloned().collect();
+        for lanes in [apart.into_iter().flatten().collect(), lowest] {
+            if is_about_the_sum(target, &lanes) {
+                let text = lanes.iter().map(Column::name).reduce(|sum, lane| format!("(fadd {sum} {lane})"))?;
+                return Some((text, group));
+            }
+        }
+    }
+    None
+}
+
+/// Is a column of floats the sum of others, as far as rounding lets one see? Rows without numbers tell nothing.
+fn is_about_the_sum(target: &Column, lanes: &[Column]) -> bool {
+    let width = target.location.width;
+    let slack = if width == 32 { 1e-3 } else { 1e-9 };
+    let number = |c: &Column, i: usize| match width {
+        32 => f64::from(f32::from_bits(c.values[i] as u32)),
+        _ => f64::from_bits(c.values[i]),
+    };
+    let mut told = 0;
+    for i in 0..target.values.len() {
+        let parts: Vec<f64> = lanes.iter().map(|lane| number(lane, i)).collect();
+        let (sum, size) = parts.iter().fold((0.0, 0.0), |(sum, size), part| (sum + part, size + part.abs()));
+        let gap = (number(target, i) - sum).abs();
+        if !gap.is_finite() || !f64::is_finite(size) {
+            continue;
+        }
+        if gap > slack * size {
+            return false;
+        }
+        // Integers look like the smallest of floats.
+        told += usize::from(size > f64::from(f32::MIN_POSITIVE));
+    }
+    told >= FEWEST_ROWS
 }
 
 /// A variable of the original as the sum of all lanes of some of the registers.
