@@ -99,6 +99,11 @@ impl SourceTypes {
         self.names.get(name).copied()
     }
 
+    /// A name of a type.
+    pub fn name_of(&self, id: SourceTypeId) -> Option<&str> {
+        self.names.iter().find(|(_, named)| **named == id).map(|(name, _)| name.as_str())
+    }
+
     /// The value of an enumerator.
     pub fn constant(&self, name: &str) -> Option<i128> {
         self.constants.get(name).copied()
