@@ -1,12 +1,16 @@
 //! The untrusted claim, as versioned JSON (docs/certificate-format.md).
 
 use crate::effort::EffortClaim;
+use crate::expression::Expression;
 use crate::lemma::Lemma;
+use crate::precondition::Precondition;
+use program::Function;
 use serde::{Deserialize, Serialize};
 use symbolic::{Binding, Interval};
+use term::{Arena, Axiom};
 
 /// Version of the format that this kernel reads and writes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A claim that two functions are equivalent, with what the kernel needs to check it.
 ///
@@ -25,6 +29,12 @@ pub struct Certificate {
     pub original_hash: String,
     /// Hash of the candidate's.
     pub candidate_hash: String,
+    /// What the start states satisfy that the proof is about; all of them if nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assume: Vec<String>,
+    /// What floating-point operations are taken to satisfy besides, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub axioms: Vec<String>,
     /// Local objects behind pointers, and where they live in the two frames.
     pub locals: Vec<LocalClaim>,
     /// Points that cut every cycle of the original, and of the candidate; none for the loop heads.
@@ -238,6 +248,21 @@ impl Certificate {
             return Err("incoming arguments are bound to something else".to_string());
         }
         Ok(bindings)
+    }
+
+    /// The condition that it states, read.
+    pub fn precondition(&self, original: &Function, arena: &Arena) -> Result<Precondition, String> {
+        let conjuncts: Vec<Expression> =
+            self.assume.iter().map(|text| Expression::parse(text)).collect::<Result<_, _>>()?;
+        let axiom = |name: &String| Axiom::parse(name).ok_or_else(|| format!("`{name}` is no axiom"));
+        let axioms: Vec<Axiom> = self.axioms.iter().map(axiom).collect::<Result<_, _>>()?;
+        Precondition::new(conjuncts, axioms, original, arena)
+    }
+
+    /// The same for start states that satisfy a condition.
+    pub fn state(&mut self, precondition: &Precondition) {
+        self.assume = precondition.conjuncts().iter().map(Expression::to_string).collect();
+        self.axioms = precondition.axioms().iter().map(|axiom| axiom.name().to_string()).collect();
     }
 
     /// Is nothing claimed of the two functions but that they are equivalent?

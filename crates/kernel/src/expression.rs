@@ -11,8 +11,9 @@
 
 use crate::location::Location;
 use program::Side;
+use std::fmt;
 use symbolic::{Context, State};
-use term::{Bits, Sort, TermId};
+use term::{Bits, FloatOp, Sort, TermId};
 
 /// A parsed expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,9 +45,25 @@ pub enum Operator {
     Concat,
     /// Bytes of the world of a side.
     Load(Side, u16),
+    /// Difference.
+    Sub,
+    /// Quotient of numbers without a sign; all ones where the divisor is zero, as SMT-LIB has it.
+    Udiv,
+    /// Remainder of numbers without a sign; the dividend where the divisor is zero.
+    Urem,
+    /// Quotient, rounded to zero.
+    Sdiv,
+    /// Remainder, with the dividend's sign.
+    Srem,
+    /// Shift to the left.
+    Shl,
     /// Logical shift to the right.
     Lshr,
-    /// Bitwise and.
+    /// Arithmetic shift to the right.
+    Ashr,
+    /// Every bit the other way.
+    BvNot,
+    /// Bitwise and; of truth values, whether all hold.
     BvAnd,
     /// Bitwise or.
     BvOr,
@@ -75,6 +92,33 @@ pub enum Operator {
     Or,
     /// The second operand if the first holds, else the third.
     Ite,
+    /// Of an address, a length, an address and a length: neither block of bytes wraps, and one ends before the other begins.
+    Apart,
+    /// An operation on floating-point numbers.
+    Float(FloatWord),
+    /// What always holds.
+    True,
+    /// What never holds.
+    False,
+}
+
+/// Operations on floating-point numbers, of operands of 32 or 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatWord {
+    /// Neither is NaN, and they are equal.
+    Equal,
+    /// Neither is NaN, and the first is less.
+    Less,
+    /// Neither is NaN, and the first is not greater.
+    LessOrEqual,
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient.
+    Div,
 }
 
 /// Nested deeper than this is refused.
@@ -128,22 +172,39 @@ impl Expression {
     }
 }
 
-fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: &[TermId]) -> Result<TermId, String> {
+/// The term of an operator and its operands.
+pub(crate) fn apply(
+    context: &mut Context,
+    states: &[State; 2],
+    operator: Operator,
+    terms: &[TermId],
+) -> Result<TermId, String> {
     let sorts: Vec<Sort> = terms.iter().map(|t| context.arena.sort(*t)).collect();
     let misfit = || Err(format!("operands of {operator:?} do not fit"));
     let numbers = sorts.iter().all(|s| s.width().is_some());
     let same = sorts.windows(2).all(|w| w[0] == w[1]);
     let arena = &mut *context.arena;
     Ok(match (operator, terms) {
+        (Operator::True, []) => arena.bool(true),
+        (Operator::False, []) => arena.bool(false),
         (Operator::Not, [a]) if sorts[0] == Sort::Bool => arena.bool_not(*a),
         (Operator::Or, all) if !all.is_empty() && sorts.iter().all(|s| *s == Sort::Bool) => arena.bool_or_all(all),
+        (Operator::BvAnd, all) if !all.is_empty() && sorts.iter().all(|s| *s == Sort::Bool) => arena.bool_and_all(all),
         (Operator::Ite, [c, a, b]) if sorts[0] == Sort::Bool && sorts[1].width().is_some() && sorts[1] == sorts[2] => {
             arena.ite(*c, *a, *b)
         }
         _ if !numbers || terms.is_empty() => return misfit(),
         (Operator::Add, [first, rest @ ..]) if same => rest.iter().fold(*first, |sum, t| arena.add(sum, *t)),
         (Operator::Mul, [a, b]) if same => arena.mul(*a, *b),
+        (Operator::Sub, [a, b]) if same => arena.sub(*a, *b),
+        (Operator::Udiv, [a, b]) if same => arena.udiv(*a, *b),
+        (Operator::Urem, [a, b]) if same => arena.urem(*a, *b),
+        (Operator::Sdiv, [a, b]) if same => arena.sdiv(*a, *b),
+        (Operator::Srem, [a, b]) if same => arena.srem(*a, *b),
+        (Operator::Shl, [a, b]) if same => arena.shl(*a, *b),
         (Operator::Lshr, [a, b]) if same => arena.lshr(*a, *b),
+        (Operator::Ashr, [a, b]) if same => arena.ashr(*a, *b),
+        (Operator::BvNot, [a]) => arena.not(*a),
         (Operator::BvAnd, [first, rest @ ..]) if same => rest.iter().fold(*first, |all, t| arena.and(all, *t)),
         (Operator::BvOr, [first, rest @ ..]) if same => rest.iter().fold(*first, |all, t| arena.or(all, *t)),
         (Operator::BvXor, [first, rest @ ..]) if same => rest.iter().fold(*first, |all, t| arena.xor(all, *t)),
@@ -169,8 +230,161 @@ fn apply(context: &mut Context, states: &[State; 2], operator: Operator, terms: 
         (Operator::Ule, [a, b]) if same => arena.ule(*a, *b),
         (Operator::Slt, [a, b]) if same => arena.slt(*a, *b),
         (Operator::Sle, [a, b]) if same => arena.sle(*a, *b),
+        (Operator::Apart, [a, n, b, m]) if same && sorts[0] == Sort::Bv(64) => {
+            let [first, second] = [(*a, *n, *b), (*b, *m, *a)].map(|(start, length, other)| {
+                let end = arena.add(start, length);
+                let (whole, before) = (arena.ule(start, end), arena.ule(end, other));
+                arena.bool_and(whole, before)
+            });
+            arena.bool_or(first, second)
+        }
+        (Operator::Float(word), [a, b]) if same && matches!(sorts[0], Sort::Bv(32 | 64)) => {
+            let width = arena.width(*a);
+            let one = |op: fn(u16) -> FloatOp| op(width);
+            match word {
+                FloatWord::Equal => arena.float(one(FloatOp::Eq), &[*a, *b]),
+                FloatWord::Less => arena.float(one(FloatOp::Lt), &[*a, *b]),
+                FloatWord::LessOrEqual => {
+                    let (less, equal) =
+                        (arena.float(one(FloatOp::Lt), &[*a, *b]), arena.float(one(FloatOp::Eq), &[*a, *b]));
+                    arena.bool_or(less, equal)
+                }
+                FloatWord::Add => arena.float(one(FloatOp::Add), &[*a, *b]),
+                FloatWord::Sub => arena.float(one(FloatOp::Sub), &[*a, *b]),
+                FloatWord::Mul => arena.float(one(FloatOp::Mul), &[*a, *b]),
+                FloatWord::Div => arena.float(one(FloatOp::Div), &[*a, *b]),
+            }
+        }
         _ => return misfit(),
     })
+}
+
+impl Operator {
+    /// The sort of the result, if operands of these sorts fit.
+    pub fn result(self, sorts: &[Sort]) -> Option<Sort> {
+        let all_bool = !sorts.is_empty() && sorts.iter().all(|s| *s == Sort::Bool);
+        let width = sorts.first().and_then(|s| s.width());
+        let same = width.is_some() && sorts.windows(2).all(|w| w[0] == w[1]);
+        let numbers = |count: usize| same && sorts.len() == count;
+        match self {
+            Operator::True | Operator::False => sorts.is_empty().then_some(Sort::Bool),
+            Operator::Not => (all_bool && sorts.len() == 1).then_some(Sort::Bool),
+            Operator::Or => all_bool.then_some(Sort::Bool),
+            Operator::BvAnd if all_bool => Some(Sort::Bool),
+            Operator::Ite => {
+                let [Sort::Bool, a, b] = sorts else { return None };
+                (a == b && a.width().is_some()).then_some(*a)
+            }
+            Operator::Add | Operator::BvAnd | Operator::BvOr | Operator::BvXor | Operator::Extreme { .. } => {
+                same.then(|| sorts[0])
+            }
+            Operator::Sub
+            | Operator::Mul
+            | Operator::Udiv
+            | Operator::Urem
+            | Operator::Sdiv
+            | Operator::Srem
+            | Operator::Shl
+            | Operator::Lshr
+            | Operator::Ashr => numbers(2).then(|| sorts[0]),
+            Operator::BvNot => numbers(1).then(|| sorts[0]),
+            Operator::Sext(to) | Operator::Zext(to) => {
+                (sorts.len() == 1 && width.is_some_and(|w| to >= w)).then_some(Sort::Bv(to))
+            }
+            Operator::Slice(low, bits) => {
+                (sorts.len() == 1 && bits > 0 && width.is_some_and(|w| low + bits <= w)).then_some(Sort::Bv(bits))
+            }
+            Operator::Concat => match sorts {
+                [Sort::Bv(a), Sort::Bv(b)] if a + b <= 512 => Some(Sort::Bv(a + b)),
+                _ => None,
+            },
+            Operator::Load(_, bytes) => (sorts == [Sort::Bv(64)]).then_some(Sort::Bv(8 * bytes)),
+            Operator::Eq | Operator::Ult | Operator::Ule | Operator::Slt | Operator::Sle => {
+                numbers(2).then_some(Sort::Bool)
+            }
+            Operator::Apart => (sorts == [Sort::Bv(64); 4]).then_some(Sort::Bool),
+            Operator::Float(word) => {
+                let fits = numbers(2) && matches!(width, Some(32 | 64));
+                let compares = matches!(word, FloatWord::Equal | FloatWord::Less | FloatWord::LessOrEqual);
+                fits.then(|| if compares { Sort::Bool } else { sorts[0] })
+            }
+        }
+    }
+}
+
+/// Operators without numbers, by the words for them.
+const WORDS: [(&str, Operator); 37] = [
+    ("add", Operator::Add),
+    ("sub", Operator::Sub),
+    ("mul", Operator::Mul),
+    ("udiv", Operator::Udiv),
+    ("urem", Operator::Urem),
+    ("sdiv", Operator::Sdiv),
+    ("srem", Operator::Srem),
+    ("concat", Operator::Concat),
+    ("shl", Operator::Shl),
+    ("lshr", Operator::Lshr),
+    ("ashr", Operator::Ashr),
+    ("bitnot", Operator::BvNot),
+    ("and", Operator::BvAnd),
+    ("bitor", Operator::BvOr),
+    ("bitxor", Operator::BvXor),
+    ("maxs", Operator::Extreme { most: true, signed: true }),
+    ("maxu", Operator::Extreme { most: true, signed: false }),
+    ("mins", Operator::Extreme { most: false, signed: true }),
+    ("minu", Operator::Extreme { most: false, signed: false }),
+    ("=", Operator::Eq),
+    ("<u", Operator::Ult),
+    ("<=u", Operator::Ule),
+    ("<s", Operator::Slt),
+    ("<=s", Operator::Sle),
+    ("not", Operator::Not),
+    ("or", Operator::Or),
+    ("ite", Operator::Ite),
+    ("apart", Operator::Apart),
+    ("feq", Operator::Float(FloatWord::Equal)),
+    ("flt", Operator::Float(FloatWord::Less)),
+    ("fle", Operator::Float(FloatWord::LessOrEqual)),
+    ("fadd", Operator::Float(FloatWord::Add)),
+    ("fsub", Operator::Float(FloatWord::Sub)),
+    ("fmul", Operator::Float(FloatWord::Mul)),
+    ("fdiv", Operator::Float(FloatWord::Div)),
+    ("true", Operator::True),
+    ("false", Operator::False),
+];
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operator::Sext(width) => write!(f, "sext {width}"),
+            Operator::Zext(width) => write!(f, "zext {width}"),
+            Operator::Slice(low, width) => write!(f, "slice {low} {width}"),
+            Operator::Load(Side::Original, bytes) => write!(f, "load {bytes}"),
+            Operator::Load(Side::Candidate, bytes) => write!(f, "peek {bytes}"),
+            plain => {
+                let word = WORDS.iter().find(|(_, operator)| operator == plain).map_or("?", |(word, _)| word);
+                f.write_str(word)
+            }
+        }
+    }
+}
+
+/// The form that [`Expression::parse`] reads.
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expression::Place(location) => write!(f, "{location}"),
+            // As written: in 64 bits with a sign, which a narrower number never needs.
+            Expression::Constant(bits) => write!(f, "#{}:{}", bits.width(), bits.to_i64().unwrap_or(0)),
+            Expression::Named(name) if name.starts_with('&') => f.write_str(name),
+            Expression::Named(name) => write!(f, "${name}"),
+            Expression::Apply(operator, operands) => {
+                write!(f, "({operator}")?;
+                operands.iter().try_for_each(|operand| write!(f, " {operand}"))?;
+                f.write_str(")")
+            }
+        }
+    }
 }
 
 /// Tokens of a text, from left to right.
@@ -200,31 +414,15 @@ impl<'t> Reader<'t> {
             return atom(token);
         }
         let operator = match self.next()? {
-            "add" => Operator::Add,
-            "mul" => Operator::Mul,
             "sext" => Operator::Sext(self.number(512)?),
             "zext" => Operator::Zext(self.number(512)?),
             "slice" => Operator::Slice(self.number(512)?, self.number(512)?),
-            "concat" => Operator::Concat,
             "load" => Operator::Load(Side::Original, self.number(64)?.max(1)),
             "peek" => Operator::Load(Side::Candidate, self.number(64)?.max(1)),
-            "lshr" => Operator::Lshr,
-            "and" => Operator::BvAnd,
-            "bitor" => Operator::BvOr,
-            "bitxor" => Operator::BvXor,
-            "maxs" => Operator::Extreme { most: true, signed: true },
-            "maxu" => Operator::Extreme { most: true, signed: false },
-            "mins" => Operator::Extreme { most: false, signed: true },
-            "minu" => Operator::Extreme { most: false, signed: false },
-            "=" => Operator::Eq,
-            "<u" => Operator::Ult,
-            "<=u" => Operator::Ule,
-            "<s" => Operator::Slt,
-            "<=s" => Operator::Sle,
-            "not" => Operator::Not,
-            "or" => Operator::Or,
-            "ite" => Operator::Ite,
-            other => return Err(format!("`{other}` is no operator")),
+            word => {
+                let found = WORDS.iter().find(|(name, _)| *name == word).map(|(_, operator)| *operator);
+                found.ok_or_else(|| format!("`{word}` is no operator"))?
+            }
         };
         let mut operands = Vec::new();
         while self.tokens.get(self.at) != Some(&")") {
@@ -236,8 +434,13 @@ impl<'t> Reader<'t> {
 }
 
 fn atom(token: &str) -> Result<Expression, String> {
-    if let Some(name) = token.strip_prefix('&').or_else(|| token.strip_prefix('$')) {
+    if let Some(name) = token.strip_prefix('$') {
         return Ok(Expression::Named(name.to_string()));
+    }
+    // Variables of named objects begin with the sign themselves.
+    if let Some(name) = token.strip_prefix('&') {
+        let variable = if name.starts_with(['&', '§']) { name } else { token };
+        return Ok(Expression::Named(variable.to_string()));
     }
     if let Some(constant) = token.strip_prefix('#') {
         let bits = constant.split_once(':').and_then(|(width, value)| {

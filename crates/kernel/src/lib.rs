@@ -7,7 +7,7 @@
 //! # The theorem (functions of object files)
 //!
 //! Let T be the original and R the candidate. A *run* goes from *event* to event: a call that is not executed in passing, or the
-//! return. If `check` returns a proof with the assumptions A, then for every start state in which A holds and on which T does
+//! return. If `check` returns a proof with the assumptions A and the condition C, then for every start state in which A and C hold and on which T does
 //! nothing undefined: R does nothing that faults; both make the same events in the same order, with equal callees, arguments and
 //! world at each; if T returns so does R, with equal results and an equal world, the registers of its caller restored; and if T
 //! makes no further event for ever, neither does R return or call. Undefined behaviour of T behind an event excuses nothing at or
@@ -20,7 +20,8 @@
 //! (`product`) keeps this **invariant**: whenever both runs are at a pair of product points together, some point that the walk has
 //! followed describes them. By induction over the pairs of events and claimed heads that a pair of runs passes:
 //!
-//! - *Base.* `walk_segments` begins with both entries. Inputs are the same variables on both sides; what is not an input (the rest
+//! - *Base.* `walk_segments` begins with both entries, in states that satisfy the certificate's condition if it states one
+//!   ([`Precondition`]: over entry values that both sides share, nothing else). Inputs are the same variables on both sides; what is not an input (the rest
 //!   of a frame, flags, upper parts of narrow arguments) is a variable for each side. The condition is what A says of the entry:
 //!   contracts (`entry_condition`), values of statics.
 //! - *Step of T.* `advance` executes T to its next events: `symbolic` returns arrivals whose guards cover every run that does
@@ -71,6 +72,7 @@ mod product;
 mod promised;
 mod location;
 mod expression;
+mod precondition;
 mod aligned;
 mod changes;
 mod claims;
@@ -90,11 +92,12 @@ pub use certificate::{
 };
 pub use claims::FailedClaim;
 pub use effort::{Answerer, EffortClaim, HardClaim};
-pub use expression::Expression;
+pub use expression::{Expression, FloatWord, Operator};
 pub use identical::are_identical;
 pub use location::{Location, Spot};
 pub use obligation::Failure;
 pub use pair::Pair;
+pub use precondition::Precondition;
 pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
@@ -117,6 +120,13 @@ pub fn check(
         }
     }
     let bindings = certificate.bindings().map_err(Rejection::Malformed)?;
+    let precondition = certificate.precondition(original, arena).map_err(Rejection::Malformed)?;
+    // Terms that were made with an axiom are no others' business.
+    if let Some(axiom) = arena.allowed_axioms().into_iter().find(|axiom| !precondition.axioms().contains(axiom)) {
+        return Err(Rejection::Malformed(format!(
+            "the programs were read with the axiom {axiom}, which is not stated"
+        )));
+    }
     match &certificate.effort {
         Some(effort) => {
             solver.set_efforts(&effort.limits().map_err(Rejection::Malformed)?);
@@ -143,7 +153,9 @@ pub fn check(
                 context.assume(Assumption::UninitUnread(None));
             }
         }
-        let mut checker = product::Checker::new(&mut context, solver, certificate)?;
+        context.given = precondition.given(original);
+        context.keeps_apart = precondition.keeps_apart();
+        let mut checker = product::Checker::new(&mut context, solver, certificate, &precondition)?;
         checker.frames.clone_from(&frames);
         checker.walk()?;
         let (counts, late) = (checker.counts, checker.late);
@@ -164,7 +176,8 @@ pub fn check(
         return Err(Rejection::Obligation { what, places: [0, 0], failure: Failure::NotShown });
     }
     let assumptions = context.assumptions.iter().cloned().collect();
-    Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts))
+    let stated = precondition.with_axioms(context.arena.used_axioms());
+    Ok(CheckedProof::new(original.name.clone(), candidate.name.clone(), assumptions, counts).under(stated))
 }
 
 /// The original's objects are what its debug information says; a claim may not cut one. Where there is none, the

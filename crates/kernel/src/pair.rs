@@ -4,6 +4,7 @@
 //! replaced, what the source may be believed. The crate `pair` decides that from the files and makes the value; nobody
 //! changes it on the way to the kernel.
 
+use crate::Precondition;
 use crate::lemma::{Facts, Lemma};
 use program::{Function, Undefined};
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ pub struct Pair {
     original: Function,
     candidate: Function,
     lemmas: Vec<Lemma>,
+    precondition: Precondition,
 }
 
 impl Pair {
@@ -32,7 +34,18 @@ impl Pair {
         let (mut contracts, lemmas) = facts.about([&original, &candidate]);
         contracts.twice.clone_from(twice);
         original.contracts = Arc::new(contracts);
-        Pair { original, candidate, lemmas }
+        Pair { original, candidate, lemmas, precondition: Precondition::default() }
+    }
+
+    /// The same pair in start states that satisfy a condition. What a proof is about is what its certificate states; this is
+    /// what a search is asked to state.
+    pub fn under(self, precondition: Precondition) -> Pair {
+        Pair { precondition, ..self }
+    }
+
+    /// The condition under which the functions are compared.
+    pub fn precondition(&self) -> &Precondition {
+        &self.precondition
     }
 
     /// The lemmas that a proof about the pair may use, and those that their proofs need.

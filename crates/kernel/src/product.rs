@@ -23,6 +23,7 @@ pub(crate) mod calls;
 
 pub use rejection::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 
+use crate::Precondition;
 use crate::certificate::Certificate;
 use crate::claims::{Abstraction, FailedClaim, Frames};
 use crate::obligation::{Fact, FactKind, Failure, Ignored, MemoryFailure};
@@ -74,6 +75,7 @@ pub(crate) struct Checker<'c, 'a> {
     /// Edges that lead to points not yet entered.
     incoming: Vec<Vec<Point>>,
     certificate: &'c Certificate,
+    precondition: &'c Precondition,
     pending: BTreeMap<Key, Pending>,
     loops: [Loops; 2],
     heads: [FxHashSet<PointId>; 2],
@@ -145,6 +147,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         context: &'c mut Context<'a>,
         solver: &'c mut Solver,
         certificate: &'c Certificate,
+        precondition: &'c Precondition,
     ) -> Result<Self, Rejection> {
         let loops = context.functions.map(Loops::of);
         let heads = [0, 1].map(|i| match certificate.cuts[i].as_slice() {
@@ -190,6 +193,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             failed: BTreeSet::new(),
             incoming,
             certificate,
+            precondition,
             pending: BTreeMap::new(),
             loops,
             heads,
@@ -237,6 +241,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let condition = self.context.entry_condition();
         let held = self.context.static_condition(states[0].world);
         let condition = self.context.arena.bool_and(condition, held);
+        let wanted = self.precondition.term(self.context, &states).map_err(Rejection::Malformed)?;
+        let condition = self.context.arena.bool_and(condition, wanted);
         let entry = program::Function::ENTRY;
         let start = Point { condition, facts: Vec::new(), states, gone: Vec::new(), touched: Vec::new() };
         self.segment(start, [entry; 2], None)?;

@@ -1,5 +1,6 @@
 //! The checked statement.
 
+use crate::Precondition;
 use program::Assumption;
 
 /// A statement whose certificate this kernel accepted. Fields are private and [`crate::check`] is the only
@@ -9,6 +10,7 @@ pub struct CheckedProof {
     original: String,
     candidate: String,
     assumptions: Vec<Assumption>,
+    precondition: Precondition,
     counts: Counts,
 }
 
@@ -32,7 +34,17 @@ impl CheckedProof {
         assumptions: Vec<Assumption>,
         counts: Counts,
     ) -> CheckedProof {
-        CheckedProof { original, candidate, assumptions, counts }
+        CheckedProof { original, candidate, assumptions, precondition: Precondition::default(), counts }
+    }
+
+    /// The same statement about fewer start states.
+    pub(crate) fn under(self, precondition: Precondition) -> CheckedProof {
+        CheckedProof { precondition, ..self }
+    }
+
+    /// The condition on start states under which the statement holds.
+    pub fn precondition(&self) -> &Precondition {
+        &self.precondition
     }
 
     /// Name of the original function.

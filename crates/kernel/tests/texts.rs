@@ -36,6 +36,8 @@ fn check(original: &str, candidate: &str, claims: impl Fn([u32; 2]) -> Vec<Point
         candidate: pair.candidate().name.clone(),
         original_hash: String::new(),
         candidate_hash: String::new(),
+        assume: Vec::new(),
+        axioms: Vec::new(),
         locals: Vec::new(),
         cuts: Default::default(),
         points: claims(heads),

@@ -378,6 +378,8 @@ mod tests {
             candidate: "sum".to_string(),
             original_hash: "a".to_string(),
             candidate_hash: "b".to_string(),
+            assume: Vec::new(),
+            axioms: Vec::new(),
             locals: vec![LocalClaim { original: Some(-64), candidate: None, size: 16, escapes: true }],
             cuts: [vec![1], vec![1, 2, 3]],
             points: vec![point(1, "(add (mul #64:4 (sext 64 o[-12,4])) &&a)"), point(2, "(zext 64 o[-12,4])")],

@@ -61,6 +61,8 @@ impl Bindings {
             candidate: candidate.name.clone(),
             original_hash: original.hash.clone(),
             candidate_hash: candidate.hash.clone(),
+            assume: Vec::new(),
+            axioms: Vec::new(),
             locals: self.to_claims(),
             cuts: Default::default(),
             points: Vec::new(),

@@ -15,6 +15,7 @@ pub(crate) fn check_until(
     certificate: &mut Certificate,
     solver: &mut Solver,
 ) -> Result<CheckedProof, Rejection> {
+    certificate.state(pair.precondition());
     solver.set_interrupt(interrupt_at(deadline));
     let proof = kernel::check(arena, pair, certificate, solver)?;
     certificate.effort = Some(EffortClaim::of(solver.efforts(), solver.record()));

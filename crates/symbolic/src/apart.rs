@@ -13,7 +13,7 @@ use term::{Op, TermId};
 impl Context<'_> {
     /// From now on, what is known here decides which accesses overlap. Returns what did so before.
     pub fn look_from(&mut self, known: &Known) -> Viewpoint {
-        if !self.widens || known.distances.is_empty() {
+        if !(self.widens || self.keeps_apart) || known.distances.is_empty() {
             return self.stand(Viewpoint::default());
         }
         let key = (known.conditions.clone(), known.distances.pointers.clone());

@@ -10,7 +10,7 @@ use crate::viewpoint::{ReadMemo, Viewpoint};
 use interrupt::Interrupt;
 use program::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, Undefined};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
 
 /// An interval of a frame, relative to the entry stack pointer.
@@ -51,6 +51,15 @@ impl Binding {
             Side::Candidate => self.candidate,
         }
     }
+}
+
+/// What a precondition says of an argument outright. It holds in every start state that a proof is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// Its value.
+    Value(Bits),
+    /// It is a number of so many bits, without a sign.
+    Bits(u16),
 }
 
 /// Why symbolic execution stopped without a result.
@@ -140,6 +149,10 @@ pub struct Context<'a> {
     pub(crate) slots: Option<std::rc::Rc<crate::passed::Slots>>,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
+    /// Is something assumed about which blocks of memory overlap? Then it counts where nothing is widened, too.
+    pub keeps_apart: bool,
+    /// What a precondition says of arguments outright.
+    pub given: BTreeMap<Register, Given>,
     /// Does one of the functions look at `errno`?
     pub(crate) uses_errno: bool,
     /// Places of its frame that the original has computed from addresses of locals which do not hold them.
@@ -215,6 +228,8 @@ impl<'a> Context<'a> {
             named_accesses: None,
             live: [None, None],
             widens: false,
+            keeps_apart: false,
+            given: BTreeMap::new(),
             uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
             evidence: None,
             slots: None,

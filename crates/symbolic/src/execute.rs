@@ -370,7 +370,7 @@ impl Executor<'_, '_> {
     fn point(&mut self, id: PointId, guard: TermId, mut state: State) -> Result<Vec<(PointId, TermId, State)>, Stuck> {
         let point = self.context.functions[self.side.index()].point(id);
         self.here = None;
-        if self.context.widens && self.context.arena.as_bool(guard).is_none() {
+        if (self.context.widens || self.context.keeps_apart) && self.context.arena.as_bool(guard).is_none() {
             let mut here = self.known.clone();
             here.learn(self.context.arena, guard);
             self.here = Some(here);

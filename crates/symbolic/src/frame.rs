@@ -23,7 +23,7 @@ pub struct Frame {
 }
 
 /// Incoming stack arguments begin here, behind the return address.
-const ARGUMENTS: i64 = 8;
+pub(crate) const ARGUMENTS: i64 = 8;
 
 fn bytes(arena: &Arena, value: TermId) -> i64 {
     i64::from(arena.width(value) / 8)

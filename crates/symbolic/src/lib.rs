@@ -29,7 +29,7 @@ mod renaming;
 
 pub use alias::{Alias, alias_rules};
 pub use calls::Shape;
-pub use context::{Binding, Context, Interval, Region, Stuck};
+pub use context::{Binding, Context, Given, Interval, Region, Stuck};
 pub use execute::{Access, Arrival, Block, Event, Exclusive, Fault, Joins, PureCall, Run};
 pub use frame::Frame;
 pub use known::Known;

@@ -1,7 +1,7 @@
 //! The arena: interning of terms, variables, constants and function symbols.
 
 use crate::node::ConstId;
-use crate::{Bits, Func, FuncId, Node, Op, Sort, TermId, VarId, rules};
+use crate::{Axiom, Bits, Func, FuncId, Node, Op, Sort, TermId, VarId, rules};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -19,6 +19,8 @@ pub struct Arena {
     table: Vec<u64>,
     depth: u32,
     pub(crate) swapped_float: bool,
+    /// Axioms that terms are made with, and those of them that some term was made with, as bit sets.
+    axioms: (u8, u8),
     narrow_consts: FxHashMap<(u16, u64), TermId>,
     consts: Vec<Bits>,
     const_ids: FxHashMap<Bits, ConstId>,
@@ -365,6 +367,31 @@ impl Arena {
     /// Notes that somebody relies on the order of float operands not being observable.
     pub fn note_swapped_floats(&mut self) {
         self.swapped_float = true;
+    }
+
+    /// From now on terms are made with this axiom, too. Whoever allows one does so before the first term of a program is made.
+    pub fn allow(&mut self, axiom: Axiom) {
+        self.axioms.0 |= 1 << axiom as u8;
+    }
+
+    /// Are terms made with this axiom?
+    pub fn allows(&self, axiom: Axiom) -> bool {
+        self.axioms.0 >> axiom as u8 & 1 == 1
+    }
+
+    /// The axioms that terms are made with.
+    pub fn allowed_axioms(&self) -> Vec<Axiom> {
+        Axiom::ALL.into_iter().filter(|axiom| self.allows(*axiom)).collect()
+    }
+
+    /// The axioms that some term was made with.
+    pub fn used_axioms(&self) -> Vec<Axiom> {
+        Axiom::ALL.into_iter().filter(|axiom| self.axioms.1 >> *axiom as u8 & 1 == 1).collect()
+    }
+
+    /// Notes that a term rests on an axiom.
+    pub fn note_axiom(&mut self, axiom: Axiom) {
+        self.axioms.1 |= 1 << axiom as u8;
     }
 
     fn sort_of(&self, op: Op, args: &[TermId]) -> Sort {

@@ -8,6 +8,7 @@
 //! solver and fuzzed against [`eval`] in the tests.
 
 mod arena;
+mod axiom;
 mod bits;
 mod build;
 pub mod eval;
@@ -21,6 +22,7 @@ mod substitute;
 mod text;
 
 pub use arena::{Arena, Firing};
+pub use axiom::Axiom;
 pub use bits::Bits;
 pub use float::{FloatOp, Rounding};
 pub use linear::Linear;

@@ -2,6 +2,7 @@
 
 use super::heads::{Heads, SlotRanges};
 use super::walk::{Seen, Walk};
+use crate::Precondition;
 use crate::certificate::{Certificate, VERSION};
 use crate::product::{Checker, Point};
 use library::Effect;
@@ -140,6 +141,8 @@ fn execute(
             candidate: function.name.clone(),
             original_hash: function.hash.clone(),
             candidate_hash: function.hash.clone(),
+            assume: Vec::new(),
+            axioms: Vec::new(),
             locals: Vec::new(),
             cuts: Default::default(),
             points: Vec::new(),
@@ -151,7 +154,8 @@ fn execute(
         context.most_terms = most_terms;
         context.assumptions.extend(extents);
         solver.set_effort(EFFORT);
-        let mut checker = Checker::new(&mut context, solver, &certificate).ok()?;
+        let everywhere = Precondition::default();
+        let mut checker = Checker::new(&mut context, solver, &certificate, &everywhere).ok()?;
         let mut walk = Walk::new(&mut checker, function, &mut heads);
         match walk.run() {
             Ok(()) if walk.again => continue,

@@ -63,6 +63,8 @@ impl Programs {
             candidate: candidate.name.clone(),
             original_hash: original.hash.clone(),
             candidate_hash: candidate.hash.clone(),
+            assume: Vec::new(),
+            axioms: Vec::new(),
             locals: locals.to_vec(),
             cuts: Default::default(),
             points: Vec::new(),

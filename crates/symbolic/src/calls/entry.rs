@@ -3,7 +3,7 @@
 //! Trust: full. What is shared between the sides here is what the kernel takes to be equal inputs.
 
 use super::significant_bits;
-use crate::{Context, State};
+use crate::{Context, Given, State};
 use program::{Assumption, Narrow, Place, Register, Side, Value};
 use term::{Sort, TermId};
 
@@ -66,8 +66,22 @@ impl Context<'_> {
         contract.moved.iter().find(|(_, to)| **to == Some(register)).map(|(from, _)| *from)
     }
 
-    /// The one value that all callers pass in a register.
+    /// An argument of the original in the state at its entry.
+    pub fn argument_at_entry(&mut self, value: &Value, state: &State) -> TermId {
+        match value.place {
+            Place::Register(register) => self.arena.truncate(state.get(register), 8 * value.bytes),
+            Place::Stack(offset) => {
+                state.frame.read(self.arena, crate::frame::ARGUMENTS + i64::from(offset), value.bytes)
+            }
+        }
+    }
+
+    /// The one value that all callers pass in a register, or that a precondition gives it.
     fn only_value(&mut self, register: Register) -> Option<TermId> {
+        if let Some(Given::Value(bits)) = self.given.get(&register) {
+            // As wide as the register: whoever asks takes as much as the argument has.
+            return Some(self.arena.constant(bits.zext(64)));
+        }
         let values = self.own_contract()?.arguments.get(&register)?;
         let mut values = values.iter();
         let only = values.next().filter(|_| values.len() == 0)?;
@@ -148,6 +162,11 @@ impl Context<'_> {
         let width = 8 * value.bytes;
         let name = register.name();
         let range = self.own_contract().and_then(|c| c.ranges.get(&register)).filter(|r| r.width == width);
+        let given = match self.given.get(&register) {
+            Some(Given::Bits(bits)) => Some(*bits),
+            _ => None,
+        };
+        let bits = range.map(significant_bits).into_iter().chain(given).min().filter(|bits| *bits < width);
         if value.boolean {
             self.assume(Assumption::AbiEntry);
             let bit = self.arena.var(&format!("{name}.0"), Sort::Bv(1));
@@ -160,9 +179,9 @@ impl Context<'_> {
                 let low = self.arena.var(&format!("{name}.{}", 8 * bytes), Sort::Bv(8 * bytes));
                 if signed { self.arena.sext(low, width) } else { self.arena.zext(low, width) }
             }
-            // What all callers pass fits in fewer bits.
-            None if range.is_some_and(|r| significant_bits(r) < width) => {
-                let bits = range.map_or(width, significant_bits);
+            // What all callers pass, or what a precondition allows, fits in fewer bits.
+            None if bits.is_some() => {
+                let bits = bits.unwrap_or(width);
                 let low = self.arena.var(&format!("{name}.{bits}"), Sort::Bv(bits));
                 self.arena.zext(low, width)
             }
