@@ -178,7 +178,7 @@ impl Meaning<'_> {
                 };
                 Ok(leaf.within(low, high, range))
             }
-            _ => self.fits_wide(node, bits, number, leaves),
+            _ => self.fits_wide(node, bits, number, leaves, &ranges),
         }
     }
 
@@ -189,10 +189,11 @@ impl Meaning<'_> {
         bits: &Expression,
         number: &Polynomial,
         leaves: &[Leaf],
+        ranges: &[(i128, i128)],
     ) -> Result<Expression, Error> {
-        // A product of k numbers of 64 bits, a factor of at most 64 bits, and some room for the sum.
+        // A product of k numbers of 64 bits with a factor, and some room for the sum.
         let degree = number.keys().map(Vec::len).max().unwrap_or(0) as u16;
-        let wide = 64 * (degree + 2);
+        let wide = if interval(number, ranges).is_some() { 128 } else { 64 * (degree + 1) + 8 };
         if wide > 512 || number.values().any(|factor| i64::try_from(*factor).is_err()) {
             return Err(Error::new(node.column, "an extent of too many parts"));
         }

@@ -33,6 +33,12 @@ impl Meaning<'_> {
             NodeKind::Unary("!", inner) => return Ok(build::not(self.truth(inner)?)),
             NodeKind::Binary("&&", a, b) => return Ok(build::and(self.truth(a)?, self.truth(b)?)),
             NodeKind::Binary("||", a, b) => return Ok(build::or(self.truth(a)?, self.truth(b)?)),
+            NodeKind::Choice(condition, a, b) => {
+                if let (Value::Truth(a), Value::Truth(b)) = (self.value(a)?, self.value(b)?) {
+                    let holds = self.truth(condition)?;
+                    return Ok(build::or(build::and(holds.clone(), a), build::and(build::not(holds), b)));
+                }
+            }
             _ => {}
         }
         match self.value(node)? {
