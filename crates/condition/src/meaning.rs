@@ -248,26 +248,26 @@ impl Meaning<'_> {
     }
 
     fn index(&self, node: &Node, of: &Node, index: &Node) -> Read<Value> {
-        if let Value::Object {
-            ty: Type::Vector(element, _) | Type::Array(element, _),
-            place: place @ Room::Arguments { .. },
-        } = self.value(of)?
-        {
-            let index_of = self.number(index)?;
-            let at = build::value_of(&index_of.bits).and_then(Bits::to_u64);
-            return match (at, element.size(&self.interface.types)) {
-                (Some(at), Some(size)) => {
-                    Ok(Value::Object { ty: *element, place: place.moved(at.saturating_mul(size)) })
-                }
-                _ => fail(index, "the index of something that is in registers is a constant"),
-            };
-        }
-        if let Value::Object { ty: Type::Vector(element, _), place: Room::Memory(address) } = self.value(of)? {
-            let first = Number::new(Type::Pointer(element), address);
-            let moved = self.moved(node, first, self.number(index)?, false)?;
-            return self.behind(node, moved);
-        }
-        let (a, b) = (self.number(of)?, self.number(index)?);
+        let (of, at) = (self.value(of)?, self.number(index)?);
+        let a = match of {
+            Value::Object {
+                ty: Type::Vector(element, _) | Type::Array(element, _),
+                place: place @ Room::Arguments { .. },
+            } => {
+                let at = build::value_of(&at.bits).and_then(Bits::to_u64);
+                return match (at, element.size(&self.interface.types)) {
+                    (Some(at), Some(size)) => {
+                        Ok(Value::Object { ty: *element, place: place.moved(at.saturating_mul(size)) })
+                    }
+                    _ => fail(index, "the index of something that is in registers is a constant"),
+                };
+            }
+            Value::Object { ty: Type::Vector(element, _), place: Room::Memory(address) } => {
+                Number::new(Type::Pointer(element), address)
+            }
+            of => self.number_of(of, node)?,
+        };
+        let b = at;
         let sum = match (&a.ty, &b.ty) {
             (Type::Pointer(_), _) => self.moved(node, a, b, false)?,
             (_, Type::Pointer(_)) => self.moved(node, b, a, false)?,

@@ -63,6 +63,10 @@ const UNARY: [&str; 6] = ["!", "~", "-", "+", "*", "&"];
 const ASSIGNMENTS: [&str; 13] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
 /// Nested deeper than this is refused.
 const DEEPEST: u32 = 60;
+/// Operators of a level in a row; members and indices of one thing.
+const LONGEST_CHAIN: usize = 64;
+/// Parts of a conjunction or disjunction.
+const LONGEST_LIST: usize = 1_000;
 
 /// Reads a whole text.
 pub(crate) fn read(text: &str, interface: &Interface) -> Result<Node, Error> {
@@ -145,7 +149,8 @@ impl Parser<'_> {
     fn binary(&mut self, level: usize) -> Result<Node, Error> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
-        loop {
+        let most = if level < 2 { LONGEST_LIST } else { LONGEST_CHAIN };
+        for _ in 0..most {
             let column = self.column();
             let found = operators.iter().find(|sign| matches!(self.peek(), TokenKind::Sign(s) if s == *sign));
             let Some(sign) = found else { return Ok(left) };
@@ -153,6 +158,7 @@ impl Parser<'_> {
             let right = self.binary(level + 1)?;
             left = Node { column, kind: NodeKind::Binary(sign, Box::new(left), Box::new(right)) };
         }
+        Err(Error::new(self.column(), "the expression is too long"))
     }
 
     fn unary(&mut self) -> Result<Node, Error> {
@@ -212,7 +218,7 @@ impl Parser<'_> {
 
     fn postfix(&mut self) -> Result<Node, Error> {
         let mut node = self.primary()?;
-        loop {
+        for _ in 0..LONGEST_CHAIN {
             let column = self.column();
             let kind = if self.eat("[") {
                 let index = self.choice()?;
@@ -227,6 +233,7 @@ impl Parser<'_> {
             };
             node = Node { column, kind };
         }
+        Err(Error::new(self.column(), "the expression is too long"))
     }
 
     fn name(&mut self) -> Result<String, Error> {

@@ -67,7 +67,7 @@ fn pointers_and_numbers() {
         "(unsigned long)r % 32 == 0",
         "((int *)r)[1] == 0",
         "(char)n == n",
-        "sizeof(struct node) == 56 && sizeof *v == 48 && sizeof n == 4",
+        "sizeof(struct node) == 56 && sizeof *v == 56 && sizeof n == 4",
         "n ? p == NULL : q == 0",
         "(n & 3) == 0",
         "~n == -1",
@@ -126,7 +126,7 @@ fn pointers_and_numbers() {
         (unsigned long)r % 32 == 0  =>  (= (urem $stack.56 #64:32) #64:0)
         ((int *)r)[1] == 0  =>  (= (load 4 (add $stack.56 #64:4)) #32:0)
         (char)n == n  =>  (= (sext 32 (slice 0 8 $rdx)) $rdx)
-        sizeof(struct node) == 56 && sizeof *v == 48 && sizeof n == 4  =>  
+        sizeof(struct node) == 56 && sizeof *v == 56 && sizeof n == 4  =>  
         n ? p == NULL : q == 0  =>  (or (and (not (= $rdx #32:0)) (= $rdi #64:0)) (and (= $rdx #32:0) (= $rsi #64:0)))
         (n & 3) == 0  =>  (= (and $rdx #32:3) #32:0)
         ~n == -1  =>  (= (bitnot $rdx) #32:-1)
