@@ -1,6 +1,6 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
-use crate::kernels::Sweep;
+use crate::nests::Sweep;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;

@@ -2,14 +2,14 @@
 
 use crate::arguments::{Drawing, ShowArguments};
 use crate::deliver;
-use crate::input::{read, unsupported};
+use crate::objects::input::{read, unsupported};
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::verify::read_text;
 use kernel::Certificate;
 use kernel::lemma::Facts;
+use kernel::nests::UpdateCertificate;
 use kernel::regalloc::AllocationCertificate;
-use kernel::updates::UpdateCertificate;
 use pair::Files;
 use program::Undefined;
 use report::{CertificateView, render_allocation_claim, render_update_claim};

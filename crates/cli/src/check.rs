@@ -1,12 +1,14 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
 use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
-use crate::input::{read, unsupported};
+use crate::objects::input::{read, unsupported};
+use crate::objects::{native, start_states};
 use crate::pairing::{Matched, Pairing, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
+use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, kernels, machine_ir, native, start_states};
+use crate::{certificates, complain, deliver, nests};
 use kernel::lemma::Facts;
 use pair::{File, Files, Prepared};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
@@ -23,16 +25,16 @@ pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
-    let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
-    let kernel = c || arguments.strategy == "updates" || arguments.interface.is_some();
-    if arguments.no_ub && (machine_ir || kernel) {
+    let c = nests::is_c(&arguments.original) || nests::is_c(&arguments.candidate);
+    let nest = c || arguments.strategy == "updates" || arguments.interface.is_some();
+    if arguments.no_ub && (machine_ir || nest) {
         return Err(Failure(NO_UB_ELSEWHERE.to_string()));
     }
     if machine_ir {
         return machine_ir::run(arguments);
     }
-    if kernel {
-        return kernels::check(arguments);
+    if nest {
+        return nests::check(arguments);
     }
     let start = Instant::now();
     let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));

@@ -1,10 +1,11 @@
 //! `lockstep show`: what lockstep understood of a file, or what a certificate claims.
 
 use crate::arguments::{Drawing, ShowArguments};
-use crate::input::{read, unsupported};
+use crate::objects::input::{read, unsupported};
+use crate::objects::why;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
-use crate::{certificate_view, deliver, kernels, why};
+use crate::{certificate_view, deliver, nests};
 use pair::{File, new_arena};
 use program::{Side, write_function};
 use std::num::NonZeroUsize;
@@ -25,8 +26,8 @@ pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
     if arguments.format == Drawing::Dot {
         return Err(Failure("--format dot is for certificates".to_string()));
     }
-    if kernels::is_c(path) {
-        return kernels::show(arguments, path);
+    if nests::is_c(path) {
+        return nests::show(arguments, path);
     }
     let file = path.display();
     let program = read(path)?;

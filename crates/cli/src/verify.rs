@@ -5,10 +5,11 @@
 
 use crate::arguments::{Format, VerifyArguments, undefined};
 use crate::check::NO_UB_ELSEWHERE;
-use crate::input::{self, unsupported};
+use crate::objects::input::{self, unsupported};
 use crate::pool::{self, Finished};
+use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
-use crate::{complain, deliver, kernels, machine_ir};
+use crate::{complain, deliver, nests};
 use audit::RuleAudit;
 use kernel::lemma::{self, Facts, Lemma, Unproved};
 use kernel::{Certificate, CheckedProof, Rejection};
@@ -50,9 +51,9 @@ impl Refused {
 /// Checks the certificates against the two files.
 pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
-    let c = kernels::is_c(&arguments.original) || kernels::is_c(&arguments.candidate);
-    let kernel = c || arguments.interface.is_some();
-    if machine_ir || kernel {
+    let c = nests::is_c(&arguments.original) || nests::is_c(&arguments.candidate);
+    let nest = c || arguments.interface.is_some();
+    if machine_ir || nest {
         let other = "is for functions of object files";
         if arguments.no_ub {
             return Err(Failure(NO_UB_ELSEWHERE.to_string()));
@@ -60,7 +61,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
         if arguments.audit || arguments.format == Format::Json {
             return Err(Failure(format!("{} {other}", if arguments.audit { "--audit" } else { "--format json" })));
         }
-        return if machine_ir { machine_ir::verify(arguments) } else { kernels::verify(arguments) };
+        return if machine_ir { machine_ir::verify(arguments) } else { nests::verify(arguments) };
     }
     let paths = certificates(&arguments.certificate)?;
     let read: Vec<Result<Certificate, Failure>> = paths.iter().map(|path| read(path)).collect();

@@ -15,8 +15,8 @@
 //!
 //! # Why it holds
 //!
-//! A [`product::Point`] *describes* a pair of states under a valuation v of the term variables if the terms of both states have
-//! the states' values under v, v satisfies the condition, and each [`obligation::Fact`] is true of T's run so far. The walk
+//! A [`objects::product::Point`] *describes* a pair of states under a valuation v of the term variables if the terms of both states have
+//! the states' values under v, v satisfies the condition, and each [`objects::obligation::Fact`] is true of T's run so far. The walk
 //! (`product`) keeps this **invariant**: whenever both runs are at a pair of product points together, some point that the walk has
 //! followed describes them. By induction over the pairs of events and claimed heads that a pair of runs passes:
 //!
@@ -58,49 +58,31 @@
 //!
 //! **Identical code** (`identical`) is proved by comparing everything that a graph's meaning depends on, without a walk.
 //!
-//! The checkers of register allocations ([`regalloc`]) and of C kernels ([`updates`]) state theirs in their own headers.
+//! The checkers of register allocations ([`regalloc`]) and of C kernels ([`nests`]) state theirs in their own headers.
 //!
 //! Trust: full.
 
-mod certificate;
-mod effort;
-mod pair;
 mod proof;
-mod identical;
-mod same_objects;
-mod product;
-mod promised;
-mod location;
-mod expression;
-mod precondition;
-mod aligned;
-mod changes;
-mod claims;
-mod pointers;
-mod restrict;
-mod eliminate;
-mod rows;
-mod choices;
-mod obligation;
-mod exits;
-pub mod lemma;
+mod objects;
 pub mod regalloc;
-pub mod updates;
+pub mod nests;
 
-pub use certificate::{
+pub use objects::certificate::{
     BlockClaim, Certificate, Change, ChangeClaim, EdgeClaim, LocalClaim, MemoryClaim, PointClaim, VERSION,
 };
-pub use claims::FailedClaim;
-pub use effort::{Answerer, EffortClaim, HardClaim};
-pub use expression::{Expression, FloatWord, Operator};
-pub use identical::are_identical;
-pub use location::{Location, Spot};
-pub use obligation::Failure;
-pub use pair::Pair;
-pub use precondition::Precondition;
-pub use product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
+pub use objects::claims::FailedClaim;
+pub use objects::effort::{Answerer, EffortClaim, HardClaim};
+pub use objects::expression::{Expression, FloatWord, Operator};
+pub use objects::identical::are_identical;
+pub use objects::lemma;
+pub use objects::location::{Location, Spot};
+pub use objects::obligation::Failure;
+pub use objects::pair::Pair;
+pub use objects::precondition::Precondition;
+pub use objects::product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};
 
+use objects::{claims, product, same_objects};
 use program::{Assumption, Folded, Function};
 use solver::{Record, Solver};
 use symbolic::{Binding, Context};

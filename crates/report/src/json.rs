@@ -65,7 +65,7 @@ struct JsonWitness<'a> {
     candidate: JsonBehaviour<'a>,
     replayed: &'a [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
-    allocation: Option<crate::allocation::JsonAllocation<'a>>,
+    allocation: Option<crate::regalloc::allocation::JsonAllocation<'a>>,
 }
 
 #[derive(Serialize)]
@@ -187,7 +187,7 @@ fn witness(witness: &Witness) -> JsonWitness<'_> {
         original: behaviour(&witness.original),
         candidate: behaviour(&witness.candidate),
         replayed: &witness.replayed,
-        allocation: witness.allocation.as_deref().map(crate::allocation::json),
+        allocation: witness.allocation.as_deref().map(crate::regalloc::allocation::json),
     }
 }
 

@@ -6,26 +6,23 @@
 //! Trust: none, but the last word. A mistake here can misreport a verdict that was right; so the verdict words and
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
-mod allocation;
-mod allocators;
-mod attempts;
-mod certificate;
 mod check_report;
-mod infix;
 mod json;
-pub mod kernels;
 mod palette;
 mod row;
 mod summaries;
 mod text;
 mod verified;
 mod witness;
+mod objects;
+mod regalloc;
+pub mod nests;
 
-pub use allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
-pub use attempts::render_attempts;
-pub use certificate::CertificateView;
 pub use check_report::{CheckReport, FunctionReport, Summary};
+pub use objects::attempts::render_attempts;
+pub use objects::certificate::CertificateView;
 pub use palette::Colour;
+pub use regalloc::allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
 pub use summaries::{render_allocation_claim, render_update_claim};
 pub use text::{Detail, TextStyle};
 pub use verified::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};

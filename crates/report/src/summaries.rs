@@ -1,7 +1,7 @@
 //! Certificates of register allocations and of C kernels in words: they have no product graph with invariants.
 
 use crate::palette::printable;
-use kernel::updates::UpdateCertificate;
+use kernel::nests::UpdateCertificate;
 use serde_json::Value;
 
 /// What a certificate about C kernels claims.

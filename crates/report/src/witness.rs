@@ -12,7 +12,7 @@ const MOST_WRITES: usize = 3;
 
 pub(crate) fn render(title: &str, witness: &Witness, colour: Colour) -> String {
     if let Some(error) = &witness.allocation {
-        return crate::allocation::render(title, error, colour);
+        return crate::regalloc::allocation::render(title, error, colour);
     }
     let by = match witness.replayed.as_slice() {
         [] => String::new(),

@@ -3,29 +3,20 @@
 //! Trust: none. Whatever is guessed here becomes a certificate that the kernel checks, or a witness that the
 //! interpreter replays.
 
-mod bindings;
 mod budgets;
-mod constants;
-mod inputs;
-mod journal;
-mod reason;
-mod loops;
-mod refute;
-pub mod regalloc;
-mod session;
-mod start_state;
-mod strategy;
-mod timed;
-pub mod updates;
-mod verdict;
 mod watchdog;
+mod reason;
+mod verdict;
+mod objects;
+pub mod regalloc;
+pub mod nests;
 
-pub use journal::{Attempt, Journal};
+pub use objects::journal::{Attempt, Journal};
+pub use objects::refute::{Sample, usual_pages};
+pub use objects::session::{Native, Options, Session};
+pub use objects::start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
+pub use objects::strategy::Strategy;
 pub use reason::{Reason, ReasonKind};
-pub use refute::{Sample, usual_pages};
-pub use session::{Native, Options, Session};
-pub use start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
-pub use strategy::Strategy;
 pub use verdict::{
     Behaviour, NativeRuns, Outcome, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessKind,
     WitnessRegister,

@@ -1,7 +1,9 @@
 //! Modules of a crate import each other in one direction.
 //!
 //! A module's imports are what it names through `crate::`, tests apart; a name that the crate's root re-exports counts as the module
-//! that it comes from. Crates themselves cannot import each other in a circle.
+//! that it comes from. In the folders of the engines (`objects`, `regalloc`, `nests`) each module counts for
+//! itself; in `objects` neighbours may also be named through `super::`.
+//! Crates themselves cannot import each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -72,46 +74,92 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 /// What the crate's root re-exports, and from which of its modules.
-fn exports(root: &str, modules: &BTreeSet<String>) -> BTreeMap<String, String> {
+fn exports(
+    root: &str,
+    modules: &BTreeSet<String>,
+    folders: &BTreeMap<&str, BTreeSet<String>>,
+) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for (at, _) in root.match_indices("use ") {
         let statement = root[at + 4..].split(';').next().unwrap_or_default();
-        let module = word(statement);
-        if modules.contains(module) {
-            let last = statement.rsplit("::").next().unwrap_or_default();
-            let names = statement.find('{').map_or(last, |brace| &statement[brace..]);
-            let separators = |c: char| !c.is_alphanumeric() && c != '_';
-            out.extend(names.split(separators).filter(|n| !n.is_empty()).map(|n| (n.to_string(), module.to_string())));
+        if !modules.contains(word(statement)) {
+            continue;
+        }
+        let last = statement.rsplit("::").next().unwrap_or_default();
+        let names = statement.find('{').map_or(last, |brace| &statement[brace..]);
+        let separators = |c: char| !c.is_alphanumeric() && c != '_';
+        for module in module_of(statement, folders).into_iter().take(1) {
+            let names = names.split(separators).filter(|name| !name.is_empty());
+            out.extend(names.map(|name| (name.to_string(), module.clone())));
         }
     }
     out
 }
 
+/// Folders whose modules count for themselves.
+const FOLDERS: &[&str] = &["objects", "regalloc", "nests"];
+
+/// The modules that a source declares.
+fn declared(root: &str) -> BTreeSet<String> {
+    let words = root.match_indices("mod ").map(|(at, _)| word(&root[at + 4..]).to_string());
+    words.filter(|m| !m.is_empty()).collect()
+}
+
+/// What stands behind each of a prefix's occurrences: one name, or those in braces.
+fn named<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
+    let behind = text.match_indices(prefix).map(|(at, _)| &text[at + prefix.len()..]);
+    behind.flat_map(|behind| if behind.starts_with('{') { parts(behind) } else { vec![behind] }).collect()
+}
+
+/// The modules that a path behind the crate's root names: those in a folder, or the folder itself for what stands in its own file.
+fn module_of(path: &str, folders: &BTreeMap<&str, BTreeSet<String>>) -> Vec<String> {
+    let first = word(path);
+    let (Some(inside), Some(rest)) = (folders.get(first), path[first.len()..].strip_prefix("::")) else {
+        return vec![first.to_string()];
+    };
+    let names = if rest.starts_with('{') { parts(rest) } else { vec![rest] };
+    let module = |name| if inside.contains(name) { format!("{first}::{name}") } else { first.to_string() };
+    names.into_iter().map(word).map(module).collect()
+}
+
 fn imports(source: &Path) -> Imports {
     let root = ["lib.rs", "main.rs"].iter().find_map(|f| fs::read_to_string(source.join(f)).ok()).expect("a root");
     let root = code(&root);
-    let declared = root.match_indices("mod ").map(|(at, _)| word(&root[at + 4..]).to_string());
-    let modules: BTreeSet<String> = declared.filter(|m| !m.is_empty()).collect();
-    let exports = exports(&root, &modules);
+    let modules = declared(&root);
+    let mut folders: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for folder in FOLDERS.iter().filter(|folder| modules.contains(**folder)) {
+        let own = [format!("{folder}.rs"), format!("{folder}/mod.rs")];
+        if let Some(text) = own.iter().find_map(|file| fs::read_to_string(source.join(file)).ok()) {
+            folders.insert(folder, declared(&code(&text)));
+        }
+    }
+    let exports = exports(&root, &modules, &folders);
     let mut files = Vec::new();
     rust_files(source, &mut files);
     let mut out = Imports::new();
     for file in files {
         let inside = file.strip_prefix(source).expect("below the folder").with_extension("");
-        let own = inside.iter().next().expect("a name").to_string_lossy().into_owned();
-        if !modules.contains(&own) {
+        let path: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let folder = folders.contains_key(path[0].as_str()).then_some(path[0].as_str());
+        let own = match folder {
+            Some(_) if path.len() > 1 && path[1] != "mod" => path[..2].join("::"),
+            _ => path[0].clone(),
+        };
+        if !modules.contains(&path[0]) {
             continue;
         }
         let text = code(&fs::read_to_string(&file).expect("a source"));
-        for (at, _) in text.match_indices("crate::") {
-            let behind = &text[at + "crate::".len()..];
-            let named = if behind.starts_with('{') { parts(behind) } else { vec![behind] };
-            for name in named.into_iter().map(word) {
-                let module = exports.get(name).map_or(name, String::as_str);
-                if modules.contains(module) && module != own {
-                    out.entry(own.clone()).or_default().insert(module.to_string());
-                }
-            }
+        let from_root = named(&text, "crate::").into_iter().flat_map(|path| module_of(path, &folders));
+        let mut found: Vec<String> = from_root.map(|name| exports.get(&name).cloned().unwrap_or(name)).collect();
+        if let (Some(folder @ "objects"), 2) = (folder, path.len()) {
+            found.extend(named(&text, "super::").into_iter().map(|name| format!("{folder}::{}", word(name))));
+        }
+        let known = |name: &String| match name.split_once("::") {
+            Some((folder, name)) => folders.get(folder).is_some_and(|inside| inside.contains(name)),
+            None => modules.contains(name),
+        };
+        for module in found.into_iter().filter(|name| known(name) && *name != own) {
+            out.entry(own.clone()).or_default().insert(module);
         }
     }
     out

@@ -9,4 +9,4 @@ mod effort;
 mod endless;
 mod lemmas;
 mod loops;
-mod updates;
+mod nests;

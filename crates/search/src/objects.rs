@@ -1,0 +1,15 @@
+//! Functions of object files: random runs that tell them apart (`refute`), and guesses that the kernel proves (`bindings`,
+//! `loops`), in the order that `session` decides.
+//!
+//! Trust: none, but for what `refute` says about itself.
+
+pub(crate) mod bindings;
+pub(crate) mod constants;
+pub(crate) mod inputs;
+pub(crate) mod journal;
+pub(crate) mod loops;
+pub(crate) mod refute;
+pub(crate) mod session;
+pub(crate) mod start_state;
+pub(crate) mod strategy;
+pub(crate) mod timed;
