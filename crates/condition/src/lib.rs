@@ -16,8 +16,10 @@ mod value;
 mod registers;
 mod meaning;
 mod extents;
+mod render;
 
 pub use interface::Interface;
+pub use render::render;
 
 use extents::Ranges;
 use kernel::{Expression, Operator};
