@@ -1,6 +1,7 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
 use crate::nests::Sweep;
+use crate::objects::assume::AssumeArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -38,6 +39,8 @@ pub struct CheckArguments {
     /// Compare only this function, or NAME with OTHER of the candidate; may be repeated
     #[arg(long = "function", value_name = "NAME[=OTHER]", value_parser = parse_selection)]
     pub functions: Vec<Selection>,
+    #[command(flatten)]
+    pub assume: AssumeArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
     #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,
@@ -132,6 +135,8 @@ pub struct VerifyArguments {
     /// Certificates checked at the same time [default: all cores; one in an audit]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub assume: AssumeArguments,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

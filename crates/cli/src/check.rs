@@ -1,6 +1,7 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
 use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
+use crate::objects::assume::Assumed;
 use crate::objects::input::{read, unsupported};
 use crate::objects::{native, start_states};
 use crate::pairing::{Matched, Pairing, pair_functions};
@@ -22,6 +23,9 @@ use std::time::{Duration, Instant};
 /// Kernels and register allocation take nothing for granted that the option could switch off.
 pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
 
+/// The conditions of others are the C text itself.
+pub const ASSUME_ELSEWHERE: &str = "--assume is for functions of object files";
+
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
@@ -29,6 +33,9 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let nest = c || arguments.strategy == "updates" || arguments.interface.is_some();
     if arguments.no_ub && (machine_ir || nest) {
         return Err(Failure(NO_UB_ELSEWHERE.to_string()));
+    }
+    if !arguments.assume.is_empty() && (machine_ir || nest) {
+        return Err(Failure(ASSUME_ELSEWHERE.to_string()));
     }
     if machine_ir {
         return machine_ir::run(arguments);
@@ -47,6 +54,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     } else {
         pair_functions(&original.names(), &candidate.names(), &arguments.functions)?
     };
+    let assumed = arguments.assume.read(&files, &pairs)?;
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
@@ -64,7 +72,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
-    let results = compare_all(&files, &pairs, arguments, tests);
+    let results = compare_all(&files, &pairs, arguments, tests, assumed);
     let mut functions: Vec<FunctionReport> = pairs
         .into_iter()
         .zip(results)
@@ -136,6 +144,7 @@ fn compare_all(
     pairs: &[Matched],
     arguments: &CheckArguments,
     tests: Vec<StartState>,
+    assumed: Option<Assumed>,
 ) -> Vec<Timed<Outcome>> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
@@ -149,7 +158,7 @@ fn compare_all(
         let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
         move |index: usize| {
             let pair = &pairs[index];
-            let mut outcome = compare(&session, &files, &facts, pair).unwrap_or_else(unknown);
+            let mut outcome = compare(&session, &files, &facts, pair, assumed.as_ref()).unwrap_or_else(unknown);
             let trial = match (&objects, pair.candidate) {
                 (Some(objects), Some(theirs)) => objects.try_proof(&files, [pair.original, theirs], &mut outcome),
                 _ => None,
@@ -198,12 +207,24 @@ pub fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
 }
 
-fn compare(session: &Session, files: &Files, facts: &Facts, matched: &Matched) -> Result<Outcome, Reason> {
+fn compare(
+    session: &Session,
+    files: &Files,
+    facts: &Facts,
+    matched: &Matched,
+    assumed: Option<&Assumed>,
+) -> Result<Outcome, Reason> {
     let Some(counterpart) = matched.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
     let prepared = files.prepare([matched.original, counterpart], facts).map_err(unsupported)?;
-    let Prepared { mut arena, pair } = prepared;
+    let Prepared { mut arena, mut pair } = prepared;
+    if let Some(assumed) = assumed.filter(|assumed| assumed.function == matched.original) {
+        pair = pair.under(assumed.precondition.clone());
+    }
+    for axiom in pair.precondition().axioms() {
+        arena.allow(*axiom);
+    }
     let ours = pair.original();
     for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
         for name in test.unknown_names(ours) {

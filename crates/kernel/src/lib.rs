@@ -78,6 +78,7 @@ pub use objects::lemma;
 pub use objects::location::{Location, Spot};
 pub use objects::obligation::Failure;
 pub use objects::pair::Pair;
+pub use objects::entailment::Entailment;
 pub use objects::precondition::Precondition;
 pub use objects::product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};

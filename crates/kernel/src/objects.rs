@@ -16,6 +16,7 @@ mod promised;
 pub(crate) mod location;
 pub(crate) mod expression;
 pub(crate) mod precondition;
+pub(crate) mod entailment;
 mod aligned;
 mod changes;
 pub(crate) mod claims;

@@ -34,6 +34,7 @@ impl Image {
             objects,
             signature: known.and_then(|d| d.signature.clone()),
             parameters: known.map_or_else(Vec::new, |d| d.parameters.clone()),
+            source_types: self.debug.source_types.clone(),
             callees,
             adopted: Default::default(),
             source: described.and_then(|d| self.debug.sources.get(&d.unit)).cloned(),

@@ -1,8 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, SourceText, Undefined,
-    Value,
+    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, SourceText,
+    SourceTypeId, SourceTypes, Undefined, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub struct Function {
     pub signature: Option<Signature>,
     /// The source's parameters in order, if debug information has them; their values are the signature's arguments.
     pub parameters: Vec<Parameter>,
+    /// Types of the source, if debug information has them. No proof rests on them.
+    pub source_types: Arc<SourceTypes>,
     /// Signatures of direct callees by name, if debug information has them.
     pub callees: BTreeMap<String, Signature>,
     /// Those of them that only the other version's debug information has ([`Function::adopt_declarations`]).
@@ -214,6 +216,8 @@ pub struct Parameter {
     pub arrives: Option<Register>,
     /// Does debug information say at any instruction where it is?
     pub located: bool,
+    /// Its type in [`Function::source_types`], if debug information has it.
+    pub source_type: Option<SourceTypeId>,
 }
 
 /// A local variable that lives in the frame for the whole function.

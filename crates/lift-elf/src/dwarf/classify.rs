@@ -72,7 +72,9 @@ impl Placement {
         self.signature.arguments.extend(&values);
         let (pointer, restrict) = (shape.pointer || shape.by_reference, shape.restrict);
         let element = if shape.pointer { shape.element } else { 1 };
-        self.parameters.push(Parameter { name, values, pointer, restrict, element, arrives: None, located: false });
+        let parameter =
+            Parameter { name, values, pointer, restrict, element, arrives: None, located: false, source_type: None };
+        self.parameters.push(parameter);
     }
 }
 

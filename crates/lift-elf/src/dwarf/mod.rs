@@ -7,6 +7,7 @@ mod classify;
 mod lines;
 mod sections;
 mod source;
+mod source_types;
 mod structure;
 mod types;
 mod unit;
@@ -30,6 +31,8 @@ pub(crate) struct Debug {
     pub statics: FxHashMap<Place, String>,
     /// Structure of the types of variables, parameters and results.
     pub types: TypeTable,
+    /// The same with names, for conditions in the source's words.
+    pub source_types: std::sync::Arc<program::SourceTypes>,
     /// Types of variables by their place.
     pub variables: FxHashMap<Place, TypeId>,
     /// Alignments that declarations of variables ask for, by their place.

@@ -2,6 +2,7 @@
 
 use super::classify::Placement;
 use super::sections::{Reader, Sections};
+use super::source_types::SourceInterner;
 use super::structure::{Interner, TypeId};
 use super::types::Types;
 use super::{Addresses, Debug, Described, TypedLocal, WIDTHS};
@@ -9,9 +10,10 @@ use crate::container::Place;
 use crate::split::{Parts, Shrunken};
 use gimli::constants as c;
 use gimli::{AttributeValue, Operation, UnitOffset};
-use program::{Local, Register, Signature};
+use program::{Local, Parameter, Register, Signature, SourceTypeId};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 type Entry<'a, 'b> = gimli::DebuggingInformationEntry<'a, 'a, Reader<'b>>;
 
@@ -30,6 +32,7 @@ pub(crate) fn read_units(sections: &Sections, addresses: Addresses, debug: &mut 
             addresses,
             number,
             interner: RefCell::default(),
+            source_interner: RefCell::default(),
             typed: OnceCell::new(),
         };
         // What an assembler describes is no more than its labels. Before the fifth version alignment, calls and casts that differ
@@ -54,6 +57,7 @@ struct Walker<'a, 'b> {
     /// Number of the unit.
     number: u32,
     interner: RefCell<Interner>,
+    source_interner: RefCell<SourceInterner>,
     /// Does the unit describe types?
     typed: OnceCell<bool>,
 }
@@ -203,6 +207,9 @@ impl<'a, 'b> Walker<'a, 'b> {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;
             described.parameter_types = self.parameter_types(&root, debug);
+            if defined {
+                self.note_source_types(&root, &mut described.parameters, debug);
+            }
         }
         // Functions of this file are known by their place; names of others are the linker's.
         if types.flag(&root, c::DW_AT_external) || types.flag(&root, c::DW_AT_declaration) {
@@ -410,6 +417,27 @@ impl<'a, 'b> Walker<'a, 'b> {
         self.interner.borrow_mut().of(&mut debug.types, &self.types, entry, &signature)
     }
 
+    /// The type that an entry has, in the source's words.
+    fn source_type_of(&self, entry: &Entry<'a, 'b>, debug: &mut Debug) -> Option<SourceTypeId> {
+        let table = Arc::make_mut(&mut debug.source_types);
+        self.source_interner.borrow_mut().of(table, &self.types, entry)
+    }
+
+    fn note_source_types(&self, root: &Entry<'a, 'b>, parameters: &mut [Parameter], debug: &mut Debug) {
+        let Ok(mut tree) = self.types.unit.entries_tree(Some(root.offset())) else { return };
+        let Ok(root) = tree.root() else { return };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            let name = self.types.text(child.entry(), c::DW_AT_name).unwrap_or_default();
+            // One that has no place is not listed.
+            if child.entry().tag() == c::DW_TAG_formal_parameter
+                && let Some(parameter) = parameters.iter_mut().find(|p| p.name == name)
+            {
+                parameter.source_type = self.source_type_of(child.entry(), debug);
+            }
+        }
+    }
+
     fn parameter_types(&self, root: &Entry<'a, 'b>, debug: &mut Debug) -> Vec<Option<TypeId>> {
         let mut out = Vec::new();
         let Ok(mut tree) = self.types.unit.entries_tree(Some(root.offset())) else { return out };
@@ -505,6 +533,9 @@ impl<'a, 'b> Walker<'a, 'b> {
                     let name = types.text(entry, c::DW_AT_linkage_name).unwrap_or(name);
                     let constant = self.is_constant(entry) || self.is_constant(&root);
                     *debug.constants.entry(name.clone()).or_insert(true) &= constant;
+                    if let Some(ty) = self.source_type_of(&root, debug) {
+                        Arc::make_mut(&mut debug.source_types).add_variable(name.clone(), ty);
+                    }
                     debug.other_variables.insert((self.number, name), own);
                 }
                 return;
@@ -552,6 +583,9 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
         if let Some(own) = own {
             debug.variables.entry(place).or_insert(own);
+            if let Some(ty) = self.source_type_of(entry, debug).or_else(|| self.source_type_of(&root, debug)) {
+                Arc::make_mut(&mut debug.source_types).add_variable(full_name.clone(), ty);
+            }
         }
         let align = [entry, &root].into_iter().filter_map(|e| types.declared_alignment(e)).max();
         if let Some(align) = align {

@@ -15,6 +15,7 @@ pub(super) fn write(function: &Function) -> Vec<String> {
         objects: _,
         signature: _,
         parameters: _,
+        source_types: _,
         callees: _,
         adopted: _,
         source: _,
@@ -295,6 +296,7 @@ fn read_parameter(tokens: &mut Tokens) -> Read<Parameter> {
         element: 1,
         arrives: None,
         located: false,
+        source_type: None,
     };
     if tokens.eat_word("in") {
         out.values.push(read_value(tokens)?);
