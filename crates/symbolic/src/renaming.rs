@@ -198,7 +198,7 @@ impl Executor<'_, '_> {
         let missing = || unsupported(self.side, place, "library call with arguments on the stack");
         let register = |i: &usize| given.get(*i).copied().ok_or_else(missing);
         Ok(match argument {
-            Argument::Stated(i) => register(i)?,
+            Argument::Given(i) => register(i)?,
             Argument::LowByte(i) => {
                 let byte = self.context.arena.truncate(register(i)?, 8);
                 self.context.arena.zext(byte, 64)

@@ -57,7 +57,7 @@ impl Checker<'_, '_> {
         let [ours, theirs] = passed;
         for ((a, b), register) in ours.into_iter().zip(theirs).zip(shape.promoted.keys()) {
             self.prove_equal(at, known, a, b).map_err(|failure| Rejection::Obligation {
-                what: Obligation::Stated { callee: callee.to_string(), register: *register },
+                what: Obligation::Given { callee: callee.to_string(), register: *register },
                 places,
                 failure,
             })?;

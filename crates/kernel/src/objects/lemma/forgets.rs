@@ -16,17 +16,17 @@ use symbolic::{Context, State};
 use term::{Linear, Op, Sort, TermId, VarId};
 
 /// A set of argument registers, by their position in [`Register::ARGUMENTS`].
-pub(super) type Stated = u8;
+pub(super) type Given = u8;
 
 /// What is made of arguments, and what was kept of them.
 #[derive(Default)]
 pub(super) struct Taint {
-    sources: FxHashMap<VarId, Stated>,
+    sources: FxHashMap<VarId, Given>,
     /// Those of them that are an argument, or an argument and a distance.
     pointers: FxHashSet<VarId>,
-    memo: FxHashMap<TermId, Stated>,
+    memo: FxHashMap<TermId, Given>,
     /// Arguments that somebody may find again.
-    pub kept: Stated,
+    pub kept: Given,
 }
 
 impl Taint {
@@ -58,14 +58,14 @@ impl Taint {
     }
 
     /// Says what a new variable is made of.
-    pub fn note(&mut self, context: &Context, term: TermId, given: Stated) {
+    pub fn note(&mut self, context: &Context, term: TermId, given: Given) {
         if let Some(var) = context.arena.as_var(term).filter(|_| given != 0) {
             *self.sources.entry(var).or_default() |= given;
         }
     }
 
     /// Says that a new variable is an argument and a distance.
-    pub fn note_pointer(&mut self, context: &Context, term: TermId, given: Stated) {
+    pub fn note_pointer(&mut self, context: &Context, term: TermId, given: Given) {
         self.note(context, term, given);
         self.pointers.extend(context.arena.as_var(term));
     }
@@ -77,7 +77,7 @@ impl Taint {
     }
 
     /// What a value is made of; of a memory: what its bytes are.
-    pub fn of(&mut self, context: &mut Context, term: TermId) -> Stated {
+    pub fn of(&mut self, context: &mut Context, term: TermId) -> Given {
         if self.is_idle() {
             return 0;
         }
@@ -97,13 +97,13 @@ impl Taint {
             let given = self.made_of(context, top);
             self.memo.insert(top, given);
         }
-        self.memo.get(&term).copied().unwrap_or(Stated::MAX)
+        self.memo.get(&term).copied().unwrap_or(Given::MAX)
     }
 
     /// The same, if that of the operands is known.
-    fn made_of(&self, context: &mut Context, term: TermId) -> Stated {
+    fn made_of(&self, context: &mut Context, term: TermId) -> Given {
         let args = context.arena.args(term).to_vec();
-        let of = |i: usize| args.get(i).and_then(|a| self.memo.get(a)).copied().unwrap_or(Stated::MAX);
+        let of = |i: usize| args.get(i).and_then(|a| self.memo.get(a)).copied().unwrap_or(Given::MAX);
         let all = || (0..args.len()).fold(0, |given, i| given | of(i));
         match context.arena.op(term) {
             Op::Var(var) => self.sources.get(&var).copied().unwrap_or(0),
@@ -117,8 +117,8 @@ impl Taint {
     }
 
     /// What an access of a place tells about.
-    fn told_by(&self, context: &Context, address: TermId) -> Stated {
-        let of = |term: TermId| self.memo.get(&term).copied().unwrap_or(Stated::MAX);
+    fn told_by(&self, context: &Context, address: TermId) -> Given {
+        let of = |term: TermId| self.memo.get(&term).copied().unwrap_or(Given::MAX);
         let all = of(address);
         if all == 0 || context.arena.sort(address) != Sort::Bv(64) {
             return all;
@@ -132,7 +132,7 @@ impl Taint {
     }
 
     /// What the outcome of a comparison tells about.
-    fn compared(&self, context: &mut Context, args: &[TermId], all: Stated) -> Stated {
+    fn compared(&self, context: &mut Context, args: &[TermId], all: Given) -> Given {
         let &[a, b] = args else { return all };
         let arena = &mut *context.arena;
         if arena.sort(a) != Sort::Bv(64) {

@@ -3,7 +3,7 @@
 //! Nothing here is believed: what is not forgotten must come back unchanged on every edge to the head, and what is
 //! claimed must hold on every edge. What does not is forgotten, or no longer claimed, in the next attempt.
 
-use super::forgets::Stated;
+use super::forgets::Given;
 use crate::objects::location::{Location, Spot};
 use program::loops::Loops;
 use program::{Function, Next, Op, PointId, Register, Side, ValueRange};
@@ -22,7 +22,7 @@ pub(super) struct Holds {
     /// Addresses in the frame.
     pub framed: bool,
     /// What is made of arguments.
-    pub given: Stated,
+    pub given: Given,
     /// More than an argument and a distance.
     pub mixed: bool,
 }

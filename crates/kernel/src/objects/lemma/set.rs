@@ -311,7 +311,7 @@ fn add_claim(contract: &mut LocalContract, claim: &Claim, signature: &Signature,
             let before = std::mem::replace(&mut contract.effect, (*effect).into());
             once(before == LocalEffect::Unknown)
         }
-        Claim::Stated { register, values } => {
+        Claim::Given { register, values } => {
             callers_known(contract, sense)?;
             if values.is_empty() || values.len() > MOST_VALUES {
                 return Err("it lists no values, or too many".to_string());
@@ -383,7 +383,7 @@ fn claims(contract: &LocalContract) -> Vec<Claim> {
     out.extend(contract.returns_fresh.then_some(Claim::ReturnsNew));
     out.extend(contract.forgets.iter().map(|register| Claim::Forgets(RegisterName(*register))));
     out.extend(Effect::of(contract.effect).map(Claim::Does));
-    out.extend(contract.arguments.iter().map(|(register, values)| Claim::Stated {
+    out.extend(contract.arguments.iter().map(|(register, values)| Claim::Given {
         register: RegisterName(*register),
         values: values.iter().map(Into::into).collect(),
     }));

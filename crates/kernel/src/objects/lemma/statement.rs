@@ -56,7 +56,7 @@ pub enum Claim {
     /// What it does besides.
     Does(Effect),
     /// All callers give it one of these values.
-    Stated {
+    Given {
         /// Where.
         register: RegisterName,
         /// The values.
@@ -304,7 +304,7 @@ impl fmt::Display for Claim {
             Claim::Does(Effect::Reads) => write!(f, "has no effect"),
             Claim::Does(Effect::Preserves) => write!(f, "leaves memory alone"),
             Claim::Does(Effect::Heap) => write!(f, "leaves memory alone but for the heap's own"),
-            Claim::Stated { register, values } => {
+            Claim::Given { register, values } => {
                 let values: Vec<String> = values.iter().take(SHOWN).map(Constant::to_string).collect();
                 write!(f, "is given {} in {register}", values.join(" or "))
             }

@@ -3,7 +3,7 @@
 //! Pieces between events are executed by [`symbolic::Context::execute`], as in the product walk. Edges that lead to the same
 //! call or loop head are merged there; the order is that of the loops' ranks, so that all have arrived.
 
-use super::forgets::{Stated, Taint};
+use super::forgets::{Given, Taint};
 use super::heads::{Heads, Holds};
 use super::judge::in_range;
 use crate::objects::claims::is_scratch;
@@ -38,7 +38,7 @@ pub(super) struct Seen {
     /// Can an instruction fault?
     pub faults: bool,
     /// Arguments whose addresses others can find when it is done.
-    pub kept: Stated,
+    pub kept: Given,
 }
 
 /// The piece from the entry to the first events.
@@ -289,7 +289,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
     }
 
     /// What a call hands on besides the arguments that are known: anything, if none are.
-    fn passed_on(&mut self, name: Option<&str>, state: &State) -> Stated {
+    fn passed_on(&mut self, name: Option<&str>, state: &State) -> Given {
         if self.taint.is_idle() {
             return 0;
         }
@@ -298,11 +298,11 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
             let declared = self.function.callees.get(name).is_some_and(|s| s.unsupported.is_none() && !s.variadic);
             declared || self.checker.context.contract(name).is_some()
         });
-        if declared { target } else { Stated::MAX }
+        if declared { target } else { Given::MAX }
     }
 
     /// What a call returns may be made of what it was handed.
-    fn note_result(&mut self, result: TermId, handed: Stated) {
+    fn note_result(&mut self, result: TermId, handed: Given) {
         for var in self.checker.context.arena.free_vars(result) {
             let term = self.checker.context.arena.var_term(var);
             self.taint.note(self.checker.context, term, handed);

@@ -98,7 +98,7 @@ pub enum Obligation {
         number: usize,
     },
     /// What a function that takes values instead of addresses is given is the same.
-    Stated {
+    Given {
         /// The function called.
         callee: String,
         /// Where.
@@ -193,7 +193,7 @@ impl Obligation {
     pub fn is_equality(&self) -> bool {
         use Obligation::*;
         match self {
-            Memory { .. } | SameTarget | Argument { .. } | Stated { .. } | Result | EnteredAgain | VectorCount => true,
+            Memory { .. } | SameTarget | Argument { .. } | Given { .. } | Result | EnteredAgain | VectorCount => true,
             Allowed(_)
             | SameObject { .. }
             | SameEvent(_)
@@ -258,7 +258,7 @@ impl fmt::Display for Obligation {
             Obligation::SameTarget => f.write_str("the address called"),
             Obligation::NamedAlike => f.write_str("one side calls a function by name, the other a pointer"),
             Obligation::Argument { callee, number } => write!(f, "argument {number} of {callee}"),
-            Obligation::Stated { callee, register } => write!(f, "what {callee} is given in {}", register.name()),
+            Obligation::Given { callee, register } => write!(f, "what {callee} is given in {}", register.name()),
             Obligation::VectorCount => f.write_str("number of vector arguments"),
             Obligation::InFrame(side) => {
                 write!(f, "a local object of the {} is no longer in its frame at a call", side.name())
