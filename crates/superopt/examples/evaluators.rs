@@ -99,6 +99,9 @@ fn states(count: usize) -> Vec<State> {
         .collect()
 }
 
+/// Price, code, when, by whom.
+type Found = (u32, Vec<Instruction>, Duration, String);
+
 fn find(name: &str, limit: Duration) {
     let task = task(name);
     let goal = task.goal;
@@ -106,7 +109,7 @@ fn find(name: &str, limit: Duration) {
     let options = Options::default();
     let mut search = Search::new(task, states(256), &[], options).expect("a search");
     let prepared = processor_time() - processor;
-    let (mut best, mut first): (Option<(u32, Vec<Instruction>, Duration, String)>, _) = (None, None);
+    let (mut best, mut first): (Option<Found>, _) = (None, None);
     while processor_time() - processor < limit {
         for proposal in search.epoch() {
             first.get_or_insert(processor_time() - processor);
