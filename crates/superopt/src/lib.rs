@@ -17,6 +17,7 @@ mod random;
 mod task;
 mod steps;
 mod template;
+mod operands;
 mod nature;
 mod pool;
 mod memory;

@@ -4,7 +4,7 @@
 //! divisions only if it divides, memory only where it goes there. A smaller pool is searched faster, and what is missing
 //! here is never found.
 
-use crate::pool::{Chosen, Class, Constant, NONE};
+use crate::operands::{Chosen, Class, Constant, NONE};
 use crate::price;
 use crate::task::{Goal, Level, Output, Task};
 use program::{Flag, Register};

@@ -5,16 +5,14 @@
 
 use crate::cells::{self, Cell};
 use crate::nature::{Nature, Widths};
+use crate::operands::{Chosen, Class, Constant, NONE, build};
 use crate::random::Random;
 use crate::task::Task;
 use crate::template::{Makers, Role, Template};
 use program::Register;
 use rustc_hash::FxHashMap;
-use term::{Arena, Bits};
-use x86::{Choice, Form, Instruction, Memory, Operand};
-
-/// No register.
-pub(crate) const NONE: u8 = 0xff;
+use term::Arena;
+use x86::{Choice, Form, Instruction, Operand};
 
 /// An instruction of a program under search; the default one does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -56,34 +54,6 @@ enum Kind {
     /// An instruction of the original or of a seed, as it is.
     Foreign(Box<Instruction>),
     Nothing,
-}
-
-/// What is chosen for an operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Chosen {
-    Read(Class),
-    Written(Class),
-    Address,
-    Constant,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Class {
-    General,
-    Vector,
-}
-
-/// A constant operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Constant {
-    Nothing,
-    Immediate(u64),
-    /// Without a base and with an index only if `scale` is not 0.
-    Address {
-        base: bool,
-        scale: u8,
-        displacement: i64,
-    },
 }
 
 /// The material of a task.
@@ -409,35 +379,6 @@ fn role(register: Register) -> Option<Role> {
         Register::VectorHigh(n @ 8..=11) => Role::Word(n - 8, 2),
         other => Role::Fixed(cells::of(other)?),
     })
-}
-
-/// A form with these operands.
-fn build(form: &Form, choices: &[(usize, Chosen)], constant: Constant, registers: &[u8; 4]) -> Option<Instruction> {
-    let mut out = form.prototype.clone();
-    for (i, _) in choices {
-        match (&mut out.operands[*i], constant) {
-            (Operand::Register(lane), _) => {
-                lane.register = match lane.register {
-                    Register::General(_) => Register::General(registers[*i]),
-                    _ => Register::Vector(registers[*i]),
-                };
-            }
-            (Operand::Immediate(immediate), Constant::Immediate(value)) => {
-                immediate.value = Bits::new(immediate.value.width(), value);
-            }
-            (Operand::Memory(memory), Constant::Address { base, scale, displacement }) => {
-                *memory = Memory {
-                    base: base.then_some(Register::General(registers[*i])),
-                    index: (scale != 0).then_some(Register::General(registers[3])),
-                    scale: scale.max(1),
-                    displacement,
-                    ..*memory
-                };
-            }
-            _ => return None,
-        }
-    }
-    Some(out)
 }
 
 /// `xor a, a` and the like: with equal sources the result is always the same.
