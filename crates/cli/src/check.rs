@@ -72,6 +72,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
+    let stated = assumed.as_ref().map(|assumed| (assumed.function, assumed.parts.clone()));
     let results = compare_all(&files, &pairs, arguments, tests, assumed);
     let mut functions: Vec<FunctionReport> = pairs
         .into_iter()
@@ -80,6 +81,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             let other = pair.candidate.map(|c| candidate.name(c));
             FunctionReport {
                 candidate_name: candidate_name(&pair, candidate, other),
+                assumed: match &stated {
+                    Some((function, parts)) if *function == pair.original => parts.clone(),
+                    _ => Vec::new(),
+                },
                 name: pair.name,
                 outcome: outcome(finished, time),
                 time,
