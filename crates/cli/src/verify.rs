@@ -4,9 +4,10 @@
 //! answer is the same on every machine, however busy it is.
 
 use crate::arguments::{Format, VerifyArguments, undefined};
-use crate::check::{ASSUME_ELSEWHERE, NO_UB_ELSEWHERE};
+use crate::check::{ASSUME_ELSEWHERE, INTERFACE_ELSEWHERE, NO_UB_ELSEWHERE};
 use crate::objects::assume::{self, Assumed};
 use crate::objects::input::{self, unsupported};
+use crate::pairing::Matched;
 use crate::pool::{self, Finished};
 use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
@@ -63,6 +64,9 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
         if !arguments.assume.is_empty() {
             return Err(Failure(ASSUME_ELSEWHERE.to_string()));
         }
+        if !arguments.calls.is_empty() {
+            return Err(Failure(INTERFACE_ELSEWHERE.to_string()));
+        }
         if arguments.audit || arguments.format == Format::Json {
             return Err(Failure(format!("{} {other}", if arguments.audit { "--audit" } else { "--format json" })));
         }
@@ -93,6 +97,14 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     {
         return Err(std::mem::replace(failure, Failure(String::new())));
     }
+    let known = jobs.iter().filter_map(|job| job.as_ref().ok());
+    let matched = |(certificate, pair): &(Certificate, [usize; 2])| Matched {
+        name: certificate.original.clone(),
+        original: pair[0],
+        candidate: Some(pair[1]),
+    };
+    let pairs: Vec<Matched> = known.map(matched).collect();
+    let files = arguments.calls.apply(files, &pairs)?;
     let assumed = match (arguments.assume.is_empty(), &jobs[..]) {
         (true, _) => None,
         (false, [Ok((_, pair))]) => Some(arguments.assume.about(&files, *pair)?),
