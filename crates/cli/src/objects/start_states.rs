@@ -132,7 +132,8 @@ fn value(value: &Number) -> Option<Bits> {
     }
 }
 
-fn number(text: &str) -> Option<Bits> {
+/// A decimal or hexadecimal number of at most 128 bits.
+pub fn number(text: &str) -> Option<Bits> {
     let value = match text.strip_prefix("0x") {
         Some(digits) => u128::from_str_radix(digits, 16).ok()?,
         None => match text.strip_prefix('-') {

@@ -34,6 +34,11 @@ impl Callees {
         self.lists.values().map(|list| list / PAGE * PAGE)
     }
 
+    /// Whose list lies at an address.
+    pub fn at(&self, address: u64) -> Option<&str> {
+        self.lists.iter().find(|(_, list)| **list == address).map(|(name, _)| name.as_str())
+    }
+
     /// The memory that a run begins with: for each list its cursor and results; `next` is asked for each result of a name.
     pub fn memory(&self, next: impl Fn(&str, usize) -> u64) -> Vec<(u64, Vec<u8>)> {
         let one = |(name, list): (&String, &u64)| {

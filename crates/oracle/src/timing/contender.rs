@@ -27,6 +27,8 @@ pub(super) struct Session {
     /// By start state: each contender's call.
     calls: Vec<[Call; CONTENDERS]>,
     callees: Callees,
+    /// Those of them that were called.
+    called: BTreeSet<String>,
     /// By contender: calls with their number in a round.
     plan: Vec<(usize, usize)>,
 }
@@ -119,12 +121,12 @@ impl Session {
             pieces.into_iter().map(|(address, length)| Zeros { address, length }).chain(zeros(&pages)).collect();
         let room = kept.values().map(|bytes: &Arc<[u8]>| bytes.len() as u64).sum::<u64>() + TABLES;
         let bench = Bench::start(&segments, &zeros, room, map::THREAD_POINTER).map_err(failed)?;
-        Ok(Session { bench, calls, callees, plan: Vec::new() })
+        Ok(Session { bench, calls, callees, called: BTreeSet::new(), plan: Vec::new() })
     }
 
-    /// Names of callees that only stand for others.
+    /// Names of callees that were called and only stand for others.
     pub fn stand_ins(&self) -> Vec<String> {
-        self.callees.stand_ins()
+        self.callees.stand_ins().into_iter().filter(|name| self.called.contains(name)).collect()
     }
 
     /// Tries these start states; afterwards a call's memory is what must be put back before it.
@@ -144,6 +146,7 @@ impl Session {
                 }
                 let once = self.bench.once(call, limits)?;
                 let changed = changed(&mut self.bench, call)?;
+                self.called.extend(changed.iter().filter_map(|(at, _)| self.callees.at(*at)).map(str::to_string));
                 if !once.returned {
                     why.get_or_insert_with(|| {
                         format!("the {} {}", ["original", "candidate"][SIDES[contender]], end(&once))

@@ -70,7 +70,7 @@ pub struct StartCall {
 }
 
 /// Points that the original may enter on a start state that somebody asked for.
-const FUEL: usize = 1_000_000;
+pub(crate) const FUEL: usize = 1_000_000;
 
 impl StartState {
     /// Is it meant for this function?
