@@ -4,6 +4,7 @@ use crate::measuring::MeasureArguments;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::pairing::Selection;
+use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -26,6 +27,8 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     Show(ShowArguments),
+    /// Run a program and record start states of a function, as tests
+    Record(RecordArguments),
     /// Time two functions against each other and say which is faster, if that can be said
     Measure(MeasureArguments),
     /// Compile with LLVM and check what its register allocators did

@@ -4,10 +4,11 @@ mod level;
 mod relocate;
 mod show;
 
-use crate::arguments::{Format, Selection, parse_selection};
+use crate::arguments::{Format, parse_selection};
 use crate::deliver;
 use crate::objects::input::read;
 use crate::objects::{native, start_states};
+use crate::pairing::Selection;
 use crate::status::{Failure, Status};
 use clap::Args;
 use kernel::lemma::Facts;

@@ -22,6 +22,7 @@ mod runner;
 mod function;
 mod sandbox;
 pub mod timing;
+pub mod traced;
 
 pub use function::{Access, Block, FunctionRun, run_function};
 pub use runner::{Runner, Scratch, run_batch};

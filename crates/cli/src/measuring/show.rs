@@ -1,7 +1,8 @@
 //! What a measurement says, as text or JSON.
 
 use super::Outcome;
-use crate::arguments::{Format, Selection};
+use crate::arguments::Format;
+use crate::pairing::Selection;
 use measure::{Claim, Interval};
 use serde_json::{Value, json};
 

@@ -664,6 +664,7 @@ fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: S
         floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
         fabric: input.fabric,
         alike: input.alike,
+        backing: None,
     }
 }
 
