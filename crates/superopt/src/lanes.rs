@@ -192,6 +192,24 @@ impl Lanes {
         if states.is_empty() {
             return false;
         }
+        self.set_states(states, task);
+        let defined = |lanes: &Lanes| lanes.wanted.iter().all(|wanted| lanes.last[wanted.cell] != UNDEFINED);
+        if self.run_original(original).is_none() || !defined(self) {
+            return false;
+        }
+        for k in 0..self.wanted.len() {
+            let Wanted { cell, buffer, .. } = self.wanted[k];
+            self.buffers[buffer] = self.buffers[self.real(self.last[cell], self.next_version)];
+        }
+        let changed = self.left_changed();
+        let Some(changed) = changed else { return false };
+        self.has_memory = changed.iter().any(|changed| !changed.is_empty());
+        self.changed = changed;
+        self.reset();
+        true
+    }
+
+    fn set_states(&mut self, states: &[State], task: &Task) {
         for i in 0..LANES {
             let state = &states[i % states.len()];
             let mut set = |cell: usize, value: u64| self.buffers[cell][i / PART][i % PART] = value;
@@ -203,22 +221,15 @@ impl Lanes {
             self.changed[i] = Changed::default();
         }
         self.reset();
-        // The original may read what it likes: it is run as it is.
+    }
+
+    /// Runs the original, which may read what it likes.
+    fn run_original(&mut self, original: &[Slot]) -> Option<u32> {
         let initial = self.initial;
         self.initial = std::array::from_fn(|cell| cell as u16);
         let ran = self.run(original, u32::MAX, Purpose::Original);
         self.initial = initial;
-        let Some(_) = ran else { return false };
-        for k in 0..self.wanted.len() {
-            let Wanted { cell, buffer, .. } = self.wanted[k];
-            self.buffers[buffer] = self.buffers[self.real(self.last[cell], self.next_version)];
-        }
-        let changed = self.left_changed();
-        let Some(changed) = changed else { return false };
-        self.has_memory = changed.iter().any(|changed| !changed.is_empty());
-        self.changed = changed;
-        self.reset();
-        true
+        ran
     }
 
     /// Takes one state, and gives it the memory that the original asks for where it has none. False if the original
@@ -233,6 +244,32 @@ impl Lanes {
             state.map(place);
         }
         false
+    }
+
+    /// Runs code on one state, which gets the memory that it asks for; gives the state afterwards. Registers and flags that
+    /// the code leaves undefined keep their values.
+    pub(crate) fn run_one(&mut self, state: &mut State, task: &Task, code: &[Slot]) -> Option<State> {
+        for _ in 0..MOST_PIECES {
+            self.missing.set(None);
+            self.set_states(std::slice::from_ref(state), task);
+            if self.run_original(code).is_some()
+                && let Some(changed) = self.left_changed()
+            {
+                let mut after = state.clone();
+                for cell in (0..CELLS).filter(|cell| self.last[*cell] != UNDEFINED) {
+                    let value = lane(&self.buffers, self.real(self.last[cell], self.next_version), 0);
+                    match cell {
+                        0..16 => after.general[cell] = value,
+                        16..cells::FLAGS => after.vector[(cell - 16) / 4][cell % 4] = value,
+                        _ => after.flags[cell - cells::FLAGS] = value & 1 == 1,
+                    }
+                }
+                changed[0].iter().for_each(|(address, byte)| after.set_byte(*address, *byte));
+                return Some(after);
+            }
+            state.map(self.missing.get()?);
+        }
+        None
     }
 
     /// Forgets the accepted program.
