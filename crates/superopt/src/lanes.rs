@@ -284,6 +284,32 @@ impl Lanes {
         self.run(program, room, Purpose::Candidate)
     }
 
+    /// Which results a program leaves, one bit each; `None` if it reads what has no value.
+    pub(crate) fn defined_results(&mut self, program: &[Slot]) -> Option<u64> {
+        let pool = self.pool.take()?;
+        let walked = self.walk(&pool, program);
+        self.pool = Some(pool);
+        walked?;
+        let left = |wanted: &Wanted| u64::from(self.last[wanted.cell] != UNDEFINED);
+        Some(self.wanted.iter().enumerate().fold(0, |bits, (k, wanted)| bits | left(wanted) << k))
+    }
+
+    /// Does the original change memory?
+    pub(crate) fn changes_memory(&self) -> bool {
+        self.has_memory
+    }
+
+    /// The results: cell, bits that count, value in each state.
+    pub(crate) fn wanted_columns(&self) -> Vec<(usize, u64, [u64; LANES])> {
+        self.wanted.iter().map(|wanted| (wanted.cell, wanted.mask, self.column(wanted.buffer))).collect()
+    }
+
+    /// Forgets what it has run: the next proposal is run from its beginning.
+    pub fn forget(&mut self) {
+        self.stale = u64::MAX;
+        self.distances.fill(UNKNOWN);
+    }
+
     /// The proposal becomes the accepted program.
     pub fn accept(&mut self, program: &[Slot]) {
         self.accepted[..program.len()].copy_from_slice(&self.proposed[..program.len()]);
@@ -334,7 +360,7 @@ impl Lanes {
             return (cost == 0).then_some(0);
         }
         for k in 0..self.wanted.len() {
-            cost = cost.saturating_add(self.distance_to(k)?);
+            cost = cost.saturating_add(self.distance_to(k));
             if cost > room {
                 return None;
             }
@@ -365,7 +391,7 @@ impl Lanes {
                 if from == UNDEFINED {
                     // A flag that depends on a value that nobody defined has none itself.
                     flags_defined &= k < template.base_inputs;
-                    if !idiom && k < template.base_inputs {
+                    if !(idiom && cell < cells::FLAGS) && k < template.base_inputs {
                         return None;
                     }
                     from = 0;
@@ -500,11 +526,11 @@ impl Lanes {
         self.distances[at]
     }
 
-    /// Wrong bits of a result; `None` if its register holds nothing and no other counts.
-    fn distance_to(&mut self, goal: usize) -> Option<u32> {
+    /// Wrong bits of a result; all of them if no register that counts holds a value.
+    fn distance_to(&mut self, goal: usize) -> u32 {
         let wanted = self.wanted[goal];
         let mut best = match self.last[wanted.cell] {
-            UNDEFINED => UNKNOWN,
+            UNDEFINED => wanted.mask.count_ones() * LANES as u32,
             from => {
                 let buffer = self.real(from, self.next_version);
                 self.distance(buffer, goal)
@@ -518,7 +544,7 @@ impl Lanes {
                 }
             }
         }
-        (best != UNKNOWN).then_some(best)
+        best
     }
 
     /// What the stores of the last run leave changed; `None` if one was outside of memory.

@@ -172,6 +172,11 @@ impl Pool {
         }
     }
 
+    /// The pool of a task; seeds are code whose instructions must be there.
+    pub fn for_task(task: &Task, seeds: &[Vec<Instruction>]) -> Pool {
+        Pool::new(task, seeds, Widths::Same)
+    }
+
     /// A pool of a task's own instructions only.
     pub fn of_code(task: &Task) -> Pool {
         Pool::made_of(task, &[], Widths::Same, &[])
@@ -359,6 +364,16 @@ impl Pool {
             }
         }
         out
+    }
+
+    /// Is there a form among those to be drawn that uses memory?
+    pub(crate) fn has_memory(&self) -> bool {
+        let uses = |number: &u16| {
+            let opcode = &self.opcodes[usize::from(*number)];
+            let templates = &self.templates[opcode.first_template..][..opcode.constants.len()];
+            templates.iter().any(|template| template.loads || template.stores.is_some())
+        };
+        self.drawn.iter().any(uses)
     }
 
     /// Registers that programs may write: general ones, vectors.
