@@ -7,6 +7,7 @@
 use crate::cells;
 use crate::lanes::{LANES, Lanes};
 use crate::pool::{Pool, Slot};
+use crate::steps::popcount;
 use crate::task::{State, Task};
 use native::NativeError;
 use native::batch::{Batch, Flags, Interface, PROGRAM_BYTES, PROGRAMS, Status};
@@ -37,8 +38,24 @@ pub struct Native {
     /// Says which programs read only what has a value.
     lanes: Lanes,
     pool: Arc<Pool>,
-    encodings: FxHashMap<Slot, Option<Vec<u8>>>,
+    encodings: FxHashMap<u64, Option<Bytes>>,
     wanted: Vec<Column>,
+}
+
+/// The bytes of an instruction.
+#[derive(Clone, Copy)]
+struct Bytes {
+    code: [u8; 16],
+    length: usize,
+}
+
+impl Bytes {
+    fn of(instruction: &x86::Instruction) -> Option<Bytes> {
+        let bytes = x86::encode(instruction, 0).ok()?;
+        let mut code = [0; 16];
+        code.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+        Some(Bytes { code, length: bytes.len() })
+    }
 }
 
 /// A result: its word among the child's results, the bits that count, the value in each state.
@@ -120,14 +137,20 @@ impl Native {
 
     /// Adds a program to the batch; `None` if it has no bytes or there is no room.
     fn push(&mut self, program: &[Slot]) -> Option<usize> {
-        let mut code = [0u8; PROGRAM_BYTES];
+        let mut code = [0u8; PROGRAM_BYTES + 16];
         let mut length = 0;
         for slot in program.iter().filter(|slot| !slot.is_empty()) {
-            let pool = &self.pool;
-            let encode = || pool.instruction(*slot).and_then(|instruction| x86::encode(&instruction, 0).ok());
-            let bytes = self.encodings.entry(*slot).or_insert_with(encode).as_ref()?;
-            code.get_mut(length..length + bytes.len())?.copy_from_slice(bytes);
-            length += bytes.len();
+            let bytes = match self.encodings.get(&slot.number()) {
+                Some(bytes) => *bytes,
+                None => {
+                    let bytes = self.pool.instruction(*slot).and_then(|instruction| Bytes::of(&instruction));
+                    self.encodings.insert(slot.number(), bytes);
+                    bytes
+                }
+            }?;
+            // All of them at once: what is behind is overwritten by the next one.
+            code.get_mut(length..length + 16)?.copy_from_slice(&bytes.code);
+            length += bytes.length;
         }
         self.batch.push(&code[..length])
     }
@@ -139,11 +162,12 @@ impl Native {
         }
         let missing = self.wanted.iter().enumerate().filter(|(k, _)| defined >> k & 1 == 0);
         let mut wrong = missing.map(|(_, column)| LANES as u32 * column.mask.count_ones()).sum();
-        for i in 0..LANES {
-            let result = self.batch.result(program, i);
-            for (_, column) in self.wanted.iter().enumerate().filter(|(k, _)| defined >> k & 1 == 1) {
-                wrong += ((result[column.word] >> column.bit ^ column.values[i]) & column.mask).count_ones();
-            }
+        let results = self.batch.results(program);
+        let width = results.len() / LANES;
+        for (_, column) in self.wanted.iter().enumerate().filter(|(k, _)| defined >> k & 1 == 1) {
+            let words = results.iter().skip(column.word).step_by(width);
+            let different = |(word, value): (&u64, &u64)| popcount((word >> column.bit ^ value) & column.mask) as u32;
+            wrong += words.zip(&column.values).map(different).sum::<u32>();
         }
         Some(wrong)
     }

@@ -14,7 +14,7 @@ use crate::pool::{Pool, Slot, cell};
 use crate::random::Random;
 use crate::steps::{Buffer, Frame, PART, lane, popcount, run};
 use crate::task::{DeadStack, Output, State, Task};
-use crate::template::{MOST_INPUTS, MOST_OUTPUTS, MOST_TEMPORARIES, lane_mask};
+use crate::template::{MOST_INPUTS, MOST_OUTPUTS, MOST_TEMPORARIES, Template, lane_mask};
 use program::Register;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -64,6 +64,8 @@ struct Placed {
     uses: u64,
     /// States that fault.
     faults: u32,
+    /// Do its flags depend on defined values only?
+    flags_defined: bool,
 }
 
 const NOTHING: Placed = Placed {
@@ -73,6 +75,7 @@ const NOTHING: Placed = Placed {
     flags: 0,
     uses: 0,
     faults: 0,
+    flags_defined: true,
 };
 
 /// Where a result may stand.
@@ -102,6 +105,8 @@ pub struct Lanes {
     /// Which set of buffers each accepted slot uses, and which slots were not run.
     version: u64,
     stale: u64,
+    /// Slots of the accepted program that are there.
+    known: u64,
     next_version: u64,
     next_stale: u64,
     /// Buffers of the registers at the end of the proposal.
@@ -177,6 +182,7 @@ impl Lanes {
             proposed: vec![NOTHING; MOST_SLOTS],
             version: 0,
             stale: 0,
+            known: 0,
             next_version: 0,
             next_stale: 0,
             last: [UNDEFINED; CELLS],
@@ -275,7 +281,7 @@ impl Lanes {
     /// Forgets the accepted program.
     fn reset(&mut self) {
         self.accepted.fill(NOTHING);
-        (self.version, self.stale) = (0, u64::MAX);
+        (self.version, self.stale, self.known) = (0, u64::MAX, 0);
         self.distances.fill(UNKNOWN);
     }
 
@@ -314,6 +320,7 @@ impl Lanes {
     pub fn accept(&mut self, program: &[Slot]) {
         self.accepted[..program.len()].copy_from_slice(&self.proposed[..program.len()]);
         (self.version, self.stale) = (self.next_version, self.next_stale);
+        self.known = if program.len() >= 64 { u64::MAX } else { (1 << program.len()) - 1 };
     }
 
     /// The buffer that a symbolic number means: of slots the set in use.
@@ -375,12 +382,22 @@ impl Lanes {
     fn walk(&mut self, pool: &Pool, program: &[Slot]) -> Option<()> {
         self.last = self.initial;
         let mut stores = 0u64;
+        // Before the first slot that is not as it was, inputs are as they were, too.
+        let mut as_before = true;
         for (i, slot) in program.iter().enumerate() {
+            as_before &= *slot == self.accepted[i].slot;
             if slot.is_empty() {
-                self.proposed[i] = NOTHING;
+                (self.proposed[i].slot, self.proposed[i].uses) = (*slot, 0);
+                (self.proposed[i].count, self.proposed[i].faults, self.proposed[i].flags) = (0, 0, 0);
                 continue;
             }
             let template = pool.template(*slot);
+            if as_before && self.known >> i & 1 == 1 {
+                self.proposed[i] = self.accepted[i];
+                stores |= u64::from(template.stores.is_some()) << i;
+                self.define_outputs(template, slot, i, self.accepted[i].flags_defined);
+                continue;
+            }
             let idiom = pool.is_idiom(*slot);
             let mut uses = 0u64;
             let count = template.inputs.len();
@@ -413,16 +430,8 @@ impl Lanes {
             stores |= u64::from(template.stores.is_some()) << i;
             let placed = &mut self.proposed[i];
             (placed.slot, placed.count, placed.flags, placed.uses, placed.faults) = (*slot, count as u8, 0, uses, 0);
-            let base = Self::SLOTS + i * 2 * MOST_OUTPUTS;
-            let first = template.stores.map_or(0, |bytes| 1 + usize::from(bytes).div_ceil(8));
-            for (k, role) in template.outputs.iter().enumerate() {
-                self.last[usize::from(cell(*role, slot))] = (base + first + k) as u16;
-            }
-            let first = first + template.outputs.len();
-            for (k, flag) in template.flags.iter().enumerate() {
-                self.last[usize::from(flag.cell)] = if flags_defined { (base + first + k) as u16 } else { UNDEFINED };
-            }
-            template.undefined.iter().for_each(|cell| self.last[usize::from(*cell)] = UNDEFINED);
+            placed.flags_defined = flags_defined;
+            self.define_outputs(template, slot, i, flags_defined);
         }
         for k in 0..self.wanted.len() {
             let from = self.last[self.wanted[k].cell];
@@ -432,6 +441,21 @@ impl Lanes {
             }
         }
         Some(())
+    }
+
+    /// What a slot writes is found in its buffers from here on.
+    #[inline(always)]
+    fn define_outputs(&mut self, template: &Template, slot: &Slot, i: usize, flags_defined: bool) {
+        let base = Self::SLOTS + i * 2 * MOST_OUTPUTS;
+        let first = template.stores.map_or(0, |bytes| 1 + usize::from(bytes).div_ceil(8));
+        for (k, role) in template.outputs.iter().enumerate() {
+            self.last[usize::from(cell(*role, slot))] = (base + first + k) as u16;
+        }
+        let first = first + template.outputs.len();
+        for (k, flag) in template.flags.iter().enumerate() {
+            self.last[usize::from(flag.cell)] = if flags_defined { (base + first + k) as u16 } else { UNDEFINED };
+        }
+        template.undefined.iter().for_each(|cell| self.last[usize::from(*cell)] = UNDEFINED);
     }
 
     #[inline(always)]

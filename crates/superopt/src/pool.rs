@@ -26,6 +26,12 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// All of it as one number.
+    pub(crate) fn number(self) -> u64 {
+        let [a, b, c, d] = self.registers;
+        u64::from(self.opcode) << 48 | u64::from(self.constant) << 32 | u64::from(u32::from_le_bytes([a, b, c, d]))
+    }
+
     /// Does it do nothing?
     pub fn is_empty(self) -> bool {
         self.opcode == 0

@@ -19,7 +19,7 @@ fn starts() -> Vec<State> {
         .map(|number| {
             let mut state = State::random(3, number);
             state.general[7] = 0x10_0000 + 0x1000 * number;
-            state.general[6] = state.general[6] & 0xffff_ffff_0000_0000 | number % 5;
+            state.general[6] = (state.general[6] >> 32 << 32) + number % 5;
             state
         })
         .collect()
