@@ -2,6 +2,7 @@
 
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
+use crate::objects::interface::InterfaceArguments;
 use crate::pairing::Selection;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
@@ -42,6 +43,8 @@ pub struct CheckArguments {
     pub functions: Vec<Selection>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
     #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,
@@ -138,6 +141,8 @@ pub struct VerifyArguments {
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -3,6 +3,7 @@
 
 pub mod assume;
 pub mod input;
+pub mod interface;
 pub mod native;
 pub mod start_states;
 pub mod why;

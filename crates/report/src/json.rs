@@ -2,7 +2,7 @@
 
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
-use crate::{Detail, Summary};
+use crate::{AssumedPart, Detail, Summary};
 use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
@@ -30,6 +30,8 @@ struct JsonFunction<'a> {
     strategy: Option<&'a str>,
     time_ms: f64,
     assumptions: Vec<String>,
+    #[serde(skip_serializing_if = "<[AssumedPart]>::is_empty")]
+    assumed: &'a [AssumedPart],
     witness: Option<JsonWitness<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,6 +142,7 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         strategy: row.strategy,
         time_ms: milliseconds(row.time),
         assumptions: Vec::new(),
+        assumed: row.assumed,
         witness: None,
         certificate: row.certificate,
         run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),

@@ -7,6 +7,7 @@ mod attack;
 mod baseline;
 mod bench;
 mod build;
+mod conditional;
 mod demo;
 mod kernels;
 mod harmless;
@@ -28,6 +29,8 @@ usage: cargo xtask COMMAND
                                    --save stores them. The sample is bundled, the corpus is in target/corpus.
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
+  bench conditional [FUNCTION…] [--lockstep FILE]
+                                   pairs of bench/conditional under the conditions written there
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
@@ -50,6 +53,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["bench", "kernels", rest @ ..] => match kernels::Request::parse(rest) {
             Some(request) => kernels::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "conditional", rest @ ..] => match conditional::Request::parse(rest) {
+            Some(request) => conditional::run(&request),
             None => Err(USAGE.to_string()),
         },
         ["attack", rest @ ..] => match attack::Request::parse(rest) {
