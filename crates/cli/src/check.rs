@@ -211,7 +211,11 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
-        _ => Facts::default(),
+        Some(Finished::Panicked(message)) => {
+            crate::complain(&format!("internal error: no facts about functions: {message}; less can be proved"));
+            Facts::default()
+        }
+        Some(Finished::Overdue) | None => Facts::default(),
     }
 }
 
