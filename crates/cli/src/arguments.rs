@@ -1,9 +1,11 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+use crate::measuring::MeasureArguments;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::objects::interface::InterfaceArguments;
 use crate::pairing::Selection;
+use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -26,6 +28,10 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     Show(ShowArguments),
+    /// Run a program and record start states of a function, as tests
+    Record(RecordArguments),
+    /// Time two functions against each other and say which is faster, if that can be said
+    Measure(MeasureArguments),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
 }
@@ -255,7 +261,7 @@ pub enum ColourChoice {
     Never,
 }
 
-fn parse_selection(text: &str) -> Result<Selection, String> {
+pub fn parse_selection(text: &str) -> Result<Selection, String> {
     let (name, other) = match text.split_once('=') {
         Some((name, other)) => (name, Some(other)),
         None => (text, None),
@@ -273,7 +279,7 @@ fn parse_parameter(text: &str) -> Result<(String, i64), String> {
     if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         // A year: beyond it deadlines overflow the clock.

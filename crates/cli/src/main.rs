@@ -8,6 +8,8 @@ mod arguments;
 mod certificate_view;
 mod certificates;
 mod check;
+mod measuring;
+mod recording;
 mod pairing;
 mod pool;
 mod processor_time;
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::Record(arguments) => recording::run(arguments),
+        Command::Measure(arguments) => measuring::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
     };

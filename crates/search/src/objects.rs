@@ -12,5 +12,6 @@ pub(crate) mod loops;
 pub(crate) mod refute;
 pub(crate) mod session;
 pub(crate) mod start_state;
+pub(crate) mod start_samples;
 pub(crate) mod strategy;
 pub(crate) mod timed;

@@ -13,6 +13,7 @@ mod kernels;
 mod harmless;
 mod regalloc;
 mod loops;
+mod measure;
 mod rooms;
 mod test;
 mod tools;
@@ -32,6 +33,7 @@ usage: cargo xtask COMMAND
   bench conditional [FUNCTION…] [--lockstep FILE]
                                    pairs of bench/conditional under the conditions written there
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
+  bench measure [--aa N]           N measurements of functions against themselves, in which nothing may be claimed
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all,
@@ -65,6 +67,10 @@ fn main() -> ExitCode {
         },
         ["bench", "regalloc", rest @ ..] => match regalloc::Request::parse(rest) {
             Some(request) => regalloc::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "measure", rest @ ..] => match measure::parse(rest) {
+            Some(sessions) => measure::run(sessions),
             None => Err(USAGE.to_string()),
         },
         ["bench", rest @ ..] => match bench::Request::parse(rest) {

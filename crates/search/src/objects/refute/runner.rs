@@ -242,7 +242,7 @@ impl<'a> Runner<'a> {
         let original = self.functions[0];
         for state in states.iter().filter(|state| state.concerns(&original.name)) {
             let mut input = self.random_input(arena, Seed(state.seed), 0);
-            state.apply(&mut input, &self.arguments, &original.parameters, &self.layout);
+            self.apply(state, &mut input);
             if Instant::now() >= until {
                 return None;
             }
@@ -251,6 +251,11 @@ impl<'a> Runner<'a> {
             }
         }
         None
+    }
+
+    /// Puts a start state into an input.
+    pub(crate) fn apply(&self, state: &StartState, input: &mut Input) {
+        state.apply(input, &self.arguments, &self.functions[0].parameters, &self.layout);
     }
 
     pub(crate) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
