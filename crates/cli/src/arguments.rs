@@ -2,6 +2,7 @@
 
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
+use crate::objects::guard::GuardArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -24,6 +25,8 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     Show(ShowArguments),
+    /// Write an object that checks a condition and runs CANDIDATE where it holds, ORIGINAL elsewhere
+    Guard(Box<GuardArguments>),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
 }
@@ -257,7 +260,7 @@ pub enum ColourChoice {
     Never,
 }
 
-fn parse_selection(text: &str) -> Result<Selection, String> {
+pub fn parse_selection(text: &str) -> Result<Selection, String> {
     let (name, other) = match text.split_once('=') {
         Some((name, other)) => (name, Some(other)),
         None => (text, None),
@@ -275,7 +278,7 @@ fn parse_parameter(text: &str) -> Result<(String, i64), String> {
     if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         // A year: beyond it deadlines overflow the clock.
