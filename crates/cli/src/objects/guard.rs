@@ -7,12 +7,12 @@ mod condition_of;
 mod output;
 mod proof;
 
-use crate::arguments::{Format, Selection, parse_seconds, parse_selection};
+use crate::arguments::{Format, parse_seconds, parse_selection};
 use crate::check::find_facts;
 use crate::objects::assume::AssumeArguments;
 use crate::objects::input::{read, unsupported};
 use crate::objects::start_states;
-use crate::pairing::{Matched, pair_functions};
+use crate::pairing::{Matched, Selection, pair_functions};
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
 use ::guard::{Guarded, ObjectPiece, Variadic};
