@@ -22,11 +22,15 @@ mod import;
 mod unwind;
 mod join;
 mod compose;
+mod assembly;
+mod source;
 
 #[cfg(test)]
 mod tests;
 
+pub use assembly::assembly;
 pub use compose::{Part, compose};
 pub use join::{Guarded, GuardedObject, Variadic, build};
 pub use piece::ObjectPiece;
 pub use refusal::Refusal;
+pub use source::source;

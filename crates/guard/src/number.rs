@@ -287,7 +287,7 @@ impl Compiler<'_> {
         if width > 64 {
             match of {
                 Expression::Apply(Operator::Load(Side::Original, _), operands)
-                    if low % 8 == 0 && matches!(bits, 8 | 16 | 32 | 64) =>
+                    if low.is_multiple_of(8) && matches!(bits, 8 | 16 | 32 | 64) =>
                 {
                     let [address] = &operands[..] else { return Err(self.refuse(of, "it is no address")) };
                     let at = Expression::Constant(term::Bits::new(64, u64::from(low / 8)));

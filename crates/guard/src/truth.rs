@@ -71,7 +71,7 @@ impl Compiler<'_> {
     /// Equality of what is wider than a register, by its parts.
     fn halves(&self, expression: &Expression, a: &Expression, b: &Expression) -> Result<Vec<Expression>, Refusal> {
         let width = self.width(a)?;
-        if width % 64 != 0 {
+        if !width.is_multiple_of(64) {
             return Err(self.refuse(expression, "it is wider than a register"));
         }
         let part = |of: &Expression, low: u16| match of {

@@ -26,7 +26,6 @@ use search::Native;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tempfile::NamedTempFile;
 
 /// Exit status: 0 written, 2 not written because there is no proof, 3 bad input or usage, or a condition that no code can check.
 #[derive(Args, Debug)]
@@ -90,7 +89,7 @@ pub fn run(arguments: &GuardArguments) -> Result<Status, Failure> {
     };
     let object = ::guard::build(&symbols.piece(0), &symbols.piece(1), &guarded)
         .map_err(|refusal| Failure(format!("{name}: {refusal}")))?;
-    let draft = draft(&arguments.output, &object.bytes)?;
+    let draft = form.draft(&arguments.output, &object)?;
     let (condition, object) = (Arc::new(condition), Arc::new(object));
     let attempt = proof::Attempt {
         files: Arc::clone(&files),
@@ -105,11 +104,10 @@ pub fn run(arguments: &GuardArguments) -> Result<Status, Failure> {
     };
     let outcome = proof::prove(attempt)?;
     let cost = Cost::of(&object);
-    let report = Report { name, condition: &condition, cost, outcome: &outcome, time: start.elapsed() };
+    let report = Report { name, condition: &condition, cost, outcome: &outcome, form, time: start.elapsed() };
     let proved = matches!(outcome.verdict, search::Verdict::Equivalent(_));
     if proved {
-        form.write(&arguments.output, draft, &object, &report, &files, both)
-            .map_err(|error| Failure(format!("{}: {error}", arguments.output.display())))?;
+        form.publish(&arguments.output, draft, &report)?;
         if let (Some(directory), Some(certificate)) = (&arguments.certificates, &outcome.certificate) {
             save(directory, name, certificate)?;
         }
@@ -128,14 +126,6 @@ fn save(directory: &Path, name: &str, certificate: &kernel::Certificate) -> Resu
     let path = directory.join(crate::certificates::harmless_name(name));
     let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, certificate.to_json() + "\n"));
     written.map_err(|error| Failure(format!("{}: {error}", path.display())))
-}
-
-/// An object in a file beside another, which goes when it is dropped.
-fn draft(beside: &Path, bytes: &[u8]) -> Result<NamedTempFile, Failure> {
-    let folder = beside.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::Builder::new().prefix(".guard").suffix(".o").tempfile_in(folder);
-    let written = file.and_then(|file| std::fs::write(file.path(), bytes).map(|()| file));
-    written.map_err(|error| Failure(format!("{}: {error}", folder.display())))
 }
 
 /// The two functions as the linker knows them.

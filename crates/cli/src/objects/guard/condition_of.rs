@@ -46,7 +46,7 @@ impl Condition {
             return Err(Failure("the condition holds always: there is nothing to check".to_string()));
         }
         let interface = Interface::new(original, &arena);
-        let texts = precondition.conjuncts().iter().map(|part| condition::render(part, &interface)).collect();
+        let texts = condition::render_all(precondition.conjuncts(), &interface);
         Ok(Condition { variadic: variadic(original), precondition, interface, certificate: known, texts })
     }
 }

@@ -3,7 +3,6 @@
 use super::Condition;
 use crate::status::Failure;
 use ::guard::GuardedObject;
-use pair::Files;
 use search::{Outcome, Verdict};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -14,7 +13,12 @@ use tempfile::NamedTempFile;
 /// What kind of file is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
+    /// The object.
     Object,
+    /// The object as assembly text, proved as it is assembled again.
+    Assembly,
+    /// The check as C text, which is not proved; the object is all the same.
+    Source,
 }
 
 impl Form {
@@ -22,24 +26,56 @@ impl Form {
     pub fn of(path: &Path) -> Result<Form, Failure> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("o") => Ok(Form::Object),
+            Some("s") => Ok(Form::Assembly),
+            Some("c") => Ok(Form::Source),
             _ => Err(Failure(format!("{}: the name of a guard ends in .o, .s or .c", path.display()))),
         }
     }
 
-    /// Writes the proved object, or what was asked for instead.
-    pub fn write(
-        self,
-        path: &Path,
-        draft: NamedTempFile,
-        _object: &GuardedObject,
-        _report: &Report,
-        _files: &Files,
-        _both: [usize; 2],
-    ) -> std::io::Result<()> {
+    /// The file that is to be proved, beside the output.
+    pub fn draft(self, output: &Path, object: &GuardedObject) -> Result<NamedTempFile, Failure> {
         match self {
-            Form::Object => publish(draft, path),
+            Form::Object | Form::Source => draft(output, ".o", &object.bytes),
+            Form::Assembly => {
+                let text = ::guard::assembly(&object.bytes)
+                    .map_err(|what| Failure(format!("{}: {what}; -o FILE.o writes it", output.display())))?;
+                draft(output, ".s", text.as_bytes())
+            }
         }
     }
+
+    /// Gives the proved file its name, or writes the text that was asked for.
+    pub fn publish(self, output: &Path, draft: NamedTempFile, report: &Report) -> Result<(), Failure> {
+        let written = match self {
+            Form::Object | Form::Assembly => publish(draft, output),
+            Form::Source => {
+                let interface = &report.condition.interface;
+                let Some(parameters) = interface.declared_parameters() else {
+                    let what = "the parameters have no names: compile the original with -g";
+                    return Err(Failure(format!("{}: {what}", output.display())));
+                };
+                std::fs::write(output, ::guard::source(report.name, &parameters, &report.condition.texts))
+            }
+        };
+        written.map_err(|error| Failure(format!("{}: {error}", output.display())))
+    }
+
+    /// What is said of the file that was written.
+    fn note(self) -> &'static str {
+        match self {
+            Form::Object => "proved equivalent to the original without a condition",
+            Form::Assembly => "what it is assembled to is proved equivalent to the original without a condition",
+            Form::Source => "not proved; the object of -o FILE.o is",
+        }
+    }
+}
+
+/// A file beside another, which goes when it is dropped.
+pub fn draft(beside: &Path, ending: &str, bytes: &[u8]) -> Result<NamedTempFile, Failure> {
+    let folder = beside.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::Builder::new().prefix(".guard").suffix(ending).tempfile_in(folder);
+    let written = file.and_then(|file| std::fs::write(file.path(), bytes).map(|()| file));
+    written.map_err(|error| Failure(format!("{}: {error}", folder.display())))
 }
 
 /// Gives the proved file its name. Its bytes are those that were read for the proof.
@@ -77,6 +113,7 @@ pub struct Report<'a> {
     pub condition: &'a Condition,
     pub cost: Cost,
     pub outcome: &'a Outcome,
+    pub form: Form,
     pub time: Duration,
 }
 
@@ -138,7 +175,7 @@ impl Report<'_> {
             counted(cells, "cell")
         );
         if self.reason().is_none() {
-            let _ = writeln!(out, "      {}: proved equivalent to the original without a condition", output.display());
+            let _ = writeln!(out, "      {}: {}", output.display(), self.form.note());
         }
         out
     }

@@ -3,7 +3,8 @@
 //! The file is an ordinary candidate and is searched as such. Where that fails, a certificate is composed: of the proof under the condition,
 //! and of one about a guarded function whose condition never holds, which runs the original's own code.
 
-use super::{Condition, draft, facts as facts_of, find, pieces};
+use super::output::draft;
+use super::{Condition, facts as facts_of, find, pieces};
 use crate::check::{patience, unknown};
 use crate::objects::input::unsupported;
 use crate::objects::native;
@@ -156,7 +157,7 @@ impl Attempt {
             variadic: self.condition.variadic,
         };
         let Ok(object) = ::guard::build(&symbols.piece(0), &symbols.piece(1), &guarded) else { return Ok(None) };
-        let draft = draft(&self.guarded, &object.bytes)?;
+        let draft = draft(&self.guarded, ".o", &object.bytes)?;
         let (files, both) = self.with(draft.path())?;
         let facts = facts_of(&files, both);
         let outcome = self.search(&files, both, &facts, None, self.timeout);
