@@ -4,6 +4,7 @@ use crate::measuring::MeasureArguments;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::objects::interface::InterfaceArguments;
+use crate::objects::guard::GuardArguments;
 use crate::pairing::Selection;
 use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -32,6 +33,8 @@ pub enum Command {
     Record(RecordArguments),
     /// Time two functions against each other and say which is faster, if that can be said
     Measure(MeasureArguments),
+    /// Write an object that checks a condition and runs CANDIDATE where it holds, ORIGINAL elsewhere
+    Guard(Box<GuardArguments>),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
 }

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Record(arguments) => recording::run(arguments),
         Command::Measure(arguments) => measuring::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Guard(arguments) => objects::guard::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
     };
     match result {

@@ -10,6 +10,7 @@ pub(crate) mod inputs;
 pub(crate) mod journal;
 pub(crate) mod loops;
 pub(crate) mod refute;
+mod offered;
 pub(crate) mod session;
 pub(crate) mod start_state;
 pub(crate) mod start_samples;
