@@ -42,6 +42,8 @@ pub struct FunctionReport {
 pub struct Summary {
     /// Proved.
     pub equivalent: usize,
+    /// Proved under a condition that was inferred.
+    pub equivalent_if: usize,
     /// Refuted.
     pub different: usize,
     /// Neither.
@@ -76,6 +78,7 @@ impl Summary {
         for row in rows {
             match row.finding {
                 Finding::Equivalent(_) => summary.equivalent += 1,
+                Finding::EquivalentIf(..) => summary.equivalent_if += 1,
                 Finding::Different(_) => summary.different += 1,
                 Finding::Unknown(_) => summary.unknown += 1,
             }
@@ -85,6 +88,6 @@ impl Summary {
 
     /// Number of functions.
     pub fn total(self) -> usize {
-        self.equivalent + self.different + self.unknown
+        self.equivalent + self.equivalent_if + self.different + self.unknown
     }
 }

@@ -1,5 +1,6 @@
 //! The report for programs. Field names and their order are part of the command line's contract, version 1.
 
+use crate::conditional::{self, JsonConjunct};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
 use crate::{Detail, Summary};
@@ -30,6 +31,8 @@ struct JsonFunction<'a> {
     strategy: Option<&'a str>,
     time_ms: f64,
     assumptions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<Vec<JsonConjunct<'a>>>,
     witness: Option<JsonWitness<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +57,7 @@ struct JsonReason<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonWitness<'a> {
+pub(crate) struct JsonWitness<'a> {
     kind: &'a str,
     /// Register name to value, in hexadecimal: JSON numbers lose bits above 53.
     #[serde(serialize_with = "in_order")]
@@ -106,8 +109,15 @@ struct JsonStatistics {
 #[derive(Serialize)]
 struct JsonSummary {
     equivalent: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    equivalent_if: usize,
     different: usize,
     unknown: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 pub(crate) fn render(
@@ -117,14 +127,14 @@ pub(crate) fn render(
     reading: Option<Duration>,
     detail: Detail,
 ) -> String {
-    let Summary { equivalent, different, unknown } = Summary::of(rows);
+    let Summary { equivalent, equivalent_if, different, unknown } = Summary::of(rows);
     let report = JsonReport {
         version: 1,
         original,
         candidate,
         functions: rows.iter().map(|row| function(row, detail)).collect(),
         reading_cpu_ms: reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
-        summary: JsonSummary { equivalent, different, unknown },
+        summary: JsonSummary { equivalent, equivalent_if, different, unknown },
     };
     let mut text = serde_json::to_string(&report).expect("strings, numbers and lists always serialise");
     text.push('\n');
@@ -140,6 +150,7 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         strategy: row.strategy,
         time_ms: milliseconds(row.time),
         assumptions: Vec::new(),
+        condition: None,
         witness: None,
         certificate: row.certificate,
         run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),
@@ -148,6 +159,10 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
     match &row.finding {
         Finding::Equivalent(assumptions) => {
             function.assumptions = assumptions.iter().map(Assumption::to_string).collect()
+        }
+        Finding::EquivalentIf(assumptions, inferred) => {
+            function.assumptions = assumptions.iter().map(Assumption::to_string).collect();
+            function.condition = Some(conditional::json(inferred));
         }
         Finding::Different(found) => function.witness = Some(witness(found)),
         Finding::Unknown(reason) => {
@@ -169,7 +184,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
     JsonStatistics { points, obligations, solver_calls, loops, plans, guesses, survivors, cpu_ms }
 }
 
-fn witness(witness: &Witness) -> JsonWitness<'_> {
+pub(crate) fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
         kind: witness.kind.name(),
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),

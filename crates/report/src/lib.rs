@@ -7,6 +7,7 @@
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
 mod check_report;
+mod conditional;
 mod json;
 mod palette;
 mod row;

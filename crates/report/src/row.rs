@@ -5,7 +5,7 @@
 
 use crate::FunctionReport;
 use program::Assumption;
-use search::{Reason, Statistics, Verdict, Witness};
+use search::{Inferred, Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
@@ -24,6 +24,8 @@ pub(crate) struct Row<'a> {
 pub(crate) enum Finding<'a> {
     /// Proved, under these assumptions: sorted, without repetition.
     Equivalent(Vec<Assumption>),
+    /// The same under a condition that was inferred.
+    EquivalentIf(Vec<Assumption>, &'a Inferred),
     Different(&'a Witness),
     Unknown(&'a Reason),
 }
@@ -35,7 +37,10 @@ impl<'a> Row<'a> {
                 let mut assumptions = proof.assumptions().to_vec();
                 assumptions.sort();
                 assumptions.dedup();
-                Finding::Equivalent(assumptions)
+                match &function.outcome.inferred {
+                    Some(inferred) => Finding::EquivalentIf(assumptions, inferred),
+                    None => Finding::Equivalent(assumptions),
+                }
             }
             Verdict::Different(witness) => Finding::Different(witness),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
@@ -63,6 +68,7 @@ impl Finding<'_> {
     pub fn word(&self) -> &'static str {
         match self {
             Finding::Equivalent(_) => "equivalent",
+            Finding::EquivalentIf(..) => "equivalent-if",
             Finding::Different(_) => "different",
             Finding::Unknown(_) => "unknown",
         }

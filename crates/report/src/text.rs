@@ -2,7 +2,7 @@
 
 use crate::palette::{Look, printable};
 use crate::row::{Finding, Row};
-use crate::{Colour, Summary, witness};
+use crate::{Colour, Summary, conditional, witness};
 use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,9 +41,16 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
         out.push('\n');
     }
     for (row, title) in rows.iter().zip(&titles) {
-        if let Finding::Different(found) = row.finding {
-            out.push('\n');
-            out.push_str(&witness::render(title, found, style.colour));
+        match row.finding {
+            Finding::Different(found) => {
+                out.push('\n');
+                out.push_str(&witness::render(title, found, style.colour));
+            }
+            Finding::EquivalentIf(_, inferred) => {
+                out.push('\n');
+                out.push_str(&conditional::render(title, inferred, style.colour));
+            }
+            _ => {}
         }
     }
     let summary = Summary::of(rows);
@@ -80,7 +87,7 @@ fn title(row: &Row<'_>) -> String {
 
 fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style: TextStyle) -> String {
     let look = match row.finding {
-        Finding::Equivalent(_) => Look::Equivalent,
+        Finding::Equivalent(_) | Finding::EquivalentIf(..) => Look::Equivalent,
         Finding::Different(_) => Look::Different,
         Finding::Unknown(_) => Look::Unknown,
     };
@@ -93,7 +100,7 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
         line.push_str(text);
     };
     match &row.finding {
-        Finding::Equivalent(assumptions) => {
+        Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => {
             if row.statistics.loops > 0 {
                 add(&count(row.statistics.loops, "loop"));
             }
@@ -136,7 +143,7 @@ fn was_tried(row: &Row<'_>) -> bool {
 /// Assumptions about no particular entity that all proofs share: said once at the end instead of on every line.
 fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
     let mut proofs = rows.iter().filter_map(|row| match &row.finding {
-        Finding::Equivalent(assumptions) => Some(assumptions),
+        Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => Some(assumptions),
         _ => None,
     });
     let (Some(first), Some(second)) = (proofs.next(), proofs.next()) else { return BTreeSet::new() };
@@ -148,8 +155,12 @@ fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
 }
 
 fn render_summary(rows: &[Row<'_>], summary: Summary, time: Duration) -> String {
+    let conditional = match summary.equivalent_if {
+        0 => String::new(),
+        n => format!("{n} equivalent under a condition, "),
+    };
     let counts = format!(
-        "{}: {} equivalent, {} different, {} unknown",
+        "{}: {} equivalent, {conditional}{} different, {} unknown",
         count(rows.len(), "function"),
         summary.equivalent,
         summary.different,

@@ -241,6 +241,7 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
         },
         certificate,
     )

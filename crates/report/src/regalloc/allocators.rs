@@ -90,6 +90,7 @@ mod tests {
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
         };
         let function = FunctionReport {
             name: "f".to_string(),

@@ -1,0 +1,147 @@
+//! Why programs disagree on a start state: the atoms that, made to hold, make them agree.
+//!
+//! All atoms of a group are made to hold; if the programs then agree, atoms are left out again, those first that agreeing runs violate
+//! most, as long as the programs still agree. What is left explains the difference: without any one of it, it is there.
+
+use super::atom::{Atom, Kind};
+use super::lab::Lab;
+use crate::objects::inputs::Input;
+use crate::objects::refute::Judged;
+
+/// Bounds below this are no part of the groups: few turns of a loop hide a difference.
+const LEAST_BOUND: u64 = 256;
+
+impl Lab<'_, '_> {
+    /// The positions in the pool of atoms that explain a difference, beside a condition that holds there.
+    pub(super) fn explain(&mut self, input: &Input, condition: &[Atom]) -> Option<Vec<usize>> {
+        let mut best: Option<(u32, u32, Vec<usize>)> = None;
+        for group in self.groups(condition) {
+            if self.is_late() {
+                break;
+            }
+            if !self.agrees(input, condition, &group) {
+                continue;
+            }
+            let left = self.fewest(input, condition, group);
+            let violations = self.violations();
+            let worst = left.iter().map(|i| violations[*i]).max().unwrap_or(0);
+            let ranks = left.iter().map(|i| rank(&self.pool[*i])).sum();
+            if best.as_ref().is_none_or(|(w, r, _)| (worst / 100, ranks) < (*w / 100, *r)) {
+                best = Some((worst, ranks, left));
+            }
+            // Lighter groups come first.
+            if worst < 100 {
+                break;
+            }
+        }
+        best.map(|(.., left)| left).filter(|left| !left.is_empty())
+    }
+
+    /// Do the programs agree where these atoms hold, too?
+    fn agrees(&mut self, input: &Input, condition: &[Atom], chosen: &[usize]) -> bool {
+        let atoms: Vec<Atom> = condition.iter().cloned().chain(chosen.iter().map(|i| self.pool[*i].clone())).collect();
+        let Some(projected) = self.projected(input, &atoms) else { return false };
+        matches!(self.judge(&projected), Judged::Agrees { .. })
+    }
+
+    /// Groups of atoms that can hold together, the lighter ones first.
+    fn groups(&mut self, condition: &[Atom]) -> Vec<Vec<usize>> {
+        let usable: Vec<usize> = (0..self.pool.len()).filter(|i| !condition.contains(&self.pool[*i])).collect();
+        let of = |lab: &Self, wanted: &dyn Fn(&Atom) -> bool| -> Vec<usize> {
+            usable.iter().copied().filter(|i| wanted(&lab.pool[*i])).collect()
+        };
+        let light = of(self, &|atom| match atom {
+            Atom::Below { bound, .. } => *bound >= LEAST_BOUND,
+            Atom::AtLeast { bound, .. } => *bound <= 1,
+            Atom::AtMost { bound, .. } => *bound > 255,
+            _ => !matches!(atom.kind(), Kind::Equality | Kind::Content),
+        });
+        let alignment = of(self, &|atom| matches!(atom, Atom::Aligned { .. }));
+        let multiples = of(self, &|atom| matches!(atom, Atom::Multiple { .. } | Atom::Aligned { .. }));
+        // With tests, cells hold what they hold there; else they are zero, or the same.
+        let contents = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if number.is_cell()));
+        let same = of(self, &|atom| matches!(atom, Atom::Same { numbers } if numbers[0].is_cell()));
+        let bounds = of(self, &|atom| atom.kind() == Kind::Range || atom.kind() == Kind::Content && is_bound(atom));
+        let mut groups = vec![alignment, multiples, light.clone()];
+        for i in &bounds {
+            groups.push(vec![*i]);
+        }
+        let joined = |parts: &[&[usize]]| parts.concat();
+        groups.push(joined(&[&light, &same]));
+        groups.push(joined(&[&light, &contents]));
+        // Values of arguments: one after the other, then all of them zero, one, or what the tests say.
+        let values = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if !number.is_cell()));
+        for i in &values {
+            groups.push(vec![*i]);
+            groups.push(joined(&[&light, &same, &[*i]]));
+        }
+        let equal = of(self, &|atom| matches!(atom, Atom::Same { numbers } if !numbers[0].is_cell()));
+        groups.extend(equal.iter().map(|i| joined(&[&light, &[*i]])));
+        groups.extend(of(self, &|atom| matches!(atom, Atom::Affine { .. })).iter().map(|i| joined(&[&light, &[*i]])));
+        let first_of_each: Vec<usize> = values
+            .iter()
+            .copied()
+            .filter(|i| {
+                let earlier = values.iter().take_while(|j| *j != i);
+                !earlier.map(|j| &self.pool[*j]).any(|atom| same_number(atom, &self.pool[*i]))
+            })
+            .collect();
+        groups.push(joined(&[&light, &first_of_each]));
+        groups.push(joined(&[&light, &same, &first_of_each]));
+        groups.push(joined(&[&light, &contents, &first_of_each]));
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    /// As few of these atoms as are enough.
+    fn fewest(&mut self, input: &Input, condition: &[Atom], mut chosen: Vec<usize>) -> Vec<usize> {
+        let violations = self.violations();
+        // What says too much goes first.
+        chosen.sort_by_key(|i| {
+            let atom = &self.pool[*i];
+            std::cmp::Reverse((violations[*i] / 100, rank(atom), atom.strength()))
+        });
+        let mut chunk = chosen.len().div_ceil(2);
+        loop {
+            let mut at = 0;
+            while at < chosen.len() && !self.is_late() {
+                let rest: Vec<usize> =
+                    chosen.iter().enumerate().filter(|(k, _)| !(at..at + chunk).contains(k)).map(|(_, i)| *i).collect();
+                if self.agrees(input, condition, &rest) {
+                    chosen = rest;
+                } else {
+                    at += chunk;
+                }
+            }
+            if chunk <= 1 {
+                return chosen;
+            }
+            chunk = chunk.div_ceil(2);
+        }
+    }
+}
+
+fn is_bound(atom: &Atom) -> bool {
+    matches!(atom, Atom::Below { .. } | Atom::AtLeast { .. } | Atom::AtMost { .. })
+}
+
+fn same_number(a: &Atom, b: &Atom) -> bool {
+    matches!((a, b), (Atom::Equal { number: x, .. }, Atom::Equal { number: y, .. }) if x == y)
+}
+
+/// The lower the better.
+pub(super) fn rank(atom: &Atom) -> u32 {
+    match (atom.kind(), atom) {
+        (Kind::Aligned, _) => 0,
+        (Kind::Multiple, _) => 1,
+        (Kind::Distance, _) => 2,
+        (Kind::Apart, Atom::Apart { order: super::atom::Order::Apart, .. }) => 4,
+        (Kind::Apart, _) => 3,
+        (Kind::Excluded, _) => 5,
+        (Kind::Range, _) => 6,
+        (Kind::Equality, Atom::Same { .. } | Atom::Affine { .. }) => 8,
+        (Kind::Content, Atom::Same { .. }) => 7,
+        (Kind::Content, _) => 9,
+        (Kind::Equality | Kind::Axiom, _) => 10,
+    }
+}

@@ -1,0 +1,420 @@
+//! The condition under which two programs do the same, where they do not always.
+//!
+//! Runs say what the condition may be ([`super::learn`]); a proof under it is looked for as under any other; a difference goes back to
+//! the runs, and where there is no proof, what runs do not show is added (bounds of numbers that the candidate cuts, blocks that do not
+//! overlap). At last everything that no run has shown to be needed is left out, if there is a proof without it.
+//!
+//! Trust: none. The proof is about the condition that its certificate states.
+
+use super::atom::{Atom, Kind};
+use super::lab::{Floats, Lab};
+use super::learn::Part;
+use crate::objects::inputs::Input;
+use crate::objects::refute::{Refutation, Runner};
+use crate::objects::session::{Native, Session};
+use crate::objects::start_state::{StartBytes, StartPlace, StartState};
+use crate::{Outcome, ReasonKind, Verdict, Witness, budgets};
+use condition::Interface;
+use interpreter::Seed;
+use kernel::{Expression, Pair, Precondition};
+use std::time::{Duration, Instant};
+use term::{Arena, Axiom};
+
+/// A condition that was inferred, part by part.
+#[derive(Clone, Debug, Default)]
+pub struct Inferred {
+    /// What must hold, all of it.
+    pub conjuncts: Vec<Conjunct>,
+    /// How many start states of the user satisfy it.
+    pub tests: usize,
+}
+
+/// A part of an inferred condition.
+#[derive(Clone, Debug)]
+pub struct Conjunct {
+    /// What kind of condition it is.
+    pub kind: Kind,
+    /// As `--assume` takes it.
+    pub text: String,
+    /// What the proof is about; empty for an axiom.
+    pub expressions: Vec<Expression>,
+    /// Why it cannot be left out.
+    pub need: Need,
+}
+
+/// Whether a part of a condition can be left out.
+#[derive(Clone, Debug)]
+pub enum Need {
+    /// On this input, which satisfies everything else, the programs disagree.
+    Shown(Box<Witness>),
+    /// Nobody knows: without it there was no proof and no difference.
+    NotShown,
+}
+
+/// May named laws of real numbers be part of a condition?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatAxioms {
+    /// They may.
+    Allowed,
+    /// They may not.
+    Forbidden,
+}
+
+/// What an inference is about.
+pub struct Question<'q> {
+    /// The pair, as often as it is asked for.
+    pub prepare: &'q dyn Fn() -> Option<(Arena, Pair)>,
+    /// What the user assumes.
+    pub assumed: &'q Precondition,
+    /// What may be assumed beside.
+    pub axioms: FloatAxioms,
+}
+
+/// Sets of axioms that are tried, the smaller ones first.
+const AXIOMS: [&[Axiom]; 4] = [
+    &[Axiom::AddZero, Axiom::MulZero],
+    &[Axiom::Reassociate],
+    &[Axiom::Reassociate, Axiom::AddZero, Axiom::MulZero],
+    &Axiom::ALL,
+];
+
+impl Session {
+    /// Decides a pair; where it is not equivalent as it is, under which condition it is.
+    pub fn infer(&self, question: &Question) -> Option<Outcome> {
+        let start = Instant::now();
+        let deadline = start + self.options().timeout;
+        let (mut arena, pair) = (question.prepare)()?;
+        let pair = pair.under(question.assumed.clone());
+        for axiom in question.assumed.axioms() {
+            arena.allow(*axiom);
+        }
+        let budget = budgets::PLAIN_CHECK.of(self.options().timeout);
+        let first = self.check_within(&mut arena, &pair, budget);
+        let open = match &first.verdict {
+            Verdict::Equivalent(_) => false,
+            Verdict::Unknown(reason) => {
+                !matches!(reason.kind, ReasonKind::Unsupported | ReasonKind::MissingFunction | ReasonKind::Internal)
+            }
+            Verdict::Different(_) => true,
+        };
+        if !open {
+            return Some(first);
+        }
+        let (lab_arena, lab_pair) = (question.prepare)()?;
+        let lab_pair = lab_pair.under(question.assumed.clone());
+        let mut search = Search {
+            session: self,
+            question,
+            interface: Interface::new(lab_pair.original(), &lab_arena),
+            deadline,
+            checks: 0,
+            lab: self.lab(&lab_arena, &lab_pair, deadline),
+            tests: Vec::new(),
+            bounds: Vec::new(),
+            apart: Vec::new(),
+            longest: Duration::from_millis(400),
+        };
+        search.prepare_lab(&lab_arena);
+        let given = match &first.verdict {
+            Verdict::Different(witness) => search.input_of(&lab_arena, witness).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        let mut found = search.condition(given, &[]);
+        if found.is_none() && question.axioms == FloatAxioms::Allowed {
+            search.lab.floats = Floats::Exact;
+            search.lab.differing.clear();
+            search.lab.forget();
+            found = AXIOMS.iter().find_map(|axioms| search.condition(Vec::new(), axioms));
+        }
+        Some(match found {
+            Some(outcome) => outcome,
+            None => first,
+        })
+    }
+
+    fn lab<'r, 'a>(&self, arena: &'r Arena, pair: &'a Pair, deadline: Instant) -> Lab<'r, 'a> {
+        let mut runner = Runner::new(arena, pair.original(), pair.candidate());
+        runner.native = self.options().native;
+        Lab::new(arena, runner, self.options().seed, deadline)
+    }
+}
+
+/// The state of an inference.
+struct Search<'s, 'r, 'a> {
+    session: &'s Session,
+    question: &'s Question<'s>,
+    interface: Interface,
+    deadline: Instant,
+    /// Proofs tried so far.
+    checks: usize,
+    lab: Lab<'r, 'a>,
+    tests: Vec<Input>,
+    /// Bounds of numbers that the candidate cuts.
+    bounds: Vec<Atom>,
+    /// Blocks that may have to be apart.
+    apart: Vec<Atom>,
+    /// The longest time that a successful proof took.
+    longest: Duration,
+}
+
+/// Proofs that are tried at most.
+const MOST_CHECKS: usize = 30;
+/// How often a difference that only a proof has found goes back to the runs.
+const ROUNDS: usize = 6;
+/// Differences that are replayed natively.
+const MOST_REPLAYED: usize = 24;
+
+impl Search<'_, '_, '_> {
+    fn prepare_lab(&mut self, arena: &Arena) {
+        let lab = &mut self.lab;
+        for state in self.session.tests().iter().filter(|state| state.concerns(&lab.original.name)) {
+            let mut input = lab.runner.random_input(arena, Seed(state.seed), 0);
+            state.apply(&mut input, &lab.runner.arguments, &lab.original.parameters, &lab.runner.layout);
+            self.tests.push(input);
+        }
+        let survey = lab.survey(&self.tests);
+        lab.fill_pool(&survey, &self.tests);
+        let readable: Vec<bool> =
+            lab.pool.iter().map(|atom| condition::parse(&lab.text(atom), &self.interface).is_ok()).collect();
+        let mut readable = readable.into_iter();
+        lab.pool.retain(|_| readable.next().unwrap_or(false));
+        lab.forget();
+        self.apart = survey.apart().into_iter().filter(|atom| lab.pool.contains(atom)).collect();
+        self.bounds = lab.cut_numbers().into_iter().filter(|atom| lab.pool.contains(atom)).collect();
+        tracing::debug!(
+            pool = lab.pool.len(),
+            cells = survey.cells.len(),
+            apart = self.apart.len(),
+            bounds = self.bounds.len(),
+            "pool"
+        );
+        lab.warm_up(&self.tests);
+    }
+
+    /// The input of a witness.
+    fn input_of(&mut self, arena: &Arena, witness: &Witness) -> Option<Input> {
+        let registers = witness.registers.iter().map(|r| (r.name.clone(), r.value)).collect();
+        let bytes =
+            |b: &crate::WitnessBytes| StartBytes { place: StartPlace::Address(b.address), bytes: b.bytes.clone() };
+        let memory = witness.memory.iter().map(bytes).collect();
+        let state = StartState { registers, memory, ..StartState::default() };
+        let lab = &mut self.lab;
+        let mut input = lab.runner.random_input(arena, Seed(self.session.options().seed), 0);
+        state.apply(&mut input, &lab.runner.arguments, &lab.original.parameters, &lab.runner.layout);
+        input.fuel = 100_000;
+        matches!(lab.judge(&input), crate::objects::refute::Judged::Differs(_)).then_some(input)
+    }
+
+    /// A proof under a condition, with the condition; `None` if there is none.
+    fn condition(&mut self, mut given: Vec<Input>, axioms: &[Axiom]) -> Option<Outcome> {
+        let mut atoms: Vec<Atom> = self.bounds.clone();
+        for _ in 0..ROUNDS {
+            if let Err(input) = self.lab.learn(&mut atoms, std::mem::take(&mut given)) {
+                tracing::debug!(values = ?input.values, "a difference that nothing explains");
+                return None;
+            }
+            let mut parts = self.lab.prune(&atoms);
+            self.lab.weaken(&mut parts);
+            // What runs cannot show stays.
+            for bound in &self.bounds {
+                if atoms.contains(bound) && !parts.iter().any(|part| part.atom == *bound) {
+                    parts.push(Part { atom: bound.clone(), needed: None });
+                }
+            }
+            let outcome = self.prove(&parts, axioms, None);
+            match outcome.verdict {
+                Verdict::Equivalent(_) => return self.finish(parts, axioms, outcome),
+                Verdict::Different(witness) => {
+                    let arena = self.lab.arena;
+                    given = self.input_of(arena, &witness).into_iter().collect();
+                    if given.is_empty() {
+                        return None;
+                    }
+                    atoms = parts.into_iter().map(|part| part.atom).collect();
+                }
+                Verdict::Unknown(_) => match self.with_more(parts, axioms)? {
+                    Further::Proved(parts, outcome) => return self.finish(parts, axioms, *outcome),
+                    Further::Differs(parts, inputs) => {
+                        given = inputs;
+                        atoms = parts.into_iter().map(|part| part.atom).collect();
+                    }
+                },
+            }
+        }
+        None
+    }
+
+    /// Where there is no proof, what no run has shown is added.
+    fn with_more(&mut self, parts: Vec<Part>, axioms: &[Axiom]) -> Option<Further> {
+        let known: Vec<Atom> = parts.iter().map(|part| part.atom.clone()).collect();
+        let fresh = |atoms: &[Atom]| -> Vec<Atom> { atoms.iter().filter(|a| !known.contains(a)).cloned().collect() };
+        let apart = fresh(&self.apart);
+        let aligned = fresh(&self.lab.natural_alignments());
+        let bounds = |bits: u32| fresh(&self.lab.bounds_of_all(bits));
+        let stages = [
+            apart.clone(),
+            [bounds(32), apart.clone()].concat(),
+            [bounds(31), apart.clone(), aligned.clone()].concat(),
+            [bounds(20), apart, aligned].concat(),
+        ];
+        let mut last: Vec<Atom> = Vec::new();
+        for more in stages {
+            if more.is_empty() || more == last || self.is_over() {
+                continue;
+            }
+            let enlarged: Vec<Part> = parts
+                .iter()
+                .cloned()
+                .chain(more.iter().map(|atom| Part { atom: atom.clone(), needed: None }))
+                .collect();
+            let outcome = self.prove(&enlarged, axioms, None);
+            match outcome.verdict {
+                Verdict::Equivalent(_) => return Some(Further::Proved(enlarged, Box::new(outcome))),
+                Verdict::Different(witness) => {
+                    let arena = self.lab.arena;
+                    let input = self.input_of(arena, &witness)?;
+                    return Some(Further::Differs(parts, vec![input]));
+                }
+                Verdict::Unknown(_) => last = more,
+            }
+        }
+        None
+    }
+
+    fn is_over(&self) -> bool {
+        self.checks >= MOST_CHECKS || Instant::now() >= self.deadline
+    }
+
+    /// Looks for a proof under a condition.
+    fn prove(&mut self, parts: &[Part], axioms: &[Axiom], limit: Option<Duration>) -> Outcome {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let limit = limit.unwrap_or_else(|| budgets::CONDITIONAL_CHECK.of(left)).min(left);
+        let start = Instant::now();
+        let texts: Vec<String> = parts.iter().map(|part| self.lab.text(&part.atom)).collect();
+        let outcome = self.check(&texts, axioms, limit);
+        self.checks += 1;
+        let time = start.elapsed();
+        tracing::debug!(?texts, ?axioms, ?time, verdict = ?short(&outcome.verdict), "tried");
+        if matches!(outcome.verdict, Verdict::Equivalent(_)) {
+            self.longest = self.longest.max(time);
+        }
+        outcome
+    }
+
+    fn check(&self, texts: &[String], axioms: &[Axiom], limit: Duration) -> Outcome {
+        let failed = |what: String| crate::verdict::unknown(crate::Reason::new(ReasonKind::Internal, what));
+        let Some((mut arena, pair)) = (self.question.prepare)() else { return failed("the pair is gone".to_string()) };
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let parsed = match condition::parse_all(&texts, &self.interface) {
+            Ok(parsed) => parsed,
+            Err((i, error)) => return failed(error.show(texts[i])),
+        };
+        let assumed = self.question.assumed;
+        let conjuncts = assumed.conjuncts().iter().cloned().chain(parsed.conjuncts).collect();
+        let axioms: Vec<Axiom> = assumed.axioms().iter().chain(axioms).copied().collect();
+        for axiom in &axioms {
+            arena.allow(*axiom);
+        }
+        match Precondition::new(conjuncts, axioms, pair.original(), &arena) {
+            Ok(precondition) => {
+                let pair = pair.under(precondition);
+                self.session.check_within(&mut arena, &pair, limit)
+            }
+            Err(what) => failed(what),
+        }
+    }
+
+    /// Leaves out what nobody has shown to be needed and a proof does without, and says why the rest is needed.
+    fn finish(&mut self, mut parts: Vec<Part>, axioms: &[Axiom], mut outcome: Outcome) -> Option<Outcome> {
+        let mut axioms = axioms.to_vec();
+        for axiom in axioms.clone() {
+            let rest: Vec<Axiom> = axioms.iter().copied().filter(|a| *a != axiom).collect();
+            if let Some(proved) = self.still_proved(&parts, &rest) {
+                (axioms, outcome) = (rest, proved);
+            }
+        }
+        let mut open: Vec<Atom> = parts.iter().filter(|p| p.needed.is_none()).map(|p| p.atom.clone()).collect();
+        open.sort_by_key(|atom| std::cmp::Reverse((super::explain::rank(atom), atom.strength())));
+        // Many at once first: most of what was added for a proof may go together.
+        for atom in open {
+            let rest: Vec<Part> = parts.iter().filter(|part| part.atom != atom).cloned().collect();
+            if let Some(proved) = self.still_proved(&rest, &axioms) {
+                (parts, outcome) = (rest, proved);
+                continue;
+            }
+            for weaker in self.lab.weaker(&atom) {
+                let replaced: Vec<Part> = parts
+                    .iter()
+                    .map(|p| if p.atom == atom { Part { atom: weaker.clone(), needed: None } } else { p.clone() })
+                    .collect();
+                if let Some(proved) = self.still_proved(&replaced, &axioms) {
+                    (parts, outcome) = (replaced, proved);
+                    break;
+                }
+            }
+        }
+        let conjuncts = self.conjuncts(&parts, &axioms);
+        outcome.inferred = Some(Inferred { conjuncts, tests: self.tests.len() });
+        Some(outcome)
+    }
+
+    fn still_proved(&mut self, parts: &[Part], axioms: &[Axiom]) -> Option<Outcome> {
+        if self.is_over() {
+            return None;
+        }
+        let limit = 2 * self.longest + Duration::from_millis(100);
+        let outcome = self.prove(parts, axioms, Some(limit));
+        matches!(outcome.verdict, Verdict::Equivalent(_)).then_some(outcome)
+    }
+
+    fn conjuncts(&mut self, parts: &[Part], axioms: &[Axiom]) -> Vec<Conjunct> {
+        let mut out = Vec::new();
+        let native = self.lab.runner.native;
+        // What a conjunct leaves to say depends on what the others bound.
+        let texts: Vec<String> = parts.iter().map(|part| self.lab.text(&part.atom)).collect();
+        for (i, part) in parts.iter().enumerate() {
+            let rest: Vec<Atom> =
+                parts.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, part)| part.atom.clone()).collect();
+            let needed = part.needed.clone().filter(|input| self.lab.all_hold(&rest, input));
+            let needed = needed.or_else(|| self.lab.violation(&rest, &part.atom));
+            if i >= MOST_REPLAYED {
+                self.lab.runner.native = Native::Forbidden;
+            }
+            let need = needed.and_then(|input| self.shown(input, &rest)).map_or(Need::NotShown, Need::Shown);
+            let expressions = condition::parse(&texts[i], &self.interface).map(|p| p.conjuncts).unwrap_or_default();
+            out.push(Conjunct { kind: part.atom.kind(), text: texts[i].clone(), expressions, need });
+        }
+        self.lab.runner.native = native;
+        let axiom = |axiom: &Axiom| Conjunct {
+            kind: Kind::Axiom,
+            text: format!("fp({axiom})"),
+            expressions: Vec::new(),
+            need: Need::NotShown,
+        };
+        out.extend(axioms.iter().map(axiom));
+        out
+    }
+
+    /// The difference on an input, replayed; the input is made small as far as the condition allows.
+    fn shown(&mut self, input: Input, rest: &[Atom]) -> Option<Box<Witness>> {
+        let found = self.lab.smallest(input, rest)?;
+        match self.lab.runner.told(self.lab.arena, found) {
+            Refutation::Different(witness) => Some(witness),
+            Refutation::Disputed(_) => None,
+        }
+    }
+}
+
+/// What came of a larger condition.
+enum Further {
+    Proved(Vec<Part>, Box<Outcome>),
+    Differs(Vec<Part>, Vec<Input>),
+}
+
+fn short(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Equivalent(_) => "equivalent".to_string(),
+        Verdict::Different(witness) => format!("different: {:?} {:?}", witness.registers, witness.candidate.summary),
+        Verdict::Unknown(reason) => format!("unknown: {}", reason.detail),
+    }
+}
