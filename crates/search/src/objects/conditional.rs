@@ -16,6 +16,8 @@ mod explain;
 mod learn;
 mod weaken;
 mod infer;
+mod hint;
 
 pub use atom::Kind;
+pub use hint::Hint;
 pub use infer::{Conjunct, FloatAxioms, Inferred, Need, Question};

@@ -62,6 +62,8 @@ pub(crate) enum Atom {
     Same { numbers: [Number; 2] },
     /// A number is so many times another one, and so much more.
     Affine { number: Number, of: Number, factor: i64, plus: i64 },
+    /// A number is less than another one, or no greater; with the sign that both have.
+    Less { numbers: [Number; 2], or_equal: bool },
     /// A floating-point number is a number.
     IsNumber { number: Number },
 }
@@ -177,7 +179,11 @@ impl Atom {
             {
                 Kind::Content
             }
-            Atom::Below { .. } | Atom::AtLeast { .. } | Atom::AtMost { .. } | Atom::IsNumber { .. } => Kind::Range,
+            Atom::Below { .. }
+            | Atom::AtLeast { .. }
+            | Atom::AtMost { .. }
+            | Atom::Less { .. }
+            | Atom::IsNumber { .. } => Kind::Range,
             Atom::Unequal { .. } => Kind::Excluded,
             Atom::Equal { number, .. } if number.is_cell() => Kind::Content,
             Atom::Same { numbers } if numbers.iter().all(Number::is_cell) => Kind::Content,
@@ -195,6 +201,7 @@ impl Atom {
             Atom::AtMost { bound, .. } => !((*bound as u64) ^ (1 << 63)),
             Atom::Apart { order: Order::Apart, .. } => 1,
             Atom::Equal { value, .. } => 1 + u64::from(*value != 0),
+            Atom::Less { or_equal, .. } => 2 - u64::from(*or_equal),
             _ => 0,
         }
     }
@@ -241,6 +248,9 @@ impl Atom {
                     _ => format!("{} == {product} + {plus}", number.text),
                 }
             }
+            Atom::Less { numbers: [a, b], or_equal } => {
+                format!("{} {} {}", a.text, if *or_equal { "<=" } else { "<" }, b.text)
+            }
             Atom::IsNumber { number } => format!("{0} == {0}", number.text),
         }
     }
@@ -279,6 +289,10 @@ impl Atom {
             Atom::Affine { number, of, factor, plus } => {
                 let value = bits(of).wrapping_mul(*factor as u64).wrapping_add(*plus as u64);
                 bits(number) == cut(value, number.bytes)
+            }
+            Atom::Less { numbers: [a, b], or_equal } => {
+                let (x, y) = (a.value(bits(a)), b.value(bits(b)));
+                x < y || *or_equal && x == y
             }
             Atom::IsNumber { number } => {
                 let bits = bits(number);
@@ -322,6 +336,16 @@ impl Atom {
             Atom::Affine { number, of, factor, plus } => {
                 let value = bits(scene, of, input).wrapping_mul(*factor as u64).wrapping_add(*plus as u64);
                 number.set(scene.runner, input, value);
+            }
+            Atom::Less { numbers: [a, b], or_equal } => {
+                // The one becomes larger, or both change places.
+                let [x, y] = [a, b].map(|number| bits(scene, number, input));
+                if x == y {
+                    b.set(scene.runner, input, x.wrapping_add(u64::from(!or_equal)));
+                } else {
+                    a.set(scene.runner, input, y);
+                    b.set(scene.runner, input, x);
+                }
             }
             Atom::IsNumber { number } => {
                 let one = if number.bytes == 4 { u64::from(1f32.to_bits()) } else { 1f64.to_bits() };
@@ -376,6 +400,10 @@ impl Atom {
             Atom::Affine { number, .. } => {
                 let value = number.bits(scene.arena, scene.runner, input);
                 number.set(scene.runner, input, other(number, value, stream));
+            }
+            Atom::Less { numbers: [a, b], .. } => {
+                let value = b.bits(scene.arena, scene.runner, input);
+                a.set(scene.runner, input, value.wrapping_add(stream.next() % 3));
             }
             Atom::IsNumber { number } => {
                 let nan = if number.bytes == 4 { u64::from(f32::NAN.to_bits()) } else { f64::NAN.to_bits() };

@@ -54,12 +54,15 @@ impl Lab<'_, '_> {
             Atom::Below { bound, .. } => *bound >= LEAST_BOUND,
             Atom::AtLeast { bound, .. } => *bound <= 1,
             Atom::AtMost { bound, .. } => *bound > 255,
+            Atom::Less { .. } => false,
             _ => !matches!(atom.kind(), Kind::Equality | Kind::Content),
         });
         let alignment = of(self, &|atom| matches!(atom, Atom::Aligned { .. }));
         let multiples = of(self, &|atom| matches!(atom, Atom::Multiple { .. } | Atom::Aligned { .. }));
         // With tests, cells hold what they hold there; else they are zero, or the same.
-        let contents = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if number.is_cell()));
+        let held = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if number.is_cell()));
+        let contents = self.first_of_each(&held);
+        let others: Vec<usize> = held.iter().copied().filter(|i| !contents.contains(i)).collect();
         let same = of(self, &|atom| matches!(atom, Atom::Same { numbers } if numbers[0].is_cell()));
         let bounds = of(self, &|atom| atom.kind() == Kind::Range || atom.kind() == Kind::Content && is_bound(atom));
         let mut groups = vec![alignment, multiples, light.clone()];
@@ -69,6 +72,7 @@ impl Lab<'_, '_> {
         let joined = |parts: &[&[usize]]| parts.concat();
         groups.push(joined(&[&light, &same]));
         groups.push(joined(&[&light, &contents]));
+        groups.extend(others.iter().map(|i| joined(&[&light, &[*i]])));
         // Values of arguments: one after the other, then all of them zero, one, or what the tests say.
         let values = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if !number.is_cell()));
         for i in &values {
@@ -78,19 +82,19 @@ impl Lab<'_, '_> {
         let equal = of(self, &|atom| matches!(atom, Atom::Same { numbers } if !numbers[0].is_cell()));
         groups.extend(equal.iter().map(|i| joined(&[&light, &[*i]])));
         groups.extend(of(self, &|atom| matches!(atom, Atom::Affine { .. })).iter().map(|i| joined(&[&light, &[*i]])));
-        let first_of_each: Vec<usize> = values
-            .iter()
-            .copied()
-            .filter(|i| {
-                let earlier = values.iter().take_while(|j| *j != i);
-                !earlier.map(|j| &self.pool[*j]).any(|atom| same_number(atom, &self.pool[*i]))
-            })
-            .collect();
+        let first_of_each = self.first_of_each(&values);
         groups.push(joined(&[&light, &first_of_each]));
         groups.push(joined(&[&light, &same, &first_of_each]));
         groups.push(joined(&[&light, &contents, &first_of_each]));
         groups.retain(|group| !group.is_empty());
         groups
+    }
+
+    /// Of atoms that say which value a number has, the first about each number.
+    fn first_of_each(&self, atoms: &[usize]) -> Vec<usize> {
+        let is_first =
+            |(k, i): &(usize, &usize)| !atoms[..*k].iter().any(|j| same_number(&self.pool[*j], &self.pool[**i]));
+        atoms.iter().enumerate().filter(is_first).map(|(_, i)| *i).collect()
     }
 
     /// As few of these atoms as are enough.

@@ -102,19 +102,10 @@ impl Session {
         }
         let (lab_arena, lab_pair) = (question.prepare)()?;
         let lab_pair = lab_pair.under(question.assumed.clone());
-        let mut search = Search {
-            session: self,
-            question,
-            interface: Interface::new(lab_pair.original(), &lab_arena),
-            deadline,
-            checks: 0,
-            lab: self.lab(&lab_arena, &lab_pair, deadline),
-            tests: Vec::new(),
-            bounds: Vec::new(),
-            apart: Vec::new(),
-            longest: Duration::from_millis(400),
-        };
+        let lab = self.lab(&lab_arena, &lab_pair, deadline);
+        let mut search = Search::new(self, question, lab, &lab_pair, deadline);
         search.prepare_lab(&lab_arena);
+        search.lab.warm_up(&search.tests);
         let given = match &first.verdict {
             Verdict::Different(witness) => search.input_of(&lab_arena, witness).into_iter().collect(),
             _ => Vec::new(),
@@ -132,8 +123,23 @@ impl Session {
         })
     }
 
+    /// The one condition without which the programs would agree on a witness, if runs suggest one.
+    pub fn hint(&self, arena: &Arena, pair: &Pair, witness: &Witness) -> Option<super::hint::Hint> {
+        let prepare = || None;
+        let question = Question { prepare: &prepare, assumed: pair.precondition(), axioms: FloatAxioms::Forbidden };
+        let deadline = Instant::now() + super::hint::PATIENCE;
+        let lab = self.lab(arena, pair, deadline);
+        let mut search = Search::new(self, &question, lab, pair, deadline);
+        search.prepare_lab(arena);
+        let input = search.input_of(arena, witness)?;
+        search.lab.hint(&input)
+    }
+
     fn lab<'r, 'a>(&self, arena: &'r Arena, pair: &'a Pair, deadline: Instant) -> Lab<'r, 'a> {
-        let mut runner = Runner::new(arena, pair.original(), pair.candidate());
+        // Runs compute with floating-point numbers as they are: the laws that are assumed are none of theirs.
+        let conjuncts = pair.precondition().conjuncts().to_vec();
+        let assumed = Precondition::new(conjuncts, Vec::new(), pair.original(), arena).unwrap_or_default();
+        let mut runner = Runner::new(arena, pair.original(), pair.candidate()).under(&assumed);
         runner.native = self.options().native;
         Lab::new(arena, runner, self.options().seed, deadline)
     }
@@ -164,7 +170,28 @@ const ROUNDS: usize = 6;
 /// Differences that are replayed natively.
 const MOST_REPLAYED: usize = 24;
 
-impl Search<'_, '_, '_> {
+impl<'s, 'r, 'a> Search<'s, 'r, 'a> {
+    fn new(
+        session: &'s Session,
+        question: &'s Question<'s>,
+        lab: Lab<'r, 'a>,
+        pair: &Pair,
+        deadline: Instant,
+    ) -> Search<'s, 'r, 'a> {
+        Search {
+            session,
+            question,
+            interface: Interface::new(pair.original(), lab.arena),
+            deadline,
+            checks: 0,
+            lab,
+            tests: Vec::new(),
+            bounds: Vec::new(),
+            apart: Vec::new(),
+            longest: Duration::from_millis(400),
+        }
+    }
+
     fn prepare_lab(&mut self, arena: &Arena) {
         let lab = &mut self.lab;
         for state in self.session.tests().iter().filter(|state| state.concerns(&lab.original.name)) {
@@ -188,7 +215,6 @@ impl Search<'_, '_, '_> {
             bounds = self.bounds.len(),
             "pool"
         );
-        lab.warm_up(&self.tests);
     }
 
     /// The input of a witness.

@@ -45,6 +45,10 @@ impl Lab<'_, '_> {
             for b in &numbers[k + 1..] {
                 if (a.bytes, a.form) == (b.bytes, b.form) {
                     pool.push(Atom::Same { numbers: [a.clone(), b.clone()] });
+                    for numbers in [[a, b], [b, a]] {
+                        let less = |or_equal| Atom::Less { numbers: numbers.map(Clone::clone), or_equal };
+                        pool.extend([less(true), less(false)]);
+                    }
                 }
             }
         }
@@ -56,6 +60,12 @@ impl Lab<'_, '_> {
         for (k, a) in pointers.iter().enumerate() {
             for b in &pointers[k + 1..] {
                 pool.push(Atom::Distance { pointers: [*a, *b], by: 0 });
+                if self.element(*a) == self.element(*b) {
+                    for pair in [[*a, *b], [*b, *a]] {
+                        let less = |or_equal| Atom::Less { numbers: pair.map(|i| argument(i, &words)), or_equal };
+                        pool.extend([less(true), less(false)]);
+                    }
+                }
                 if let (Some(x), Some(y)) = (self.element(*a), self.element(*b))
                     && x == y
                 {
@@ -100,6 +110,13 @@ impl Lab<'_, '_> {
                 out.push(Atom::Equal { number: cell.clone(), value });
             }
         }
+        if cells.len() <= FEW_CELLS && tests.is_empty() {
+            let constants: Vec<u64> = self.runner.constants().iter().copied().take(MOST_CONSTANTS).collect();
+            for cell in cells.iter().filter(|cell| matches!(cell.form, Form::Signed | Form::Unsigned)) {
+                let fits = |c: &&u64| cell.bytes >= 8 || **c >> (8 * cell.bytes) == 0;
+                out.extend(constants.iter().filter(fits).map(|c| Atom::Equal { number: cell.clone(), value: *c }));
+            }
+        }
         for (k, a) in cells.iter().enumerate() {
             for b in &cells[k + 1..] {
                 if cells.len() <= FEW_CELLS && a.bytes == b.bytes && a.form != Form::Pointer {
@@ -121,7 +138,10 @@ impl Lab<'_, '_> {
         let mut values: Vec<u64> = known.into_iter().collect();
         if tests.is_empty() {
             values.extend([0, 1]);
-            values.extend(constants.iter().filter(|c| number.bytes >= 8 || **c >> (8 * number.bytes) == 0));
+            // What is masked with 63 may be meant modulo 64.
+            let masks = constants.iter().filter(|c| (**c).wrapping_add(1).is_power_of_two()).map(|c| c.wrapping_add(1));
+            let near: Vec<u64> = constants.iter().copied().chain(masks).collect();
+            values.extend(near.into_iter().filter(|c| number.bytes >= 8 || *c >> (8 * number.bytes) == 0));
         }
         values.dedup();
         values.into_iter().map(|value| Atom::Equal { number: number.clone(), value }).collect()

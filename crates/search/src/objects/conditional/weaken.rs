@@ -43,6 +43,7 @@ impl Lab<'_, '_> {
             (Atom::Below { number, bound }, Atom::Below { number: n, bound: b }) => n == number && b > bound,
             (Atom::AtLeast { number, bound }, Atom::AtLeast { number: n, bound: b }) => n == number && b < bound,
             (Atom::AtMost { number, bound }, Atom::AtMost { number: n, bound: b }) => n == number && b > bound,
+            (Atom::Less { numbers, or_equal: false }, Atom::Less { numbers: n, or_equal: true }) => n == numbers,
             (Atom::AtLeast { number, bound: 1.. }, Atom::Unequal { number: n, value: 0 }) => n == number,
             (Atom::Apart { blocks, order: Order::Apart }, Atom::Apart { blocks: b, order }) => {
                 b == blocks && *order != Order::Apart
