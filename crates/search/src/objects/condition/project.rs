@@ -110,7 +110,8 @@ impl Repair<'_, '_> {
     /// Gives one side the value of the other.
     fn equal(&mut self, a: &Expression, b: &Expression) -> bool {
         let (Some(x), Some(y)) = (self.bits(a), self.bits(b)) else { return false };
-        if self.stream.one_in(2) { self.set(a, y) || self.set(b, x) } else { self.set(b, x) || self.set(a, y) }
+        let ((first, to), (second, other)) = if self.stream.one_in(2) { ((a, y), (b, x)) } else { ((b, x), (a, y)) };
+        self.set(first, to) || self.set(second, other)
     }
 
     fn unequal(&mut self, a: &Expression, b: &Expression) -> bool {
