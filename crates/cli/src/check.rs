@@ -244,7 +244,11 @@ fn compare(
             complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
         }
     }
-    Ok(session.check_pair(&mut arena, &pair))
+    let mut outcome = session.check_pair(&mut arena, &pair);
+    if let Verdict::Different(witness) = &outcome.verdict {
+        outcome.hint = session.hint(&arena, &pair, witness);
+    }
+    Ok(outcome)
 }
 
 pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
@@ -266,6 +270,7 @@ pub fn unknown(reason: Reason) -> Outcome {
         native: Default::default(),
         journal: Default::default(),
         inferred: None,
+        hint: None,
     }
 }
 

@@ -79,7 +79,7 @@ impl Summary {
             match row.finding {
                 Finding::Equivalent(_) => summary.equivalent += 1,
                 Finding::EquivalentIf(..) => summary.equivalent_if += 1,
-                Finding::Different(_) => summary.different += 1,
+                Finding::Different(..) => summary.different += 1,
                 Finding::Unknown(_) => summary.unknown += 1,
             }
         }

@@ -3,7 +3,7 @@
 use crate::json::{JsonWitness, witness as json_witness};
 use crate::palette::{Look, printable};
 use crate::{Colour, witness};
-use search::{Conjunct, Inferred, Need, Witness};
+use search::{Conjunct, Hint, Inferred, Need, Witness};
 use serde::Serialize;
 
 /// Parts shown to people before the rest is only counted.
@@ -66,4 +66,10 @@ fn without(witness: &Witness) -> String {
     let values: Vec<String> = named.map(|(name, value)| format!("{name} = {}", witness::value(value))).collect();
     let (original, candidate) = (&witness.original.summary, &witness.candidate.summary);
     format!("with {} the original {original}, the candidate {candidate}", values.join(", "))
+}
+
+/// What would make the functions agree on an input; it says nothing about others.
+pub(crate) fn render_hint(hint: &Hint, colour: Colour) -> String {
+    let text = format!("would agree on this input if {}; try --conditional", printable(&hint.text));
+    format!("      {}\n", colour.paint(Look::Aside, text))
 }

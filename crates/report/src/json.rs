@@ -34,11 +34,19 @@ struct JsonFunction<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     condition: Option<Vec<JsonConjunct<'a>>>,
     witness: Option<JsonWitness<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<JsonHint<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<JsonRun<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<JsonStatistics>,
+}
+
+#[derive(Serialize)]
+struct JsonHint<'a> {
+    kind: &'static str,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -152,6 +160,7 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         assumptions: Vec::new(),
         condition: None,
         witness: None,
+        hint: None,
         certificate: row.certificate,
         run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),
         statistics: (detail == Detail::Statistics).then(|| statistics(row)),
@@ -164,7 +173,10 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
             function.assumptions = assumptions.iter().map(Assumption::to_string).collect();
             function.condition = Some(conditional::json(inferred));
         }
-        Finding::Different(found) => function.witness = Some(witness(found)),
+        Finding::Different(found, hint) => {
+            function.witness = Some(witness(found));
+            function.hint = hint.map(|hint| JsonHint { kind: hint.kind.name(), text: &hint.text });
+        }
         Finding::Unknown(reason) => {
             function.reason =
                 Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail, tried: reason.tried.as_deref() });
@@ -262,7 +274,7 @@ mod tests {
     fn a_witness() {
         let witness = samples::witness();
         renders_to(
-            samples::row("f", Finding::Different(&witness), 9),
+            samples::row("f", Finding::Different(&witness, None), 9),
             Detail::Brief,
             expect![[r#"
                 {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}

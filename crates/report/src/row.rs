@@ -5,7 +5,7 @@
 
 use crate::FunctionReport;
 use program::Assumption;
-use search::{Inferred, Reason, Statistics, Verdict, Witness};
+use search::{Hint, Inferred, Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
@@ -26,7 +26,8 @@ pub(crate) enum Finding<'a> {
     Equivalent(Vec<Assumption>),
     /// The same under a condition that was inferred.
     EquivalentIf(Vec<Assumption>, &'a Inferred),
-    Different(&'a Witness),
+    /// With the hint at what is missing.
+    Different(&'a Witness, Option<&'a Hint>),
     Unknown(&'a Reason),
 }
 
@@ -42,7 +43,7 @@ impl<'a> Row<'a> {
                     None => Finding::Equivalent(assumptions),
                 }
             }
-            Verdict::Different(witness) => Finding::Different(witness),
+            Verdict::Different(witness) => Finding::Different(witness, function.outcome.hint.as_ref()),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
         Row {
@@ -69,7 +70,7 @@ impl Finding<'_> {
         match self {
             Finding::Equivalent(_) => "equivalent",
             Finding::EquivalentIf(..) => "equivalent-if",
-            Finding::Different(_) => "different",
+            Finding::Different(..) => "different",
             Finding::Unknown(_) => "unknown",
         }
     }

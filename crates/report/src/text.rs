@@ -42,9 +42,12 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
     }
     for (row, title) in rows.iter().zip(&titles) {
         match row.finding {
-            Finding::Different(found) => {
+            Finding::Different(found, hint) => {
                 out.push('\n');
                 out.push_str(&witness::render(title, found, style.colour));
+                if let Some(hint) = hint {
+                    out.push_str(&conditional::render_hint(hint, style.colour));
+                }
             }
             Finding::EquivalentIf(_, inferred) => {
                 out.push('\n');
@@ -88,7 +91,7 @@ fn title(row: &Row<'_>) -> String {
 fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style: TextStyle) -> String {
     let look = match row.finding {
         Finding::Equivalent(_) | Finding::EquivalentIf(..) => Look::Equivalent,
-        Finding::Different(_) => Look::Different,
+        Finding::Different(..) => Look::Different,
         Finding::Unknown(_) => Look::Unknown,
     };
     let word = style.colour.paint(look, format!("{:10}", row.finding.word()));
@@ -110,7 +113,7 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
                 add(&format!("assumes {}", printable(&own.join(", "))));
             }
         }
-        Finding::Different(_) => {}
+        Finding::Different(..) => {}
         Finding::Unknown(reason) => add(&printable(&reason.to_string())),
     }
     if style.detail == Detail::Statistics && was_tried(row) {
@@ -285,7 +288,7 @@ mod tests {
         let rows = [
             row("clamp", equivalent(&[Assumption::FramePrivate]), 2),
             looped,
-            row("count_set", Finding::Different(&found), 9),
+            row("count_set", Finding::Different(&found, None), 9),
             row("render", Finding::Unknown(&reason), 0),
         ];
         renders_to(

@@ -143,6 +143,8 @@ pub struct Outcome {
     pub native: NativeRuns,
     /// The condition that was inferred, under which an `equivalent` holds.
     pub inferred: Option<crate::Inferred>,
+    /// The one condition without which the programs would agree on the input of a `different`; no verdict.
+    pub hint: Option<crate::Hint>,
     /// What was tried, if [`crate::Options::journal`] asks for it.
     pub journal: crate::Journal,
 }
@@ -168,5 +170,6 @@ pub(crate) fn unknown(reason: Reason) -> Outcome {
         native: NativeRuns::default(),
         journal: crate::Journal::default(),
         inferred: None,
+        hint: None,
     }
 }

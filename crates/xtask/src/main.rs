@@ -8,6 +8,7 @@ mod baseline;
 mod bench;
 mod build;
 mod demo;
+mod inferred;
 mod kernels;
 mod harmless;
 mod regalloc;
@@ -29,6 +30,9 @@ usage: cargo xtask COMMAND
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
+  bench conditional --infer [FUNCTION…] [--no-twins] [--lockstep FILE]
+                                   conditions that are inferred for pairs of bench/conditional, against those of a paper, and
+                                   what is said of conditions that are weaker; fails if one of these is accepted
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all,
@@ -50,6 +54,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["bench", "kernels", rest @ ..] => match kernels::Request::parse(rest) {
             Some(request) => kernels::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "conditional", "--infer", rest @ ..] => match inferred::Request::parse(rest) {
+            Some(request) => inferred::run(&request),
             None => Err(USAGE.to_string()),
         },
         ["attack", rest @ ..] => match attack::Request::parse(rest) {

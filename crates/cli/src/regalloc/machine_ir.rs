@@ -242,6 +242,7 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
             native: Default::default(),
             journal: Default::default(),
             inferred: None,
+            hint: None,
         },
         certificate,
     )

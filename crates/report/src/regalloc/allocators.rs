@@ -91,6 +91,7 @@ mod tests {
             native: Default::default(),
             journal: Default::default(),
             inferred: None,
+            hint: None,
         };
         let function = FunctionReport {
             name: "f".to_string(),

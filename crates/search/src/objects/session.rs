@@ -224,6 +224,7 @@ impl Session {
             native: NativeRuns::default(),
             journal,
             inferred: None,
+            hint: None,
         }
     }
 
@@ -248,6 +249,7 @@ impl Session {
             native,
             journal: Journal::default(),
             inferred: None,
+            hint: None,
         })
     }
 
@@ -272,7 +274,16 @@ impl Session {
             native.samples = runner.samples(arena, self.options.seed, deadline);
         }
         let journal = Journal::default();
-        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native, journal, inferred: None }
+        Outcome {
+            verdict,
+            strategy: Some(strategy),
+            statistics,
+            certificate,
+            native,
+            journal,
+            inferred: None,
+            hint: None,
+        }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -391,6 +402,7 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
         native: NativeRuns::default(),
         journal: Journal::default(),
         inferred: None,
+        hint: None,
     }
 }
 

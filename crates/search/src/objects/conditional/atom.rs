@@ -4,7 +4,7 @@
 //! state is changed so that it does, or does not. What the kernel is asked to prove is made of the text alone, so that a mistake in
 //! the rest can only cost a proof.
 
-use super::number::{Form, Number, Word};
+use super::number::{Form, Number, What, Word};
 use crate::objects::inputs::{Input, Stream};
 use crate::objects::refute::Runner;
 use interpreter::{BUFFER_SPACING, BUFFERS};
@@ -95,7 +95,7 @@ impl Kind {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Aligned => "aligned",
+            Kind::Aligned => "alignment",
             Kind::Multiple => "multiple",
             Kind::Distance => "distance",
             Kind::Apart => "apart",
@@ -327,6 +327,11 @@ impl Atom {
             Atom::AtLeast { number, bound } | Atom::AtMost { number, bound } => {
                 number.set(scene.runner, input, *bound as u64);
             }
+            Atom::Unequal { number, .. } if number.form == Form::Pointer && !number.is_cell() => {
+                if let What::Argument(pointer) = number.what {
+                    move_away(scene, input, pointer);
+                }
+            }
             Atom::Unequal { number, value } => number.set(scene.runner, input, value.wrapping_add(1)),
             Atom::Equal { number, value } => number.set(scene.runner, input, *value),
             Atom::Same { numbers: [a, b] } => {
@@ -417,7 +422,7 @@ impl Atom {
 fn other(number: &Number, value: u64, stream: &mut Stream) -> u64 {
     match number.form {
         Form::Float => {
-            let small = (1 + stream.next() % 40) as f64 / 4.0;
+            let small = (1 + stream.next() % 40) as f64;
             if number.bytes == 4 { u64::from((small as f32).to_bits()) } else { small.to_bits() }
         }
         _ if stream.one_in(2) => value.wrapping_add(1),

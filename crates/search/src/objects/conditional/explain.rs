@@ -5,11 +5,14 @@
 
 use super::atom::{Atom, Kind};
 use super::lab::Lab;
+use super::number::Form;
 use crate::objects::inputs::Input;
 use crate::objects::refute::Judged;
 
 /// Bounds below this are no part of the groups: few turns of a loop hide a difference.
 const LEAST_BOUND: u64 = 256;
+/// Larger multiples make nested loops too long to run.
+const MOST_TURNS: u64 = 16;
 
 impl Lab<'_, '_> {
     /// The positions in the pool of atoms that explain a difference, beside a condition that holds there.
@@ -24,7 +27,7 @@ impl Lab<'_, '_> {
             }
             let left = self.fewest(input, condition, group);
             let violations = self.violations();
-            let worst = left.iter().map(|i| violations[*i]).max().unwrap_or(0);
+            let worst = left.iter().map(|i| discounted(&self.pool[*i], violations[*i])).max().unwrap_or(0);
             let ranks = left.iter().map(|i| rank(&self.pool[*i])).sum();
             if best.as_ref().is_none_or(|(w, r, _)| (worst / 100, ranks) < (*w / 100, *r)) {
                 best = Some((worst, ranks, left));
@@ -55,24 +58,26 @@ impl Lab<'_, '_> {
             Atom::AtLeast { bound, .. } => *bound <= 1,
             Atom::AtMost { bound, .. } => *bound > 255,
             Atom::Less { .. } => false,
+            Atom::Multiple { of, .. } => of.is_power_of_two() && *of <= MOST_TURNS,
             _ => !matches!(atom.kind(), Kind::Equality | Kind::Content),
         });
         let alignment = of(self, &|atom| matches!(atom, Atom::Aligned { .. }));
-        let multiples = of(self, &|atom| matches!(atom, Atom::Multiple { .. } | Atom::Aligned { .. }));
+        let few = |atom: &Atom| matches!(atom, Atom::Multiple { of, .. } if of.is_power_of_two() && *of <= MOST_TURNS);
+        let multiples = of(self, &|atom| few(atom) || matches!(atom, Atom::Aligned { .. }));
+        let others = of(self, &|atom| matches!(atom, Atom::Multiple { .. }) && !few(atom));
         // With tests, cells hold what they hold there; else they are zero, or the same.
         let held = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if number.is_cell()));
         let contents = self.first_of_each(&held);
-        let others: Vec<usize> = held.iter().copied().filter(|i| !contents.contains(i)).collect();
+        let held_else: Vec<usize> = held.iter().copied().filter(|i| !contents.contains(i)).collect();
         let same = of(self, &|atom| matches!(atom, Atom::Same { numbers } if numbers[0].is_cell()));
         let bounds = of(self, &|atom| atom.kind() == Kind::Range || atom.kind() == Kind::Content && is_bound(atom));
-        let mut groups = vec![alignment, multiples, light.clone()];
-        for i in &bounds {
-            groups.push(vec![*i]);
-        }
         let joined = |parts: &[&[usize]]| parts.concat();
+        let mut groups = vec![alignment.clone(), multiples, light.clone()];
+        groups.extend(others.iter().map(|i| joined(&[&alignment, &[*i]])));
+        groups.extend(bounds.iter().filter(|i| !matches!(self.pool[**i], Atom::Less { .. })).map(|i| vec![*i]));
         groups.push(joined(&[&light, &same]));
         groups.push(joined(&[&light, &contents]));
-        groups.extend(others.iter().map(|i| joined(&[&light, &[*i]])));
+        groups.extend(held_else.iter().map(|i| joined(&[&light, &[*i]])));
         // Values of arguments: one after the other, then all of them zero, one, or what the tests say.
         let values = of(self, &|atom| matches!(atom, Atom::Equal { number, .. } if !number.is_cell()));
         for i in &values {
@@ -82,6 +87,8 @@ impl Lab<'_, '_> {
         let equal = of(self, &|atom| matches!(atom, Atom::Same { numbers } if !numbers[0].is_cell()));
         groups.extend(equal.iter().map(|i| joined(&[&light, &[*i]])));
         groups.extend(of(self, &|atom| matches!(atom, Atom::Affine { .. })).iter().map(|i| joined(&[&light, &[*i]])));
+        let orders = bounds.iter().copied().filter(|i| matches!(self.pool[*i], Atom::Less { .. }));
+        groups.extend(orders.flat_map(|i| [vec![i], joined(&[&light, &[i]])]));
         let first_of_each = self.first_of_each(&values);
         groups.push(joined(&[&light, &first_of_each]));
         groups.push(joined(&[&light, &same, &first_of_each]));
@@ -125,6 +132,11 @@ impl Lab<'_, '_> {
     }
 }
 
+/// Blocks that overlap harm few runs.
+fn discounted(atom: &Atom, violations: u32) -> u32 {
+    if atom.kind() == Kind::Apart { violations / 4 } else { violations }
+}
+
 fn is_bound(atom: &Atom) -> bool {
     matches!(atom, Atom::Below { .. } | Atom::AtLeast { .. } | Atom::AtMost { .. })
 }
@@ -142,6 +154,8 @@ pub(super) fn rank(atom: &Atom) -> u32 {
         (Kind::Apart, Atom::Apart { order: super::atom::Order::Apart, .. }) => 4,
         (Kind::Apart, _) => 3,
         (Kind::Excluded, _) => 5,
+        (Kind::Range, Atom::Less { numbers, .. }) if numbers[0].form == Form::Pointer => 9,
+        (Kind::Range, Atom::Less { .. }) => 7,
         (Kind::Range, _) => 6,
         (Kind::Equality, Atom::Same { .. } | Atom::Affine { .. }) => 8,
         (Kind::Content, Atom::Same { .. }) => 7,

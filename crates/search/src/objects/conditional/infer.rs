@@ -110,13 +110,19 @@ impl Session {
             Verdict::Different(witness) => search.input_of(&lab_arena, witness).into_iter().collect(),
             _ => Vec::new(),
         };
-        let mut found = search.condition(given, &[]);
-        if found.is_none() && question.axioms == FloatAxioms::Allowed {
+        let mut found = None;
+        if question.axioms == FloatAxioms::Allowed {
             search.lab.floats = Floats::Exact;
+            let loops = program::order::has_cycle(search.lab.original);
+            let mut sets = AXIOMS.to_vec();
+            // Sums in loops are grouped in another way; elsewhere something is left out because it is zero.
+            sets.sort_by_key(|set| loops && !set.contains(&Axiom::Reassociate));
+            found = sets.iter().find_map(|axioms| search.condition(Vec::new(), axioms));
+            search.lab.floats = Floats::Any;
             search.lab.differing.clear();
             search.lab.forget();
-            found = AXIOMS.iter().find_map(|axioms| search.condition(Vec::new(), axioms));
         }
+        let found = found.take().or_else(|| search.condition(given, &[]));
         Some(match found {
             Some(outcome) => outcome,
             None => first,
@@ -167,6 +173,8 @@ struct Search<'s, 'r, 'a> {
 const MOST_CHECKS: usize = 30;
 /// How often a difference that only a proof has found goes back to the runs.
 const ROUNDS: usize = 6;
+/// Weaker conditions that are tried in the place of one.
+const MOST_WEAKER: usize = 2;
 /// Differences that are replayed natively.
 const MOST_REPLAYED: usize = 24;
 
@@ -247,6 +255,7 @@ impl<'s, 'r, 'a> Search<'s, 'r, 'a> {
                     parts.push(Part { atom: bound.clone(), needed: None });
                 }
             }
+            self.without_implied(&mut parts);
             let outcome = self.prove(&parts, axioms, None);
             match outcome.verdict {
                 Verdict::Equivalent(_) => return self.finish(parts, axioms, outcome),
@@ -277,22 +286,15 @@ impl<'s, 'r, 'a> Search<'s, 'r, 'a> {
         let apart = fresh(&self.apart);
         let aligned = fresh(&self.lab.natural_alignments());
         let bounds = |bits: u32| fresh(&self.lab.bounds_of_all(bits));
-        let stages = [
-            apart.clone(),
-            [bounds(32), apart.clone()].concat(),
-            [bounds(31), apart.clone(), aligned.clone()].concat(),
-            [bounds(20), apart, aligned].concat(),
-        ];
+        let stages = [apart.clone(), [bounds(31), apart, aligned].concat()];
         let mut last: Vec<Atom> = Vec::new();
         for more in stages {
             if more.is_empty() || more == last || self.is_over() {
                 continue;
             }
-            let enlarged: Vec<Part> = parts
-                .iter()
-                .cloned()
-                .chain(more.iter().map(|atom| Part { atom: atom.clone(), needed: None }))
-                .collect();
+            let added = more.iter().map(|atom| Part { atom: atom.clone(), needed: None });
+            let mut enlarged: Vec<Part> = parts.iter().cloned().chain(added).collect();
+            self.without_implied(&mut enlarged);
             let outcome = self.prove(&enlarged, axioms, None);
             match outcome.verdict {
                 Verdict::Equivalent(_) => return Some(Further::Proved(enlarged, Box::new(outcome))),
@@ -305,6 +307,18 @@ impl<'s, 'r, 'a> Search<'s, 'r, 'a> {
             }
         }
         None
+    }
+
+    /// Leaves out what another part implies.
+    fn without_implied(&self, parts: &mut Vec<Part>) {
+        let implied: Vec<Atom> = parts.iter().flat_map(|part| self.lab.weaker(&part.atom)).collect();
+        parts.retain(|part| !implied.contains(&part.atom));
+    }
+
+    /// Is it a bound of a number of which the candidate looks at the low half only? No run shows what happens beyond.
+    fn is_cut(&self, atom: &Atom) -> bool {
+        let Atom::Below { number, .. } = atom else { return false };
+        self.bounds.iter().any(|bound| matches!(bound, Atom::Below { number: cut, .. } if cut == number))
     }
 
     fn is_over(&self) -> bool {
@@ -361,14 +375,17 @@ impl<'s, 'r, 'a> Search<'s, 'r, 'a> {
         }
         let mut open: Vec<Atom> = parts.iter().filter(|p| p.needed.is_none()).map(|p| p.atom.clone()).collect();
         open.sort_by_key(|atom| std::cmp::Reverse((super::explain::rank(atom), atom.strength())));
-        // Many at once first: most of what was added for a proof may go together.
         for atom in open {
+            // A search without it would only take time.
+            if self.is_cut(&atom) && program::order::has_cycle(self.lab.original) {
+                continue;
+            }
             let rest: Vec<Part> = parts.iter().filter(|part| part.atom != atom).cloned().collect();
             if let Some(proved) = self.still_proved(&rest, &axioms) {
                 (parts, outcome) = (rest, proved);
                 continue;
             }
-            for weaker in self.lab.weaker(&atom) {
+            for weaker in self.lab.weaker(&atom).into_iter().rev().take(MOST_WEAKER) {
                 let replaced: Vec<Part> = parts
                     .iter()
                     .map(|p| if p.atom == atom { Part { atom: weaker.clone(), needed: None } } else { p.clone() })

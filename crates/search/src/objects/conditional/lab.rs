@@ -3,7 +3,7 @@
 //! What runs agree on is remembered by the atoms that hold there: an atom that many agreeing runs violate says too much.
 
 use super::atom::{Atom, Scene};
-use super::number::{Form, Word, words};
+use super::number::{Form, Word, scalar_at, words};
 use crate::objects::inputs::{Input, LOOP_ROUNDS, Stream};
 use crate::objects::refute::{Judged, Runner};
 use interpreter::Seed;
@@ -44,13 +44,15 @@ pub(crate) struct Lab<'r, 'a> {
 }
 
 /// Points that the original may enter.
-const FUEL: usize = 3000;
+const FUEL: usize = 5000;
 /// Agreeing runs that are remembered.
-const MOST_AGREEMENTS: usize = 600;
+const MOST_AGREEMENTS: usize = 400;
+/// Start states on which the programs disagree that are remembered.
+const MOST_DIFFERING: usize = 48;
 /// How often all atoms are made to hold, one after the other.
 const PROJECTIONS: usize = 4;
 /// Bytes behind a pointer to floating-point numbers that are made exact.
-const EXACT_BYTES: u64 = 8192;
+const EXACT_BYTES: u64 = 4096;
 
 impl<'r, 'a> Lab<'r, 'a> {
     pub fn new(arena: &'r Arena, runner: Runner<'a>, seed: u64, deadline: Instant) -> Lab<'r, 'a> {
@@ -91,7 +93,7 @@ impl<'r, 'a> Lab<'r, 'a> {
         self.round += 1;
         let number = if self.round.is_multiple_of(2) { LOOP_ROUNDS + self.round } else { self.round % 509 };
         let mut input = self.runner.random_input(self.arena, Seed(self.seed), number);
-        input.fuel = input.fuel.max(FUEL);
+        input.fuel = FUEL;
         input
     }
 
@@ -152,7 +154,12 @@ impl<'r, 'a> Lab<'r, 'a> {
                 self.pool = pool;
                 self.agreements.push(Agreement { steps, holds });
             }
-            Judged::Differs(found) => self.differing.push(found.input.clone()),
+            Judged::Differs(found) => {
+                if self.differing.len() >= MOST_DIFFERING {
+                    self.differing.remove(0);
+                }
+                self.differing.push(found.input.clone());
+            }
             _ => {}
         }
         judged
@@ -172,35 +179,41 @@ impl<'r, 'a> Lab<'r, 'a> {
         self.agreements.clear();
     }
 
+    /// The start state with floating-point numbers that are not exact replaced; equal ones by equal ones.
     fn made_exact(&mut self, input: &Input) -> Input {
         let mut out = input.clone();
-        let small = |random: u64| (1 + random % 24) as f64;
         for i in 0..self.words.len() {
-            let Some(word) = &self.words[i] else { continue };
+            let Some(word) = self.words[i].clone() else { continue };
             if word.form == Form::Float {
-                let value = small(input.seed.mix(i as u64));
-                let bits = if word.bytes == 4 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
+                // A zero would bring signs of zeros.
+                let now = input.values[i].low();
+                let bits = exact(if now == 0 { u64::MAX >> 1 } else { now }, word.bytes, input.seed);
                 out.set(&self.runner.arguments, i, term::Bits::new(64, bits));
             }
             let types = &self.original.source_types;
-            let bytes = match super::number::scalar_at(types, word, 0) {
-                Some((_, bytes, Form::Float, _)) => u64::from(bytes),
-                _ => continue,
-            };
+            let Some((_, bytes, Form::Float, _)) = scalar_at(types, &word, 0) else { continue };
             let start = input.values[i].low();
-            for at in (0..EXACT_BYTES / bytes).map(|n| start.wrapping_add(n * bytes)) {
-                // What the condition says of a cell stays.
-                if input.fixed.contains_key(&at) {
-                    continue;
+            for at in (0..EXACT_BYTES / u64::from(bytes)).map(|n| start.wrapping_add(n * u64::from(bytes))) {
+                let now = self.runner.initial_bytes(self.arena, input, at, bytes);
+                let bits = exact(now, bytes, input.seed);
+                if bits != now {
+                    out.fixed.extend((at..).zip(bits.to_le_bytes().into_iter().take(usize::from(bytes))));
                 }
-                let value = small(input.seed.mix(at));
-                let bits = if bytes == 4 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
-                let known = bits.to_le_bytes().into_iter().take(bytes as usize);
-                out.fixed.extend((at..).zip(known));
             }
         }
         out
     }
+}
+
+/// A floating-point number as it is if it is zero or small and above zero, else another one in its place.
+fn exact(bits: u64, bytes: u16, seed: Seed) -> u64 {
+    let value = if bytes == 4 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) };
+    let is_exact = value == 0.0 && value.is_sign_positive() || (1.0..=40.0).contains(&value) && value.fract() == 0.0;
+    if is_exact {
+        return bits;
+    }
+    let small = (1 + seed.mix(bits) % 24) as f64;
+    if bytes == 4 { u64::from((small as f32).to_bits()) } else { small.to_bits() }
 }
 
 /// The element size behind an argument that is a pointer.

@@ -14,10 +14,10 @@ pub(super) struct Part {
 }
 
 /// Random start states in a condition, and those that just violate each other atom.
-const RANDOM: usize = 240;
-const NEIGHBOURS: usize = 3;
+const RANDOM: usize = 160;
+const NEIGHBOURS: usize = 2;
 /// Start states that violate a part and nothing else.
-const DOUBTS: usize = 60;
+const DOUBTS: usize = 24;
 /// How often a condition is enlarged.
 const MOST_STEPS: usize = 48;
 
@@ -62,9 +62,11 @@ impl Lab<'_, '_> {
 
     /// A start state that satisfies a condition and on which the programs disagree.
     pub(super) fn disagreement(&mut self, condition: &[Atom]) -> Option<Input> {
-        let known = self.differing.clone();
-        if let Some(input) = known.into_iter().rev().find(|input| self.all_hold(condition, input)) {
-            return Some(input);
+        for i in (0..self.differing.len()).rev() {
+            let input = self.differing[i].clone();
+            if self.all_hold(condition, &input) {
+                return Some(input);
+            }
         }
         for n in 0..RANDOM {
             if self.is_late() {
@@ -155,7 +157,8 @@ impl Lab<'_, '_> {
 
     /// A start state that satisfies a condition and violates an atom, on which the programs disagree.
     pub(super) fn violation(&mut self, condition: &[Atom], atom: &Atom) -> Option<Input> {
-        for input in self.differing.clone() {
+        for i in (0..self.differing.len()).rev() {
+            let input = self.differing[i].clone();
             if !self.holds(atom, &input) && self.all_hold(condition, &input) {
                 return Some(input);
             }

@@ -24,6 +24,7 @@ impl Lab<'_, '_> {
     /// Fills the pool.
     pub(super) fn fill_pool(&mut self, survey: &Survey, tests: &[Input]) {
         let mut pool = Vec::new();
+        let loops = program::order::has_cycle(self.original);
         let words: Vec<(usize, Word)> =
             self.words.iter().enumerate().filter_map(|(i, w)| Some((i, w.clone()?))).collect();
         let pointers: Vec<usize> = words.iter().filter(|(_, w)| w.form == Form::Pointer).map(|(i, _)| *i).collect();
@@ -39,7 +40,7 @@ impl Lab<'_, '_> {
             .collect();
         for number in &numbers {
             pool.extend(DIVISORS.map(|of| Atom::Multiple { number: number.clone(), of }));
-            pool.extend(ranges(number, &constants));
+            pool.extend(ranges(number, &constants).into_iter().filter(|atom| !(loops && says_little(atom))));
         }
         for (k, a) in numbers.iter().enumerate() {
             for b in &numbers[k + 1..] {
@@ -102,7 +103,9 @@ impl Lab<'_, '_> {
     /// What cells hold.
     fn contents(&mut self, cells: &[Number], tests: &[Input]) -> Vec<Atom> {
         let mut out = Vec::new();
-        for cell in cells {
+        // Without tests there would be too much to choose from.
+        let many = cells.len() > FEW_CELLS && tests.is_empty();
+        for cell in cells.iter().filter(|_| !many) {
             if cell.form != Form::Pointer {
                 out.push(Atom::Equal { number: cell.clone(), value: 0 });
             }
@@ -202,6 +205,15 @@ fn ranges(number: &Number, constants: &[u64]) -> Vec<Atom> {
     out.extend([1, 2, 4, 8, 16].map(least));
     out.extend(constants.iter().filter(|c| (3..1 << 16).contains(*c)).map(|c| least(*c as i64)));
     out
+}
+
+/// Few turns of a loop hide most differences.
+fn says_little(atom: &Atom) -> bool {
+    match atom {
+        Atom::Below { bound, .. } => *bound < 256,
+        Atom::AtMost { bound, .. } => *bound < 255,
+        _ => false,
+    }
 }
 
 /// An argument as a number.

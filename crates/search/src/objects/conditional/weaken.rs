@@ -7,6 +7,8 @@ use super::number::{Form, What};
 use super::templates::argument;
 use crate::objects::inputs::Input;
 use crate::objects::refute::{Found, Judged};
+use interpreter::Trace;
+use program::{Place, Register};
 use term::Bits;
 
 /// Start states on which it is tried whether the candidate looks at the high half of a number.
@@ -63,28 +65,38 @@ impl Lab<'_, '_> {
                 word.is_some_and(|w| w.bytes == 8 && matches!(w.form, Form::Signed | Form::Unsigned))
             })
             .collect();
+        let results = self.original.signature.iter().flat_map(|s| &s.results).filter_map(|value| match value.place {
+            Place::Register(register) => Some(register),
+            Place::Stack(_) => None,
+        });
+        let results: Vec<Register> = results.collect();
         let mut out = Vec::new();
         for i in wide {
-            let (mut alike, mut telling) = (true, false);
+            let (mut alike, mut telling, mut looked_at) = (true, false, false);
             for _ in 0..CUT_TRIALS {
                 let mut input = self.next_input();
                 let low = input.seed.mix(0xc07) % 20;
                 input.set(&self.runner.arguments, i, Bits::new(64, low));
                 let mut high = input.clone();
                 high.set(&self.runner.arguments, i, Bits::new(64, low | 1 << 32));
-                let [here, there] = [&input, &high].map(|input| self.runner.traces(self.arena, input));
+                let mut more = input.clone();
+                more.set(&self.runner.arguments, i, Bits::new(64, low + 1 + high.seed.mix(0xc08) % 20));
+                let [here, there, beside] = [&input, &high, &more].map(|input| self.runner.traces(self.arena, input));
                 let ended = |end| matches!(end, interpreter::End::Return);
                 if !ended(here[1].end) {
                     continue;
                 }
-                let same = |side: usize| {
-                    let (a, b) = (&here[side], &there[side]);
-                    a.end == b.end && a.steps == b.steps && a.changes == b.changes && a.results == b.results
+                let same = |side: usize, other: &[Trace; 2]| {
+                    let (a, b) = (&here[side], &other[side]);
+                    let result = |register| a.result(register).map(|r| r.bits) == b.result(register).map(|r| r.bits);
+                    let equal = a.end == b.end && a.steps == b.steps && a.changes == b.changes;
+                    equal && results.iter().all(|register| result(*register))
                 };
-                alike &= same(1);
-                telling |= ended(here[0].end) && !same(0);
+                alike &= same(1, &there);
+                looked_at |= !same(1, &beside);
+                telling |= ended(here[0].end) && !same(0, &there);
             }
-            if alike && telling {
+            if alike && telling && looked_at {
                 let words = [(i, self.words[i].clone())];
                 let [(i, Some(word))] = words else { continue };
                 out.push(Atom::Below { number: argument(i, &[(i, word)]), bound: 1 << 32 });
