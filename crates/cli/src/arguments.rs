@@ -5,6 +5,7 @@ use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::objects::interface::InterfaceArguments;
 use crate::objects::guard::GuardArguments;
+use crate::objects::conditional::ConditionalArguments;
 use crate::pairing::Selection;
 use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -40,7 +41,7 @@ pub enum Command {
 }
 
 /// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
-/// 3 bad input or usage.
+/// 3 bad input or usage, 4 all equivalent but some under an inferred condition.
 #[derive(Args, Debug)]
 pub struct CheckArguments {
     /// The program that says what is right: an x86-64 object, shared object, executable, `.s` or `.c` file
@@ -54,6 +55,8 @@ pub struct CheckArguments {
     pub assume: AssumeArguments,
     #[command(flatten)]
     pub calls: InterfaceArguments,
+    #[command(flatten)]
+    pub conditional: ConditionalArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
     #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,

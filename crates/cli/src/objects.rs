@@ -3,6 +3,7 @@
 
 pub mod assume;
 pub mod guard;
+pub mod conditional;
 pub mod input;
 pub mod interface;
 pub mod native;

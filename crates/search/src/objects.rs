@@ -5,6 +5,7 @@
 
 pub(crate) mod bindings;
 pub(crate) mod condition;
+pub(crate) mod conditional;
 pub(crate) mod constants;
 pub(crate) mod inputs;
 pub(crate) mod journal;

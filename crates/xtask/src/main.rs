@@ -9,6 +9,7 @@ mod bench;
 mod build;
 mod conditional;
 mod demo;
+mod inferred;
 mod kernels;
 mod harmless;
 mod regalloc;
@@ -34,6 +35,9 @@ usage: cargo xtask COMMAND
                                    pairs of bench/conditional under the conditions written there
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
   bench measure [--aa N]           N measurements of functions against themselves, in which nothing may be claimed
+  bench conditional --infer [FUNCTION…] [--no-twins] [--lockstep FILE]
+                                   conditions that are inferred for pairs of bench/conditional, against those of a paper, and
+                                   what is said of conditions that are weaker; fails if one of these is accepted
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all,
@@ -55,6 +59,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["bench", "kernels", rest @ ..] => match kernels::Request::parse(rest) {
             Some(request) => kernels::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "conditional", "--infer", rest @ ..] => match inferred::Request::parse(rest) {
+            Some(request) => inferred::run(&request),
             None => Err(USAGE.to_string()),
         },
         ["bench", "conditional", rest @ ..] => match conditional::Request::parse(rest) {
