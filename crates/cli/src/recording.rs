@@ -82,7 +82,8 @@ fn summary(recording: &Recording, function: &str, output: &str) -> Vec<String> {
             recording.partial()
         ));
     }
-    if let [compared @ 1.., agreed] = recording.compared {
+    let [compared, agreed] = recording.compared;
+    if compared > 0 {
         out.push(format!("{agreed} of {compared} that were compared did in the program what the interpreter says"));
     }
     let [stopped, interpreted] = recording.stopped.map(|time| time.as_secs_f64() * 1e6);

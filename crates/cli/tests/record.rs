@@ -1,5 +1,7 @@
 //! `lockstep record` as scripts see it.
 
+// This file uses a part of the helpers.
+#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;
@@ -7,7 +9,7 @@ use std::process::Command;
 
 /// `f` adds up numbers behind a pointer; `g` does it wrongly for more than three; `never` is not called.
 const SOURCE: &str = "
-    static int bias = 2;
+    int bias = 2;
     __attribute__((noinline)) int f(const int *p, int n) { int s = bias; for (int i = 0; i < n; i++) s += p[i]; return s; }
     __attribute__((noinline)) int never(int x) { return x; }
     int main(int argc, char **argv) {

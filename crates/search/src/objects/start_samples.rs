@@ -49,7 +49,8 @@ pub fn start_samples(arena: &Arena, pair: &Pair, wanted: &Wanted) -> Samples {
     let mut runner = Runner::new(arena, original, candidate);
     let forced = StartState { registers: wanted.arguments.to_vec(), ..StartState::default() };
     let mut found = Samples::default();
-    found.unknown = forced.unknown_names(original).into_iter().map(str::to_string).collect();
+    let names = wanted.arguments.iter().map(|(name, _)| name);
+    found.unknown = names.filter(|name| !runner.has_argument(name)).cloned().collect();
     if wanted.tests.is_empty() {
         let mut paths: HashMap<u64, usize> = HashMap::new();
         for round in 0..MOST_ROUNDS {

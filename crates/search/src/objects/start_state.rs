@@ -172,7 +172,7 @@ impl StartState {
 }
 
 /// Does a name mean the argument at this place?
-fn is_named(name: &str, place: Place, parameters: &[Parameter]) -> bool {
+pub(crate) fn is_named(name: &str, place: Place, parameters: &[Parameter]) -> bool {
     let by_place = match place {
         Place::Register(register) => register.name() == name,
         Place::Stack(offset) => format!("[rsp+{:#x}]", offset + 8) == name,

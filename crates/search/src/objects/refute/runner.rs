@@ -7,6 +7,7 @@ use super::samples::{Paths, path_of, usual_pages};
 use crate::objects::condition::{self, Entry};
 use crate::objects::constants::Constants;
 use crate::objects::inputs::{Argument, Ingredients, Input, Stream, arguments, memory_at_start};
+use crate::objects::start_state::is_named;
 use crate::{Native, StartState};
 use interpreter::{
     BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program,
@@ -265,6 +266,11 @@ impl<'a> Runner<'a> {
             }
         }
         None
+    }
+
+    /// Has the original an argument of this name, or at this place?
+    pub(crate) fn has_argument(&self, name: &str) -> bool {
+        self.arguments.iter().any(|argument| is_named(name, argument.place, &self.functions[0].parameters))
     }
 
     /// Puts a start state into an input.
