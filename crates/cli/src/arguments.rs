@@ -2,6 +2,7 @@
 
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
+use crate::optimize::OptimizeArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -26,6 +27,8 @@ pub enum Command {
     Show(ShowArguments),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
+    /// Look for faster code for a function, and write it if it is proved
+    Optimize(Box<OptimizeArguments>),
 }
 
 /// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
@@ -275,7 +278,7 @@ fn parse_parameter(text: &str) -> Result<(String, i64), String> {
     if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         // A year: beyond it deadlines overflow the clock.

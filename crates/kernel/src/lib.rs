@@ -72,13 +72,13 @@ pub use objects::certificate::{
 };
 pub use objects::claims::FailedClaim;
 pub use objects::effort::{Answerer, EffortClaim, HardClaim};
+pub use objects::entailment::Entailment;
 pub use objects::expression::{Expression, FloatWord, Operator};
 pub use objects::identical::are_identical;
 pub use objects::lemma;
 pub use objects::location::{Location, Spot};
 pub use objects::obligation::Failure;
 pub use objects::pair::Pair;
-pub use objects::entailment::Entailment;
 pub use objects::precondition::Precondition;
 pub use objects::product::{EventKind, MemoryAt, MemoryPart, Obligation, Rejection};
 pub use proof::{CheckedProof, Counts};

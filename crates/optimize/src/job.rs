@@ -1,0 +1,453 @@
+//! A run: proposals, screening, timing, proofs with the fastest first, and the file with the winner.
+//!
+//! Nothing that is proposed is believed, whoever proposes it. A version gets into the output only as a [`Proved`].
+//!
+//! The order is: all proposals become files; those that do the same as another are dropped; the rest are put in order of what they
+//! cost; proofs are tried in that order until one holds and everything before it is decided. So how many proofs run at a time changes
+//! how long it takes and not what comes out.
+
+use crate::candidate::{Candidate, Maker};
+use crate::compilers::Compiler;
+use crate::emit::{self, Output};
+use crate::event::{Event, Tell};
+use crate::hints::Wrapped;
+use crate::prove::{Answer, Door, Proved, Question, Recheck};
+use crate::rank::{Care, Race, Speed, Timer};
+use crate::report::{Given, Report, Row, RowState};
+use crate::request::{Goal, Request, Until};
+use crate::seeds::{self, Proposal};
+use crate::subject::{Kind, Refused, Subject};
+use crate::tests::of_witness;
+use kernel::Precondition;
+use search::{Reason, StartState};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Who does what a run cannot do by itself.
+pub struct Tools<'a> {
+    /// The door to the kernel.
+    pub door: &'a Door<'a>,
+    /// The kernel with a certificate.
+    pub recheck: &'a Recheck<'a>,
+    /// The clock.
+    pub timer: &'a Timer<'a>,
+    /// What the user's conditions mean for a function of a file.
+    pub condition: &'a Condition<'a>,
+    /// Who is told what happens.
+    pub tell: &'a Tell<'a>,
+    /// Has the user had enough?
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Reads conditions about the function of this name in this file.
+pub type Condition<'a> = dyn Fn(&Path, &str) -> Result<Option<Precondition>, String> + Sync + 'a;
+
+/// What has become of a version.
+#[derive(Debug)]
+enum State {
+    Waiting,
+    Proved(Box<Proved>, Duration),
+    Refuted(String),
+    Unknown(Reason),
+}
+
+/// A version in the race.
+#[derive(Debug)]
+struct Entry {
+    candidate: Candidate,
+    object: PathBuf,
+    speed: Option<Speed>,
+    state: State,
+}
+
+struct Run<'a> {
+    request: &'a Request,
+    subject: &'a Subject,
+    tools: &'a Tools<'a>,
+    precondition: Option<Precondition>,
+    maker: Maker<'a>,
+    folder: &'a Path,
+    /// The object that is to be beaten, and what it is.
+    rival: (PathBuf, String),
+    rival_bytes: usize,
+    entries: Vec<Entry>,
+    seen: BTreeMap<[u8; 32], usize>,
+    made: usize,
+    tests: Vec<StartState>,
+    deadline: Instant,
+    best: Option<usize>,
+}
+
+/// Most of the time that proofs and timing of first proposals take.
+const SHARE_OF_SEEDS: f64 = 0.6;
+/// Without a limit on time a proof still ends.
+const NO_HURRY: Duration = Duration::from_secs(60);
+/// Versions that are measured thoroughly at the end.
+const FINALISTS: usize = 3;
+
+/// Looks for a better version and writes it.
+pub fn run(request: &Request, more: Vec<Proposal>, output: &Output, tools: &Tools<'_>) -> Result<Report, Refused> {
+    let start = Instant::now();
+    let (compilers, missing) = Compiler::find();
+    let folder = tempfile::tempdir().map_err(|error| Refused(format!("no temporary folder: {error}")))?;
+    let file = request.file.display().to_string();
+    (tools.tell)(Event::Begin { function: request.function.clone(), file, seed: request.seed });
+    let subject = Subject::new(request, &compilers, folder.path())?;
+    let precondition = (tools.condition)(&subject.specification, &subject.function).map_err(Refused)?;
+    let maker = Maker::new(&subject, folder.path()).map_err(Refused)?;
+    if subject.source.is_some() {
+        for family in missing {
+            (tools.tell)(Event::Note { what: format!("{family} is not on the PATH: it makes no proposals") });
+        }
+    }
+    let deadline = match request.until {
+        Until::Time(time) => start + time,
+        Until::Epochs(_) => start + Duration::from_secs(24 * 3600),
+    };
+    let own = folder.path().join("own.o");
+    let bytes = crate::candidate::object(&subject.own).map_err(Refused)?;
+    std::fs::write(&own, bytes).map_err(|error| Refused(format!("{}: {error}", own.display())))?;
+    let rival_bytes = maker.own().bytes.len();
+    let mut run = Run {
+        request,
+        subject: &subject,
+        tools,
+        precondition,
+        maker,
+        folder: folder.path(),
+        rival: (own, "the file's own code".to_string()),
+        rival_bytes,
+        entries: Vec::new(),
+        seen: BTreeMap::new(),
+        made: 0,
+        tests: request.tests.clone(),
+        deadline,
+        best: None,
+    };
+    run.seeds(&compilers, more);
+    run.time_all();
+    let until = match request.until {
+        Until::Time(time) => start + time.mul_f64(SHARE_OF_SEEDS),
+        Until::Epochs(_) => deadline,
+    };
+    run.prove_in_order(until);
+    run.finish(output, start)
+}
+
+impl Run<'_> {
+    fn tell(&self, event: Event) {
+        (self.tools.tell)(event);
+    }
+
+    fn is_over(&self) -> bool {
+        (self.tools.stopped)() || Instant::now() >= self.deadline
+    }
+
+    /// The first proposals: the code as it is, those of others, and those of compilers.
+    fn seeds(&mut self, compilers: &[Compiler], more: Vec<Proposal>) {
+        self.tell(Event::Phase { name: "compiling" });
+        let compiled = match &self.subject.source {
+            Some(source) => {
+                let hints = self.hints(compilers, source);
+                seeds::compile(self.request, (compilers, source, &hints), self.folder, self.tools.tell)
+            }
+            None => Vec::new(),
+        };
+        if let Some((family, level, cpu)) = self.subject.rival(compilers, self.request.cpu) {
+            let origin = format!("{family} -{level} -march={cpu}");
+            if let Some(rival) = compiled.iter().find(|proposal| proposal.origin == origin).cloned()
+                && let Some(index) = self.admit(rival)
+            {
+                let entry = &self.entries[index];
+                self.rival = (entry.object.clone(), origin);
+                self.rival_bytes = entry.candidate.code.bytes.len();
+            }
+        }
+        if self.subject.kind != Kind::Source
+            && let Some(body) = self.subject.body()
+        {
+            self.admit(Proposal { origin: "the code as it is".to_string(), body });
+        }
+        for proposal in more.into_iter().chain(compiled) {
+            self.admit(proposal);
+        }
+    }
+
+    fn hints(&self, compilers: &[Compiler], source: &Path) -> Vec<Wrapped> {
+        let prototype = seeds::prototype(self.request, compilers, source, self.folder);
+        let Some(prototype) = prototype else { return Vec::new() };
+        seeds::usual_hints(&prototype, &self.request.function, source, &self.request.assumed)
+    }
+
+    /// Makes a file of a proposal; the number of its entry, unless it is of no use.
+    fn admit(&mut self, proposal: Proposal) -> Option<usize> {
+        let Proposal { origin, body } = proposal;
+        self.made += 1;
+        let candidate = match self.maker.make(self.made, origin.clone(), &body) {
+            Ok(candidate) => candidate,
+            Err(useless) => {
+                self.tell(Event::Useless { origin, why: useless.0 });
+                return None;
+            }
+        };
+        if let Some(index) = self.seen.get(&candidate.code.identity) {
+            return Some(*index);
+        }
+        let object = candidate.path.with_extension("o");
+        if let Err(error) = std::fs::write(&object, &candidate.object) {
+            self.tell(Event::Useless { origin, why: error.to_string() });
+            return None;
+        }
+        let index = self.entries.len();
+        self.seen.insert(candidate.code.identity, index);
+        let bytes = candidate.code.bytes.len();
+        self.tell(Event::Proposed { origin, bytes, text: body.alone(&self.request.function) });
+        self.entries.push(Entry { candidate, object, speed: None, state: State::Waiting });
+        Some(index)
+    }
+
+    /// Does only the clock know what is better?
+    fn is_timed(&self) -> bool {
+        matches!(self.request.goal, Goal::Latency | Goal::Throughput)
+    }
+
+    fn race(&self, index: usize, care: Care) -> Result<Speed, String> {
+        let race = Race {
+            rival: &self.rival.0,
+            candidate: &self.entries[index].object,
+            function: &self.request.function,
+            tests: &self.tests,
+            seed: self.request.seed,
+            care,
+        };
+        (self.tools.timer)(&race)
+    }
+
+    /// Puts numbers to all versions, if time is what counts.
+    fn time_all(&mut self) {
+        if !self.is_timed() {
+            return;
+        }
+        self.tell(Event::Phase { name: "timing" });
+        let mut said = false;
+        for index in 0..self.entries.len() {
+            if self.is_over() {
+                return;
+            }
+            match self.race(index, Care::Quick) {
+                Ok(speed) => {
+                    let origin = self.entries[index].candidate.origin.clone();
+                    self.tell(Event::Timed { origin, speedup: speed.speedup });
+                    self.entries[index].speed = Some(speed);
+                }
+                Err(why) => {
+                    if !std::mem::replace(&mut said, true) {
+                        self.tell(Event::Note { what: format!("cannot be timed: {why}") });
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a version costs; less is better.
+    fn cost(&self, index: usize) -> f64 {
+        let entry = &self.entries[index];
+        match (self.request.goal, &entry.speed) {
+            (Goal::Latency | Goal::Throughput, Some(speed)) => 1.0 / speed.speedup.max(1e-9),
+            // What cannot be timed is tried after everything that can.
+            (Goal::Latency | Goal::Throughput, None) => 1e9 + entry.candidate.code.bytes.len() as f64,
+            (Goal::Size | Goal::Model, _) => entry.candidate.code.bytes.len() as f64,
+        }
+    }
+
+    /// All versions, the best first.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.entries.len()).collect();
+        order.sort_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)).then(a.cmp(b)));
+        order
+    }
+
+    /// Proofs, the best first, until one holds.
+    fn prove_in_order(&mut self, until: Instant) {
+        self.tell(Event::Phase { name: "proving" });
+        loop {
+            let order = self.order();
+            let proved = order.iter().position(|i| matches!(self.entries[*i].state, State::Proved(..)));
+            let ahead = &order[..proved.unwrap_or(order.len())];
+            let waiting = ahead.iter().filter(|i| matches!(self.entries[**i].state, State::Waiting));
+            let wave: Vec<usize> = waiting.take(self.request.jobs.max(1)).copied().collect();
+            let late = Instant::now() >= until && proved.is_some();
+            if wave.is_empty() || late || self.is_over() {
+                break;
+            }
+            self.prove_wave(&wave);
+        }
+    }
+
+    fn limit(&self) -> Duration {
+        match self.request.until {
+            Until::Time(time) => {
+                let left = self.deadline.saturating_duration_since(Instant::now());
+                time.mul_f64(0.2)
+                    .clamp(Duration::from_secs(2), Duration::from_secs(15))
+                    .min(left.max(Duration::from_secs(1)))
+            }
+            Until::Epochs(_) => NO_HURRY,
+        }
+    }
+
+    fn question<'q>(&'q self, candidate: &'q Path) -> Question<'q> {
+        Question {
+            original: &self.subject.specification,
+            candidate,
+            function: &self.request.function,
+            precondition: self.precondition.as_ref(),
+            tests: &self.tests,
+            seed: self.request.seed,
+            limit: self.limit(),
+        }
+    }
+
+    fn prove_wave(&mut self, wave: &[usize]) {
+        let answers: Vec<(usize, Answer, Duration)> = std::thread::scope(|scope| {
+            let ask = |index: usize| {
+                let run = &*self;
+                let candidate = &run.entries[index].candidate;
+                run.tell(Event::Proving { origin: candidate.origin.clone() });
+                let (question, door, begin) = (run.question(&candidate.path), run.tools.door, Instant::now());
+                scope.spawn(move || (index, Proved::ask(door, &question), begin.elapsed()))
+            };
+            let threads: Vec<_> = wave.iter().map(|index| ask(*index)).collect();
+            threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        });
+        for (index, answer, time) in answers {
+            let origin = self.entries[index].candidate.origin.clone();
+            let speedup = self.entries[index].speed.map(|speed| speed.speedup);
+            self.entries[index].state = match answer {
+                Answer::Proved(proved) => {
+                    self.tell(Event::Proved { origin, speedup, seconds: time.as_secs_f64() });
+                    State::Proved(proved, time)
+                }
+                Answer::Refuted(witness) => {
+                    self.tests.push(of_witness(&self.request.function, &witness));
+                    let what = format!("{}, not {}", witness.candidate.summary, witness.original.summary);
+                    self.tell(Event::Refuted { origin, what: what.clone() });
+                    State::Refuted(what)
+                }
+                Answer::Unknown(reason) => {
+                    let (kind, why) = (reason.kind.name(), reason.detail.clone());
+                    self.tell(Event::Unknown { origin, kind, why });
+                    State::Unknown(reason)
+                }
+            };
+        }
+        // A thread that died has left its entry waiting; it must not be asked again for ever.
+        for index in wave {
+            if matches!(self.entries[*index].state, State::Waiting) {
+                let reason = Reason::new(search::ReasonKind::Internal, "the proof ended without an answer");
+                self.entries[*index].state = State::Unknown(reason);
+            }
+        }
+        self.note_best();
+    }
+
+    fn proved(&self) -> Vec<usize> {
+        let order = self.order();
+        order.into_iter().filter(|i| matches!(self.entries[*i].state, State::Proved(..))).collect()
+    }
+
+    fn note_best(&mut self) {
+        let best = self.proved().first().copied();
+        if best != self.best
+            && let Some(index) = best
+        {
+            self.best = best;
+            let Entry { candidate, speed, .. } = &self.entries[index];
+            let (origin, bytes) = (candidate.origin.clone(), candidate.code.bytes.len());
+            self.tell(Event::Best { origin, speedup: speed.map(|speed| speed.speedup), bytes });
+        }
+    }
+
+    /// Is a version better than what is to be beaten, beyond doubt? Of those that are timed, this is the last word.
+    fn is_better(&mut self, index: usize) -> bool {
+        if !self.is_timed() {
+            return self.cost(index) < self.rival_bytes as f64;
+        }
+        if let Ok(speed) = self.race(index, Care::Thorough) {
+            self.entries[index].speed = Some(speed);
+            return speed.faster;
+        }
+        false
+    }
+
+    /// The winner, written and proved again, and the report.
+    fn finish(mut self, output: &Output, start: Instant) -> Result<Report, Refused> {
+        self.tell(Event::Phase { name: "measuring the best" });
+        let finalists: Vec<usize> = self.proved().into_iter().take(FINALISTS).collect();
+        let better: Vec<usize> = finalists.into_iter().filter(|index| self.is_better(*index)).collect();
+        let winner = better.into_iter().min_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)));
+        let mut report = Report {
+            version: 1,
+            function: self.request.function.clone(),
+            file: self.request.file.display().to_string(),
+            goal: self.request.goal,
+            rival: self.rival.1.clone(),
+            rival_bytes: self.rival_bytes,
+            given: Given::default(),
+            winner: None,
+            rows: self.rows(),
+            seconds: 0.0,
+        };
+        if let Some(index) = winner {
+            let written = self.write(index, output)?;
+            report.winner = Some(written);
+        }
+        report.given = Given {
+            assumed: self.request.assumed.clone(),
+            cpu: self.request.cpu.march(),
+            counterexamples: self.tests.len() - self.request.tests.len(),
+        };
+        report.seconds = start.elapsed().as_secs_f64();
+        Ok(report)
+    }
+
+    fn write(&self, index: usize, output: &Output) -> Result<crate::report::Winner, Refused> {
+        let Entry { candidate, speed, state, .. } = &self.entries[index];
+        let State::Proved(proved, time) = state else {
+            return Err(Refused("internal: only what is proved is written".to_string()));
+        };
+        let rival = match &self.subject.base {
+            Some(_) if self.subject.kind != Kind::Source => self.subject.body(),
+            _ => self.entries.iter().find(|entry| entry.object == self.rival.0).map(|e| e.candidate.body.clone()),
+        };
+        let chosen = emit::Chosen { candidate, proved, speed: *speed, rival: &self.rival.1, time: *time };
+        let question = |path: &Path, ask: &dyn Fn(&Question<'_>) -> Result<Proved, String>| {
+            let question = Question { candidate: path, limit: NO_HURRY, ..self.question(path) };
+            ask(&question)
+        };
+        let again = |path: &Path| question(path, &|q| proved.again(self.tools.recheck, q));
+        let written = emit::write(self.request, self.subject, &chosen, output, &again)?;
+        self.tell(Event::Written { file: written.file.clone() });
+        let listing = |body: &crate::assembly::Body| crate::report::instructions(body);
+        Ok(crate::report::Winner {
+            before: rival.as_ref().map(listing).unwrap_or_default(),
+            after: listing(&candidate.body),
+            ..written
+        })
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let row = |index: usize| {
+            let Entry { candidate, speed, state, .. } = &self.entries[index];
+            let (state, reason) = match state {
+                State::Waiting => (RowState::NotTried, None),
+                State::Proved(..) => (RowState::Proved, None),
+                State::Refuted(what) => (RowState::Refuted, Some(what.clone())),
+                State::Unknown(reason) => (RowState::Unknown, Some(reason.to_string())),
+            };
+            Row { origin: candidate.origin.clone(), bytes: candidate.code.bytes.len(), speed: *speed, state, reason }
+        };
+        self.order().into_iter().map(row).collect()
+    }
+}
