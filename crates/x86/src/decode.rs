@@ -1,4 +1,4 @@
-//! Machine code to our instruction form. The only module that knows the decoder library.
+//! Machine code to our instruction form. Only this module, `encode` and `text` know the codec library.
 
 use crate::{Condition, Encoding, Immediate, Instruction, Lane, Memory, Mnemonic, Operand, Repeat};
 use iced_x86::{self as iced, Decoder, DecoderOptions, EncodingKind, OpKind};

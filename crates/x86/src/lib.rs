@@ -16,13 +16,19 @@ mod step;
 mod flags;
 mod vector;
 mod semantics;
+mod effects;
+mod encode;
+mod text;
 pub mod table;
 
 pub use builder::Builder;
 pub use decode::{DecodeError, Decoded, Field, Fields, decode};
+pub use effects::{Effects, Registers, effects};
+pub use encode::{EncodeError, encode};
 pub use flow::{Flow, condition, lift_target};
 pub use form::{Condition, Encoding, Immediate, Instruction, Lane, Memory, Mnemonic, Operand, Repeat};
 pub use step::{MaskedLane, Unsupported, is_masked, lift, lift_lanes};
+pub use text::{Nameless, Names, Syntax, text};
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 //! model is run with the undefined values all zeros and all ones, bits that then differ are undefined, and they
 //! must be declared.
 
+mod encoding;
 mod forms;
 mod model;
 mod random;
