@@ -193,7 +193,8 @@ impl Listing {
         let mut out: Vec<String> = Vec::new();
         out.extend(self.lines[..range.start].iter().filter(|line| !orphan(line)).map(|line| line.text.clone()));
         // Debug information may name places in code that is gone.
-        let kept: Vec<&str> = removed.into_iter().filter(|label| is_local(label) && named.contains(label)).collect();
+        let kept: Vec<&str> =
+            removed.iter().copied().filter(|label| is_local(label) && named.contains(label)).collect();
         let (begin, end): (Vec<&str>, Vec<&str>) = kept.into_iter().partition(|label| marks_start(label));
         let first = &self.lines[range.start];
         out.push("\t.p2align 4".to_string());
@@ -402,5 +403,149 @@ impl Reader {
             None => {}
         }
         Line { section: self.section.clone(), ..line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    const GCC: &str = "\t.text\n\t.globl\tg\ng:\n\tcall\tf\n\tret\n\t.size\tg, .-g\n\t.globl\tf\n\t.type\tf, @function\nf:\n\
+        .LFB1:\n\t.cfi_startproc\n\tmulss\t.LC0(%rip), %xmm0\n\tjmp\t*.L4(,%rdi,8)\n\t.section\t.rodata\n\t.align 8\n.L4:\n\
+        \t.quad\t.L5\n\t.text\n.L5:\n\tret\n\t.cfi_endproc\n.LFE1:\n\t.size\tf, .-f\n\t.section\t.rodata.cst4,\"aM\",@progbits,4\n\
+        \t.align 4\n.LC0:\n\t.long\t1065353216\n\t.set\t.LC1,.LC0\n";
+
+    fn exchanges(base: &str, from: &str, expect: Expect) {
+        let body = Listing::parse(from).extract("f");
+        let text = body.and_then(|body| Listing::parse(base).exchange("f", &body));
+        expect.assert_eq(&text.unwrap_or_else(|error| format!("error: {error}")));
+    }
+
+    #[test]
+    fn a_function_moves_with_its_constants_and_its_jump_table() {
+        let base = "\t.section .text.f,\"ax\"\n\t.globl f\nf:\n\tret\n\t.size f, .-f\n";
+        exchanges(
+            base,
+            GCC,
+            expect![[r#"
+                	.section .text.f,"ax"
+                	.globl f
+                	.p2align 4
+                f:
+                .LxFB1:
+                	.cfi_startproc
+                	mulss	.LxC0(%rip), %xmm0
+                	jmp	*.Lx4(,%rdi,8)
+                	.section	.rodata
+                	.align 8
+                .Lx4:
+                	.quad	.Lx5
+                	.section .text.f,"ax"
+                .Lx5:
+                	ret
+                	.cfi_endproc
+                .LxFE1:
+                	.size	f, .-f
+                	.pushsection	.rodata.cst4,"aM",@progbits,4
+                	.align 4
+                .LxC0:
+                	.long	1065353216
+                	.popsection
+            "#]],
+        );
+    }
+
+    #[test]
+    fn syntax_is_changed_and_changed_back() {
+        let base = "\t.intel_syntax noprefix\n\t.text\nf:\n\tmov eax, edi\n\tret\n\t.size f, .-f\nh:\n\tret\n";
+        exchanges(
+            base,
+            "\t.text\nf:\n\tmovl %edi, %eax\n\tret\n\t.size f, .-f\n",
+            expect![[r#"
+                	.intel_syntax noprefix
+                	.text
+                	.p2align 4
+                f:
+                	.att_syntax prefix
+                	movl %edi, %eax
+                	ret
+                	.size f, .-f
+                	.intel_syntax noprefix
+                h:
+                	ret
+            "#]],
+        );
+    }
+
+    #[test]
+    fn labels_that_debug_information_names_stay() {
+        let base = "\t.text\nf:\n.LFB0:\n\tnop\n.LVL1:\n\tret\n.LFE0:\n\t.size f, .-f\n\t.section .debug_info\n\t.quad .LFB0\n\t.quad .LVL1\n\t.quad .LFE0\n";
+        exchanges(
+            base,
+            "f:\n\tret\n\t.size f, .-f\n",
+            expect![[r#"
+                	.text
+                	.p2align 4
+                f:
+                .LFB0:
+                	ret
+                	.size f, .-f
+                .LFE0:
+                .LVL1:
+                	.section .debug_info
+                	.quad .LFB0
+                	.quad .LVL1
+                	.quad .LFE0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_function_without_a_size_ends_before_what_belongs_to_the_next() {
+        let base = "f:\n\tmovl %edi, %eax\n.Lend:\n\tret\n\n\t.globl g\n\t.p2align 4\ng:\n\tret\n";
+        exchanges(
+            base,
+            "f:\n\tnop\n\tret\n",
+            expect![[r#"
+                	.p2align 4
+                f:
+                	nop
+                	ret
+                	.size	f, .-f
+
+                	.globl g
+                	.p2align 4
+                g:
+                	ret
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_moved_is_refused() {
+        let base = "f:\n\tret\n\t.size f, .-f\n";
+        exchanges(base, "g:\n\tret\n", expect!["error: no label `f`"]);
+        exchanges(base, "f:\n\tret\n\t.size f, .-f\nf:\n\tret\n", expect!["error: `f` is defined twice"]);
+        exchanges(
+            base,
+            "f:\n\tjmp .L1\n\t.size f, .-f\ng:\n.L1:\n\tret\n",
+            expect!["error: code of another function at `.L1`"],
+        );
+        exchanges(
+            base,
+            "f:\n\tincl .L1(%rip)\n\tret\n\t.size f, .-f\n\t.data\n.L1:\n\t.long 0\n",
+            expect!["error: data at `.L1` that can be written"],
+        );
+        exchanges(base, "f:\n\tjmp .L7\n\t.size f, .-f\n", expect!["error: no definition of `.L7`"]);
+        let inside = "f:\n\tnop\ng:\n\tret\n\t.size f, .-f\nh:\n\tjmp g\n";
+        exchanges(inside, base, expect!["error: `g` is defined inside `f`"]);
+    }
+
+    #[test]
+    fn callers_are_seen() {
+        assert!(Listing::parse(GCC).is_called("f"));
+        assert!(!Listing::parse(GCC).is_called("g"));
+        assert!(!Listing::parse("f:\n\tjne f\n\t.size f, .-f\n\t.globl f\n").is_called("f"));
     }
 }

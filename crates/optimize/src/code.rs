@@ -3,7 +3,7 @@
 //! Trust: none for proofs. But [`Code::spares`] keeps a function from being put beside callers that count on more than the calling
 //! convention says, which no proof about the function alone can see.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SymbolKind};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -104,12 +104,11 @@ fn is_called(file: &object::File<'_>, function: &object::Symbol<'_, '_>, size: u
         });
         let Ok(data) = section.data() else { return true };
         let mut decoder = Decoder::with_ip(64, data, section.address(), DecoderOptions::NONE);
-        let jumps = || {
-            decoder.iter().any(|i| {
-                !range.contains(&i.ip()) && range.contains(&i.near_branch_target()) && i.near_branch_target() != 0
-            })
+        let leads = |i: &Instruction| {
+            let near = matches!(i.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64);
+            near && !range.contains(&i.ip()) && range.contains(&i.near_branch_target())
         };
-        referred || here && jumps()
+        referred || here && decoder.iter().any(|i| leads(&i))
     })
 }
 

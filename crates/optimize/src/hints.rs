@@ -180,3 +180,78 @@ fn split_commas(text: &str) -> Vec<&str> {
     out.push(text[start..].trim());
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn wraps(line: &str, name: &str, hints: &[Hint], expect: Expect) {
+        let prototype = Prototype::find(line, name);
+        let wrapped = prototype.and_then(|p| p.wrap(name, Path::new("/tmp/t.c"), hints.to_vec()));
+        expect.assert_eq(&wrapped.map_or("none".to_string(), |wrapped| wrapped.text));
+    }
+
+    #[test]
+    fn a_wrapper_says_what_compilers_understand() {
+        let aligned = Hint::Aligned("a".to_string(), 16);
+        let hints = [Hint::Apart, aligned, Hint::True("n < 16".to_string()), Hint::Equal("n".to_string(), 8)];
+        wraps(
+            "/* t.c:3:NF */ extern int f (int *a, const V3 *b, long int n); /* (a, b, n) int *a; const V3 *b; long int n; */",
+            "f",
+            &hints,
+            expect![[r#"
+                #define f f__wrapped
+                #include "/tmp/t.c"
+                #undef f
+                __attribute__((flatten)) int f(__typeof__(int *) restrict a, __typeof__(const V3 *) restrict b, __typeof__(long int) n)
+                {
+                  a = __builtin_assume_aligned(a, 16);
+                  if (!(n < 16)) __builtin_unreachable();
+                  if (n != 8) __builtin_unreachable();
+                  n = 8;
+                  return f__wrapped(a, b, n);
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn types_of_all_kinds() {
+        wraps(
+            "/* t.c:5:NF */ static char *g (float *x, int (*f) (int, char *), unsigned char c); /* (x, f, c) float *x; int (*f)(); unsigned char c; */",
+            "g",
+            &[Hint::Apart],
+            expect![[r#"
+                #define g g__wrapped
+                #include "/tmp/t.c"
+                #undef g
+                static __attribute__((used)) __attribute__((flatten)) char * g(__typeof__(float *) restrict x, __typeof__(int (*) (int, char *)) f, __typeof__(unsigned char) c)
+                {
+                  return g__wrapped(x, f, c);
+                }
+            "#]],
+        );
+        wraps(
+            "/* t.c:6:NF */ extern void h (void); /* () */",
+            "h",
+            &[],
+            expect![[r#"
+                #define h h__wrapped
+                #include "/tmp/t.c"
+                #undef h
+                __attribute__((flatten)) void h(void)
+                {
+                  h__wrapped();
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_has_no_prototype_has_no_wrapper() {
+        wraps("/* t.c:5:OF */ extern int f (); /* (a) int a; */", "f", &[], expect!["none"]);
+        wraps("/* t.c:5:NF */ extern int f (int a, ...); /* (a) int a; */", "f", &[], expect!["none"]);
+        wraps("/* t.c:5:NC */ extern int f (int); /* () */", "f", &[], expect!["none"]);
+    }
+}

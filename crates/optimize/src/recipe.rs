@@ -36,9 +36,6 @@ pub struct Recipe {
     pub hints: Option<Wrapped>,
 }
 
-/// Where a file's own flags matter: macros and folders.
-pub type Context = Vec<String>;
-
 impl Recipe {
     /// All versions that are asked for, the likely best first.
     pub fn all(compilers: &[Compiler], cpu: Cpu, hints: &[Wrapped]) -> Vec<Recipe> {

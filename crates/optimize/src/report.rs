@@ -198,20 +198,26 @@ fn cut(text: &str) -> String {
     text.chars().take(COLUMN).collect()
 }
 
-/// The instructions and labels of a function, in one form.
+/// The instructions of a function and the labels that they name, in one form.
 pub fn instructions(body: &Body) -> Vec<String> {
-    let text = |piece: &Piece| match piece {
-        Piece::Text(text) => {
-            let text = text.split('#').next().unwrap_or("").trim();
-            let label = text.ends_with(':');
-            (!text.is_empty() && (label || !text.starts_with('.'))).then(|| {
-                let words: Vec<&str> = text.split_whitespace().collect();
-                if label { words.join(" ") } else { format!("  {}", words.join(" ")) }
-            })
-        }
+    let lines = body.code.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.split('#').next().unwrap_or("").trim()),
         Piece::Home => None,
+    });
+    let lines: Vec<&str> = lines.filter(|text| !text.is_empty()).collect();
+    let (labels, code): (Vec<&str>, Vec<&str>) = lines.iter().partition(|text| text.ends_with(':'));
+    let is_named = |label: &str| {
+        let label = label.trim_end_matches(':');
+        let words = |text: &str| text.split([' ', '\t', ',', '(', '-', '*']).any(|word| word == label);
+        code.iter().any(|text| !text.starts_with(".size") && !text.starts_with(".cfi") && words(text))
     };
-    body.code.iter().filter_map(text).collect()
+    let named: Vec<&str> = labels.into_iter().filter(|label| is_named(label)).collect();
+    let shown = |text: &&str| if text.ends_with(':') { named.contains(text) } else { !text.starts_with('.') };
+    let form = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if text.ends_with(':') { words.join(" ") } else { format!("  {}", words.join(" ")) }
+    };
+    lines.iter().filter(|text| shown(text)).map(|text| form(text)).collect()
 }
 
 /// Two listings beside each other: what is the same stands in one line.

@@ -13,7 +13,6 @@ use std::time::Duration;
 /// The display of a run.
 pub struct Display {
     bar: ProgressBar,
-    terminal: bool,
     state: Mutex<State>,
 }
 
@@ -41,11 +40,10 @@ impl Display {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        let terminal = std::io::stderr().is_terminal();
-        if terminal {
+        if std::io::stderr().is_terminal() {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Ok(Display { bar, terminal, state: Mutex::new(State { journal, ..State::default() }) })
+        Ok(Display { bar, state: Mutex::new(State { journal, ..State::default() }) })
     }
 
     /// Has the user had enough?
