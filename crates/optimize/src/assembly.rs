@@ -170,8 +170,7 @@ impl Listing {
         while start > 0 && leads(&self.lines[start - 1]) && self.lines[start - 1].section == *section {
             start -= 1;
         }
-        let goes_on =
-            |line: &Line| line.section == *section && line.label().is_none() && line.begins_section().is_none();
+        let goes_on = |line: &Line| line.section == *section && (line.is_data() || line.is_empty());
         let mut end = at + 1;
         while end < self.lines.len() && (goes_on(&self.lines[end]) || end - at == 1 && leads(&self.lines[end])) {
             end += 1;
@@ -326,6 +325,18 @@ impl Line {
     /// Does it say something about the label that follows?
     fn is_header(&self) -> bool {
         self.directive().is_some_and(|d| [".align", ".p2align", ".balign", ".type"].contains(&d))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.code_text().is_empty()
+    }
+
+    fn is_data(&self) -> bool {
+        const DATA: &[&str] = &[
+            ".ascii", ".asciz", ".string", ".byte", ".2byte", ".short", ".value", ".word", ".hword", ".4byte", ".long",
+            ".int", ".8byte", ".quad", ".octa", ".float", ".single", ".double", ".zero", ".skip", ".space", ".size",
+        ];
+        self.directive().is_some_and(|directive| DATA.contains(&directive))
     }
 
     fn sizes(&self, name: &str) -> bool {

@@ -40,7 +40,7 @@ impl<'a> Maker<'a> {
     /// A maker whose files go to the folder.
     pub fn new(subject: &'a Subject, folder: &'a Path) -> Result<Maker<'a>, String> {
         let object = object(&subject.own)?;
-        let own = Code::of(&object, &subject.function).map_err(|what| format!("{}: {what}", subject.own.display()))?;
+        let own = Code::of(&object, &subject.function).map_err(|what| format!("{}: {what}", subject.shown))?;
         Ok(Maker { subject, folder, own })
     }
 

@@ -11,10 +11,11 @@ use crate::compilers::Compiler;
 use crate::emit::{self, Output};
 use crate::event::{Event, Tell};
 use crate::hints::Wrapped;
+use crate::mined::mine;
 use crate::prove::{Answer, Door, Proved, Question, Recheck};
 use crate::rank::{Care, Race, Speed, Timer};
 use crate::report::{Given, Report, Row, RowState};
-use crate::request::{Goal, Request, Until};
+use crate::request::{Conditional, Goal, Request, Until};
 use crate::seeds::{self, Proposal};
 use crate::subject::{Kind, Refused, Subject};
 use crate::tests::of_witness;
@@ -177,7 +178,13 @@ impl Run<'_> {
     fn hints(&self, compilers: &[Compiler], source: &Path) -> Vec<Wrapped> {
         let prototype = seeds::prototype(self.request, compilers, source, self.folder);
         let Some(prototype) = prototype else { return Vec::new() };
-        seeds::usual_hints(&prototype, &self.request.function, source, &self.request.assumed)
+        let name = &self.request.function;
+        let mut hints = seeds::usual_hints(&prototype, name, source, &self.request.assumed);
+        if self.request.conditional != Conditional::No {
+            let mined = mine(&prototype, &self.tests).into_iter();
+            hints.extend(mined.filter_map(|hints| prototype.wrap(name, source, hints)));
+        }
+        hints
     }
 
     /// Makes a file of a proposal; the number of its entry, unless it is of no use.

@@ -12,6 +12,7 @@ pub mod cpu;
 mod compilers;
 pub mod assembly;
 mod hints;
+mod mined;
 mod recipe;
 pub mod event;
 mod seeds;

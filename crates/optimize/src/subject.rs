@@ -36,6 +36,8 @@ pub enum Kind {
 pub struct Subject {
     /// The function's name.
     pub function: String,
+    /// Its file, for messages.
+    pub shown: String,
     /// The kind of its file.
     pub kind: Kind,
     /// The object or assembly file that says what is right.
@@ -63,7 +65,7 @@ impl Subject {
     /// Finds the function, and compiles what has to be compiled into the folder.
     pub fn new(request: &Request, compilers: &[Compiler], folder: &Path) -> Result<Subject, Refused> {
         let kind = Kind::of(&request.file);
-        let shown = request.file.display();
+        let shown = request.file.display().to_string();
         let bytes = std::fs::metadata(&request.file).map_err(|error| Refused(format!("{shown}: {error}")))?;
         if !bytes.is_file() {
             return Err(Refused(format!("{shown}: not a file")));
@@ -106,7 +108,7 @@ impl Subject {
             Kind::Object => (None, file),
         };
         let function = request.function.clone();
-        Ok(Subject { function, kind, specification, base, source, own })
+        Ok(Subject { function, shown, kind, specification, base, source, own })
     }
 
     /// The text of a file with this version of the function.
