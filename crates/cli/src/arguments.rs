@@ -1,8 +1,12 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+mod optimize;
+
+pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
+
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
-use crate::optimize::OptimizeArguments;
+use crate::pairing::Selection;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -238,14 +242,6 @@ pub enum Span {
     Ssa,
 }
 
-/// A function of the original and who it is compared with.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Selection {
-    pub name: String,
-    /// Name in the candidate if the user gave one.
-    pub other: Option<String>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Format {
     Text,
@@ -278,7 +274,7 @@ fn parse_parameter(text: &str) -> Result<(String, i64), String> {
     if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         // A year: beyond it deadlines overflow the clock.

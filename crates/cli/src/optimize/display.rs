@@ -4,15 +4,18 @@ use super::note;
 use crate::status::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use optimize::event::Event;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The display of a run.
 pub struct Display {
     bar: ProgressBar,
+    stopped: Arc<AtomicBool>,
     state: Mutex<State>,
 }
 
@@ -43,12 +46,12 @@ impl Display {
         if std::io::stderr().is_terminal() {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Ok(Display { bar, state: Mutex::new(State { journal, ..State::default() }) })
+        Ok(Display { bar, stopped: interrupts()?, state: Mutex::new(State { journal, ..State::default() }) })
     }
 
     /// Has the user had enough?
     pub fn is_stopped(&self) -> bool {
-        false
+        self.stopped.load(Ordering::Relaxed)
     }
 
     /// Something happened.
@@ -70,6 +73,19 @@ impl Display {
     pub fn close(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A flag that Ctrl-C sets. The second one ends the process.
+fn interrupts() -> Result<Arc<AtomicBool>, Failure> {
+    /// What shells say of a process that Ctrl-C ended.
+    const ENDED: i32 = 130;
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let failed = |error: std::io::Error| Failure(format!("interrupts cannot be noted: {error}"));
+        signal_hook::flag::register_conditional_shutdown(signal, ENDED, Arc::clone(&flag)).map_err(failed)?;
+        signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(failed)?;
+    }
+    Ok(flag)
 }
 
 impl State {
