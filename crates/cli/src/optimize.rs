@@ -89,6 +89,7 @@ fn request(arguments: &OptimizeArguments) -> Result<Request, Failure> {
         jobs: arguments.jobs.unwrap_or(cores).get(),
         seed: arguments.seed,
         tests,
+        arguments: arguments.values.clone(),
         assumed: arguments.assume.assume.clone(),
         conditional: Conditional::No,
     })

@@ -221,10 +221,12 @@ impl Run<'_> {
 
     fn race(&self, index: usize, care: Care) -> Result<Speed, String> {
         let race = Race {
+            specification: &self.subject.specification,
             rival: &self.rival.0,
             candidate: &self.entries[index].object,
             function: &self.request.function,
-            tests: &self.tests,
+            tests: &self.request.tests,
+            arguments: &self.request.arguments,
             seed: self.request.seed,
             care,
         };

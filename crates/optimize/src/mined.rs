@@ -24,7 +24,7 @@ pub fn mine(prototype: &Prototype, tests: &[StartState]) -> Vec<Vec<Hint>> {
     let mut cells = Vec::new();
     for (at, parameter) in prototype.parameters.iter().enumerate() {
         let place = place(prototype, at);
-        let values: Option<Vec<u64>> = tests.iter().map(|test| value(test, parameter, place)).collect();
+        let values: Option<Vec<u64>> = tests.iter().map(|test| value(test, parameter, place.as_deref())).collect();
         let Some(values) = values else { continue };
         if parameter.pointer {
             let aligned = |bytes: &&u64| values.iter().all(|value| value.is_multiple_of(**bytes));
@@ -51,7 +51,7 @@ pub fn mine(prototype: &Prototype, tests: &[StartState]) -> Vec<Vec<Hint>> {
 }
 
 /// The register of a parameter, if everything before it is passed in one register or in none of this kind.
-fn place(prototype: &Prototype, at: usize) -> Option<&'static str> {
+fn place(prototype: &Prototype, at: usize) -> Option<String> {
     let general = |p: &Parameter| p.pointer || size(&p.r#type).is_some();
     let count = prototype.parameters[..at].iter().filter(|p| general(p)).count();
     Register::ARGUMENTS.get(count).map(|register| register.name())

@@ -28,6 +28,8 @@ pub enum Care {
 /// Objects that are timed beside one that is to be beaten.
 #[derive(Clone, Copy, Debug)]
 pub struct Race<'a> {
+    /// The file that says what is right: on its start states the others run.
+    pub specification: &'a Path,
     /// The one to be beaten: its file.
     pub rival: &'a Path,
     /// The other's file.
@@ -36,6 +38,8 @@ pub struct Race<'a> {
     pub function: &'a str,
     /// Start states of the user.
     pub tests: &'a [search::StartState],
+    /// Values of arguments, by name or register.
+    pub arguments: &'a [(String, u64)],
     /// Seed of others.
     pub seed: u64,
     /// How thoroughly.

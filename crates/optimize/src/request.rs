@@ -72,6 +72,8 @@ pub struct Request {
     pub seed: u64,
     /// Start states of the user.
     pub tests: Vec<StartState>,
+    /// Values of arguments when it is timed, by name or register.
+    pub arguments: Vec<(String, u64)>,
     /// A condition under which alone the code must be right, in the user's words.
     pub assumed: Vec<String>,
     /// What conditions the fast code may need beyond it.

@@ -33,6 +33,9 @@ pub struct OptimizeArguments {
     /// Start states to run it on, and to time it with (docs/tests-format.md)
     #[arg(long, value_name = "FILE")]
     pub tests: Option<PathBuf>,
+    /// Value of an argument when code is timed, by parameter or register; may be repeated
+    #[arg(long = "arg", value_name = "NAME=NUMBER", value_parser = parse_argument, allow_hyphen_values = true)]
+    pub values: Vec<(String, u64)>,
     /// How long to look, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub time: Duration,
@@ -86,4 +89,15 @@ pub enum GoalName {
     Size,
     /// The price by a table, the same on every machine
     Model,
+}
+
+fn parse_argument(text: &str) -> Result<(String, u64), String> {
+    let wrong = || "expected NAME=NUMBER".to_string();
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(wrong)?;
+    let value = value.trim();
+    let number = match value.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => value.parse::<u64>().ok().or_else(|| value.parse::<i64>().ok().map(|number| number as u64)),
+    };
+    Ok((name.to_string(), number.ok_or_else(wrong)?))
 }
