@@ -67,12 +67,12 @@ pub fn write(
         let name: String = request.function.chars().map(safe).take(100).collect();
         let certificate = folder.join(format!("{name}.json"));
         std::fs::write(&certificate, chosen.proved.certificate().to_json() + "\n").map_err(failed)?;
-        let original = if subject.specification.starts_with(std::env::temp_dir()) {
+        let original = if request.file.canonicalize().is_ok_and(|file| file == subject.specification) {
+            request.file.clone()
+        } else {
             let kept = folder.join(format!("{name}.original.o"));
             std::fs::copy(&subject.specification, &kept).map_err(failed)?;
             kept
-        } else {
-            subject.specification.clone()
         };
         saved = Some((certificate.display().to_string(), original.display().to_string()));
     }

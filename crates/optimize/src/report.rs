@@ -168,7 +168,7 @@ impl Report {
             let _ = writeln!(out, "  verify   lockstep verify {certificate} {original} {}", winner.file);
         }
         if !winner.before.is_empty() {
-            let _ = writeln!(out, "\n  {:COLUMN$}   {}", self.rival, "now");
+            let _ = writeln!(out, "\n  {:COLUMN$}   now", self.rival);
             for (mark, left, right) in side_by_side(&winner.before, &winner.after) {
                 let _ = writeln!(out, "  {:COLUMN$} {mark} {right}", cut(left));
             }

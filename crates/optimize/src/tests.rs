@@ -4,7 +4,7 @@ use search::{StartBytes, StartCall, StartPlace, StartState, Witness, WitnessByte
 
 /// A counterexample as a start state, so that it refutes whatever else makes the same mistake.
 pub fn of_witness(function: &str, witness: &Witness) -> StartState {
-    let registers = witness.registers.iter().map(|register| (register.name.clone(), register.value.clone()));
+    let registers = witness.registers.iter().map(|register| (register.name.clone(), register.value));
     let call = |call: &search::WitnessCall| {
         let result = number(&call.result)?;
         Some(StartCall { callee: call.callee.clone(), result, writes: call.writes.iter().map(bytes).collect() })
