@@ -30,6 +30,7 @@ pub fn run(arguments: &OptimizeArguments) -> Result<Status, Failure> {
             recheck: &door::recheck,
             timer: &door::time,
             condition: &|path, function| door::condition(&arguments.assume, path, function),
+            samples: &door::samples,
             tell: &|event| display.tell(&event),
             stopped: &|| display.is_stopped(),
         };

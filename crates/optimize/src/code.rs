@@ -20,6 +20,8 @@ pub struct Code {
     calls: bool,
     /// Does other code of the file call it or jump to it?
     pub is_called: bool,
+    /// Is something in it left to a linker?
+    pub relocated: bool,
     /// Symbols that the file needs from elsewhere.
     pub undefined: BTreeSet<String>,
     /// Symbols that it defines for others.
@@ -45,10 +47,11 @@ impl Code {
             (size, _) => start.saturating_add(usize::try_from(size).unwrap_or(usize::MAX)),
         };
         let bytes = data[start..end.clamp(start, data.len())].to_vec();
-        let mut hash = Sha256::new();
+        let (mut hash, mut relocated) = (Sha256::new(), false);
         hash.update(&bytes);
         for (at, relocation) in section.relocations() {
             let Some(at) = at.checked_sub(start as u64).filter(|at| *at < bytes.len() as u64) else { continue };
+            relocated = true;
             let target = target(&file, relocation.target(), relocation.addend());
             hash.update(format!("{at} {:?} {target}\n", relocation.flags()));
         }
@@ -60,7 +63,7 @@ impl Code {
         let global = names(|symbol| symbol.is_global() && !symbol.is_undefined());
         let (changes, calls) = changes(&bytes);
         let is_called = is_called(&file, &symbol, bytes.len() as u64);
-        Ok(Code { bytes, identity: hash.finalize().into(), changes, calls, is_called, undefined, global })
+        Ok(Code { bytes, identity: hash.finalize().into(), changes, calls, is_called, relocated, undefined, global })
     }
 
     /// Does it leave all registers alone that the other leaves alone? Callers in the same file may count on it.

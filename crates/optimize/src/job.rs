@@ -7,10 +7,12 @@
 //! how long it takes and not what comes out.
 
 use crate::candidate::{Candidate, Maker};
+use crate::code::Code;
 use crate::compilers::Compiler;
 use crate::emit::{self, Output};
 use crate::event::{Event, Tell};
 use crate::hints::Wrapped;
+use crate::improve::{Improver, estimate};
 use crate::mined::mine;
 use crate::prove::{Answer, Door, Proved, Question, Recheck};
 use crate::rank::{Care, Race, Speed, Timer};
@@ -20,7 +22,7 @@ use crate::seeds::{self, Proposal};
 use crate::subject::{Kind, Refused, Subject};
 use crate::tests::of_witness;
 use kernel::Precondition;
-use search::{Reason, StartState};
+use search::{Reason, Sample, StartState, Witness};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,6 +37,8 @@ pub struct Tools<'a> {
     pub timer: &'a Timer<'a>,
     /// What the user's conditions mean for a function of a file.
     pub condition: &'a Condition<'a>,
+    /// Start states on which the function of a file is defined.
+    pub samples: &'a Sampler<'a>,
     /// Who is told what happens.
     pub tell: &'a Tell<'a>,
     /// Has the user had enough?
@@ -43,6 +47,9 @@ pub struct Tools<'a> {
 
 /// Reads conditions about the function of this name in this file.
 pub type Condition<'a> = dyn Fn(&Path, &str) -> Result<Option<Precondition>, String> + Sync + 'a;
+
+/// Finds start states for the function of this name in this file.
+pub type Sampler<'a> = dyn Fn(&Path, &str) -> Vec<Sample> + Sync + 'a;
 
 /// What has become of a version.
 #[derive(Debug)]
@@ -72,10 +79,13 @@ struct Run<'a> {
     /// The object that is to be beaten, and what it is.
     rival: (PathBuf, String),
     rival_bytes: usize,
+    rival_price: f64,
     entries: Vec<Entry>,
     seen: BTreeMap<[u8; 32], usize>,
     made: usize,
     tests: Vec<StartState>,
+    /// What failed proofs have left for the search.
+    witnesses: Vec<Witness>,
     deadline: Instant,
     best: Option<usize>,
 }
@@ -119,20 +129,25 @@ pub fn run(request: &Request, more: Vec<Proposal>, output: &Output, tools: &Tool
         folder: folder.path(),
         rival: (own, "the file's own code".to_string()),
         rival_bytes,
+        rival_price: 0.0,
         entries: Vec::new(),
         seen: BTreeMap::new(),
         made: 0,
         tests: request.tests.clone(),
+        witnesses: Vec::new(),
         deadline,
         best: None,
     };
+    run.rival_price = run.price(run.maker.own());
     run.seeds(&compilers, more);
     run.time_all();
     let until = match request.until {
         Until::Time(time) => start + time.mul_f64(SHARE_OF_SEEDS),
         Until::Epochs(_) => deadline,
     };
+    run.tell(Event::Phase { name: "proving" });
     run.prove_in_order(until);
+    run.improve();
     run.finish(output, start)
 }
 
@@ -163,6 +178,7 @@ impl Run<'_> {
                 let entry = &self.entries[index];
                 self.rival = (entry.object.clone(), origin);
                 self.rival_bytes = entry.candidate.code.bytes.len();
+                self.rival_price = self.price(&entry.candidate.code);
             }
         }
         if self.subject.kind != Kind::Source
@@ -216,7 +232,16 @@ impl Run<'_> {
 
     /// Does only the clock know what is better?
     fn is_timed(&self) -> bool {
-        matches!(self.request.goal, Goal::Latency | Goal::Throughput)
+        let time = matches!(self.request.until, Until::Time(_));
+        time && matches!(self.request.goal, Goal::Latency | Goal::Throughput)
+    }
+
+    fn price(&self, code: &Code) -> f64 {
+        match self.request.goal {
+            Goal::Size => code.bytes.len() as f64,
+            Goal::Throughput => f64::from(estimate(code, superopt::Goal::Throughput)),
+            Goal::Latency | Goal::Model => f64::from(estimate(code, superopt::Goal::Latency)),
+        }
     }
 
     fn race(&self, index: usize, care: Care) -> Result<Speed, String> {
@@ -235,14 +260,24 @@ impl Run<'_> {
 
     /// Puts numbers to all versions, if time is what counts.
     fn time_all(&mut self) {
-        if !self.is_timed() {
-            return;
+        if self.is_timed() {
+            self.tell(Event::Phase { name: "timing" });
         }
-        self.tell(Event::Phase { name: "timing" });
-        let mut said = false;
-        for index in 0..self.entries.len() {
+        let all: Vec<usize> = (0..self.entries.len()).collect();
+        if let Some(why) = self.time(&all) {
+            self.tell(Event::Note { what: format!("cannot be timed: {why}") });
+        }
+    }
+
+    /// Times some versions; why one of them could not be.
+    fn time(&mut self, indices: &[usize]) -> Option<String> {
+        let mut failed = None;
+        for index in indices.iter().copied().filter(|_| self.is_timed()) {
             if self.is_over() {
-                return;
+                break;
+            }
+            if self.entries[index].speed.is_some() {
+                continue;
             }
             match self.race(index, Care::Quick) {
                 Ok(speed) => {
@@ -250,23 +285,20 @@ impl Run<'_> {
                     self.tell(Event::Timed { origin, speedup: speed.speedup });
                     self.entries[index].speed = Some(speed);
                 }
-                Err(why) => {
-                    if !std::mem::replace(&mut said, true) {
-                        self.tell(Event::Note { what: format!("cannot be timed: {why}") });
-                    }
-                }
+                Err(why) => failed = failed.or(Some(why)),
             }
         }
+        failed
     }
 
     /// What a version costs; less is better.
     fn cost(&self, index: usize) -> f64 {
-        let entry = &self.entries[index];
-        match (self.request.goal, &entry.speed) {
-            (Goal::Latency | Goal::Throughput, Some(speed)) => 1.0 / speed.speedup.max(1e-9),
+        let Entry { candidate, speed, .. } = &self.entries[index];
+        match speed {
+            _ if !self.is_timed() => self.price(&candidate.code),
+            Some(speed) => 1.0 / speed.speedup.max(1e-9),
             // What cannot be timed is tried after everything that can.
-            (Goal::Latency | Goal::Throughput, None) => 1e9 + entry.candidate.code.bytes.len() as f64,
-            (Goal::Size | Goal::Model, _) => entry.candidate.code.bytes.len() as f64,
+            None => 1e9 + self.price(&candidate.code),
         }
     }
 
@@ -279,7 +311,6 @@ impl Run<'_> {
 
     /// Proofs, the best first, until one holds.
     fn prove_in_order(&mut self, until: Instant) {
-        self.tell(Event::Phase { name: "proving" });
         loop {
             let order = self.order();
             let proved = order.iter().position(|i| matches!(self.entries[*i].state, State::Proved(..)));
@@ -292,6 +323,62 @@ impl Run<'_> {
             }
             self.prove_wave(&wave);
         }
+    }
+
+    /// Searches for what no compiler makes, until the time is over.
+    fn improve(&mut self) {
+        if self.request.until == Until::Epochs(0) || self.is_over() {
+            return;
+        }
+        self.tell(Event::Phase { name: "searching" });
+        let mut improver = match self.improver() {
+            Ok(improver) => improver,
+            Err(why) => {
+                self.tell(Event::Note { what: format!("no search: {why}") });
+                return;
+            }
+        };
+        let mut learned = 0;
+        let mut epochs = 0;
+        while !self.is_over() && self.request.until != Until::Epochs(epochs) {
+            epochs += 1;
+            for witness in &self.witnesses[learned..] {
+                improver.learn(witness);
+            }
+            learned = self.witnesses.len();
+            let best = self.proved().first().copied();
+            let below = best.map_or(u32::MAX, |index| self.search_price(&self.entries[index].candidate.code));
+            let proposals = improver.epoch(below);
+            let (proposals_so_far, seconds) = improver.effort();
+            self.tell(Event::Searching { name: "search".to_string(), proposals: proposals_so_far, seconds });
+            let new: Vec<usize> = proposals.into_iter().filter_map(|proposal| self.admit(proposal)).collect();
+            self.time(&new);
+            let waiting = |index: &usize| matches!(self.entries[*index].state, State::Waiting);
+            if new.iter().any(waiting) {
+                self.prove_in_order(self.deadline);
+            }
+        }
+    }
+
+    /// What the search says that code costs.
+    fn search_price(&self, code: &Code) -> u32 {
+        let goal = match self.request.goal {
+            Goal::Size => superopt::Goal::Size,
+            Goal::Throughput => superopt::Goal::Throughput,
+            Goal::Latency | Goal::Model => superopt::Goal::Latency,
+        };
+        estimate(code, goal)
+    }
+
+    fn improver(&self) -> Result<Improver, String> {
+        let object = crate::candidate::object(&self.subject.specification)?;
+        let specification = Code::of(&object, &self.request.function)?;
+        let code = |index: &usize| &self.entries[*index].candidate.code;
+        let (proved, order) = (self.proved(), self.order());
+        let proved: Vec<&Code> = proved.iter().map(code).collect();
+        let versions: Vec<&Code> = order.iter().map(code).collect();
+        let samples = (self.tools.samples)(&self.subject.specification, &self.request.function);
+        Improver::new(self.request, self.subject, &specification, (&proved, &versions), &samples)
     }
 
     fn limit(&self) -> Duration {
@@ -339,6 +426,7 @@ impl Run<'_> {
                     State::Proved(proved, time)
                 }
                 Answer::Refuted(witness) => {
+                    self.witnesses.push((*witness).clone());
                     self.tests.push(of_witness(&self.request.function, &witness));
                     let what = format!("{}, not {}", witness.candidate.summary, witness.original.summary);
                     self.tell(Event::Refuted { origin, what: what.clone() });
@@ -381,7 +469,7 @@ impl Run<'_> {
     /// Is a version better than what is to be beaten, beyond doubt? Of those that are timed, this is the last word.
     fn is_better(&mut self, index: usize) -> bool {
         if !self.is_timed() {
-            return self.cost(index) < self.rival_bytes as f64;
+            return self.cost(index) < self.rival_price;
         }
         if let Ok(speed) = self.race(index, Care::Thorough) {
             self.entries[index].speed = Some(speed);

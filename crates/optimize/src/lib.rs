@@ -22,6 +22,8 @@ mod candidate;
 pub mod prove;
 pub mod rank;
 mod tests;
+mod straight;
+mod improve;
 pub mod report;
 pub mod emit;
 mod job;

@@ -88,6 +88,7 @@ fn run(proposals: &[String], jobs: usize, ask: &optimize::prove::Door<'_>) -> Ra
         recheck: &recheck,
         timer: &|_| Err("no clock".to_string()),
         condition: &|_, _| Ok(None),
+        samples: &|_, _| Vec::new(),
         tell: &|event| {
             // How long a proof took is not the same twice.
             let event = match event {

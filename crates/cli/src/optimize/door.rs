@@ -6,18 +6,21 @@ use crate::objects::input::unsupported;
 use crate::objects::native;
 use crate::pool::{self, Finished, Settings};
 use crate::status::Failure;
+use kernel::lemma::Facts;
 use kernel::{Certificate, CheckedProof, Precondition};
 use optimize::prove::Question;
 use optimize::rank::{Race, Speed};
 use pair::{File, Files, Prepared};
 use program::Undefined;
-use search::{Options, Outcome, Reason, ReasonKind, Session};
+use search::{Options, Outcome, Reason, ReasonKind, Sample, Session};
 use solver::{Solver, SolverOptions};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How long samples are looked for.
+const SAMPLING: Duration = Duration::from_secs(5);
 /// What a certificate may cost when the written file is checked.
 const MOST_PROPAGATIONS: u64 = 2_000_000_000;
 
@@ -116,6 +119,23 @@ pub fn condition(assume: &AssumeArguments, path: &Path, function: &str) -> Resul
     let files = Files::new(read(path)?, read(path)?, Undefined::default());
     let index = files.original().find(function).ok_or(format!("no function `{function}`"))?;
     assume.about(&files, [index, index]).map(Some).map_err(|Failure(what)| what)
+}
+
+/// Start states on which a function is defined: those that the search keeps of the function beside itself.
+pub fn samples(path: &Path, function: &str) -> Vec<Sample> {
+    let Ok(file) = File::read(path) else { return Vec::new() };
+    let Ok(again) = File::read(path) else { return Vec::new() };
+    let files = Files::new(file, again, Undefined::default());
+    let Some(index) = files.original().find(function) else { return Vec::new() };
+    let session = Session::new(Options { timeout: SAMPLING, ..Options::default() });
+    let work = move || match files.prepare([index, index], &Facts::default()) {
+        Ok(Prepared { mut arena, pair }) => session.check_pair(&mut arena, &pair).native.samples,
+        Err(_) => Vec::new(),
+    };
+    match alone(patience(SAMPLING), work).0 {
+        Some(Finished::Done(samples)) => samples,
+        _ => Vec::new(),
+    }
 }
 
 /// Times two objects.
