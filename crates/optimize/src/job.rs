@@ -272,8 +272,8 @@ impl Run<'_> {
     /// Times some versions; why one of them could not be.
     fn time(&mut self, indices: &[usize]) -> Option<String> {
         let mut failed = None;
-        for index in indices.iter().copied().filter(|_| self.is_timed()) {
-            if self.is_over() {
+        for index in indices.iter().copied() {
+            if !self.is_timed() || self.is_over() {
                 break;
             }
             if self.entries[index].speed.is_some() {
