@@ -17,5 +17,5 @@ mod samples;
 mod witness;
 
 pub(crate) use replay::Refutation;
-pub(crate) use runner::{Runner, memory_at_start};
+pub(crate) use runner::Runner;
 pub use samples::{Sample, usual_pages};

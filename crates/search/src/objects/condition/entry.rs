@@ -1,7 +1,6 @@
 //! What a condition's expressions are in the start state that an input makes.
 
-use crate::objects::inputs::{Argument, Input};
-use crate::objects::refute::memory_at_start;
+use crate::objects::inputs::{Argument, Input, memory_at_start};
 use interpreter::{Layout, Memory};
 use kernel::{Expression, FloatWord, Operator};
 use program::{Place, Side};

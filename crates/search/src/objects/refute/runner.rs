@@ -6,7 +6,7 @@ use super::replay::Refutation;
 use super::samples::{Paths, path_of, usual_pages};
 use crate::objects::condition::{self, Entry};
 use crate::objects::constants::Constants;
-use crate::objects::inputs::{Argument, Ingredients, Input, Stream, arguments};
+use crate::objects::inputs::{Argument, Ingredients, Input, Stream, arguments, memory_at_start};
 use crate::{Native, StartState};
 use interpreter::{
     BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program,
@@ -704,28 +704,6 @@ impl<'a> Runner<'a> {
 /// Memory at the start of a side's run.
 fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: Side, input: &'r Input) -> Start<'r> {
     memory_at_start(layout, constants.words(), floats, side, input)
-}
-
-/// The same; `words` are the constants of which memory may be made.
-pub(crate) fn memory_at_start<'r>(
-    layout: &'r Layout,
-    words: &'r [u64],
-    floats: bool,
-    side: Side,
-    input: &'r Input,
-) -> Start<'r> {
-    Start {
-        layout,
-        fixed: &input.fixed,
-        seed: input.seed,
-        garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
-        constants: words,
-        pointers: &input.pointers,
-        // Half of the inputs: the numbers may be integers all the same.
-        floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
-        fabric: input.fabric,
-        alike: input.alike,
-    }
 }
 
 /// Does the original look at the result of a callee that wrote to the world? Such a function may be declared `pure`, which
