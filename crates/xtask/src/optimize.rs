@@ -114,7 +114,7 @@ fn cases() -> Result<Vec<Case>, String> {
     let mut out: Vec<Case> = rows.as_array().into_iter().flatten().map(case).collect();
     out.extend((1..=DELIGHT).map(|number| Case {
         group: "delight".to_string(),
-        file: "delight.c".to_string(),
+        file: format!("hackers_delight/p{number:02}.c"),
         function: format!("p{number:02}"),
         arguments: Vec::new(),
         goal: "size".to_string(),
