@@ -20,6 +20,7 @@ mod verify;
 mod objects;
 mod regalloc;
 mod nests;
+mod optimize;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(arguments),
         Command::Guard(arguments) => objects::guard::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
+        Command::Optimize(arguments) => optimize::run(arguments),
     };
     match result {
         Ok(status) => status.into(),
