@@ -1,5 +1,9 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+mod optimize;
+
+pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
+
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::pairing::Selection;
@@ -27,6 +31,8 @@ pub enum Command {
     Show(ShowArguments),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
+    /// Look for faster code for a function, and write it if it is proved
+    Optimize(Box<OptimizeArguments>),
 }
 
 /// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,

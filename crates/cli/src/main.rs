@@ -18,6 +18,7 @@ mod verify;
 mod objects;
 mod regalloc;
 mod nests;
+mod optimize;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
+        Command::Optimize(arguments) => optimize::run(arguments),
     };
     match result {
         Ok(status) => status.into(),

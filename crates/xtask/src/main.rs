@@ -12,6 +12,7 @@ mod kernels;
 mod harmless;
 mod regalloc;
 mod loops;
+mod optimize;
 mod rooms;
 mod test;
 mod tools;
@@ -37,6 +38,9 @@ usage: cargo xtask COMMAND
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
+  bench optimize [--only NAME] [--limit N] [--time SECONDS] [--cpu CPU] [--wrong N] [--lockstep FILE]
+                                   how much faster `lockstep optimize` makes known kernels (a function or a group: conditional, loops,
+                                   strings, delight); --wrong: N wrong versions in one run, of which none may get out
   rooms                            lines, tests and circles of modules by room; the largest types and functions
   bench regalloc [mutants] [--lockstep FILE]
                                    register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
@@ -58,6 +62,10 @@ fn main() -> ExitCode {
         },
         ["bench", "regalloc", rest @ ..] => match regalloc::Request::parse(rest) {
             Some(request) => regalloc::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "optimize", rest @ ..] => match optimize::Request::parse(rest) {
+            Some(request) => optimize::run(request),
             None => Err(USAGE.to_string()),
         },
         ["bench", rest @ ..] => match bench::Request::parse(rest) {
