@@ -100,7 +100,9 @@ fn cells_are_read_where_the_original_reads_them() {
 
 #[test]
 fn loops_of_both_sides() {
-    let count = |step: &str, after: &str| format!("xor eax, eax\n1: cmp rax, rdi\njae 2f\nadd rax, {step}\njmp 1b\n2: {after}ret");
+    let count = |step: &str, after: &str| {
+        format!("xor eax, eax\n1: cmp rax, rdi\njae 2f\nadd rax, {step}\njmp 1b\n2: {after}ret")
+    };
     assert_eq!(guarded(&count("1", ""), &count("2", ""), &["(= (urem $rdi #64:2) #64:0)"]), "proved");
     let twin = guarded(&count("1", ""), &count("2", ""), &["(<u $rdi #64:100)"]);
     assert!(twin == "different" || twin == "unknown", "{twin}");

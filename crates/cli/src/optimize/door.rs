@@ -118,7 +118,7 @@ pub fn condition(assume: &AssumeArguments, path: &Path, function: &str) -> Resul
     let read = |path: &Path| File::read(path).map_err(|error| error.to_string());
     let files = Files::new(read(path)?, read(path)?, Undefined::default());
     let index = files.original().find(function).ok_or(format!("no function `{function}`"))?;
-    assume.about(&files, [index, index]).map(Some).map_err(|Failure(what)| what)
+    assume.about(&files, [index, index]).map(|assumed| Some(assumed.precondition)).map_err(|Failure(what)| what)
 }
 
 /// Start states on which a function is defined: those that the search keeps of the function beside itself.
