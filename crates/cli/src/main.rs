@@ -20,6 +20,7 @@ mod verify;
 mod objects;
 mod regalloc;
 mod nests;
+mod optimize;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -43,7 +44,9 @@ fn main() -> ExitCode {
         Command::Record(arguments) => recording::run(arguments),
         Command::Measure(arguments) => measuring::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Guard(arguments) => objects::guard::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
+        Command::Optimize(arguments) => optimize::run(arguments),
     };
     match result {
         Ok(status) => status.into(),

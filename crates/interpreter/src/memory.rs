@@ -436,6 +436,11 @@ impl Memory {
         blocks
     }
 
+    /// Words outside the frame that were accessed: address, bytes that were read before they were written, bytes that were written.
+    pub fn accesses(&self) -> impl Iterator<Item = (u64, u8, u8)> + '_ {
+        self.order.iter().map(|index| (index << 3, self.words[index].read, self.words[index].written))
+    }
+
     /// Addresses of the words accessed so far, in the order of the first access.
     pub fn accessed(&self) -> impl Iterator<Item = u64> + '_ {
         self.order.iter().map(|index| index << 3)

@@ -11,6 +11,7 @@ mod objects;
 pub mod regalloc;
 pub mod nests;
 
+pub use objects::conditional::{Conjunct, FloatAxioms, Hint, Inferred, Kind, Need, Question};
 pub use objects::journal::{Attempt, Journal};
 pub use objects::refute::{Sample, usual_pages};
 pub use objects::session::{Native, Options, Session};

@@ -60,7 +60,7 @@ pub fn start_samples(arena: &Arena, pair: &Pair, wanted: &Wanted) -> Samples {
             let mut input = runner.random_input(arena, Seed(wanted.seed), round);
             runner.apply(&forced, &mut input);
             (input.effects, input.fuel) = (Effects::Quiet, if wanted.arguments.is_empty() { OWN_FUEL } else { FUEL });
-            match runner.told(arena, &input) {
+            match runner.sample_of(arena, &input) {
                 Ok(sample) => {
                     let known = paths.entry(sample.path).or_default();
                     *known += 1;
@@ -82,7 +82,7 @@ pub fn start_samples(arena: &Arena, pair: &Pair, wanted: &Wanted) -> Samples {
         let scripts = std::mem::take(&mut input.scripts);
         runner.apply(&forced, &mut input);
         (input.effects, input.scripts) = (Effects::Quiet, scripts);
-        match runner.told(arena, &input) {
+        match runner.sample_of(arena, &input) {
             Ok(sample) => found.samples.push(sample),
             Err(why) => *found.left_out.entry(why).or_default() += 1,
         }

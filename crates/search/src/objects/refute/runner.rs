@@ -38,8 +38,10 @@ pub(crate) struct Runner<'a> {
     pub(super) callees: Callees<'a>,
     cells: [Cells; 2],
     pub(super) memories: [Memory; 2],
+    /// Memory in which nothing ran.
+    untouched: Memory,
     pub(super) constants: Constants,
-    pub(super) arguments: Vec<Argument>,
+    pub(crate) arguments: Vec<Argument>,
     /// Addresses of named objects.
     pub(super) objects: Vec<u64>,
     /// Addresses of objects to which memory may point: those of other files, and statics whose address is taken.
@@ -84,6 +86,17 @@ pub(crate) struct Runner<'a> {
 pub(crate) struct Found {
     pub input: Input,
     pub difference: Difference,
+}
+
+/// What both programs do on an input.
+#[derive(Debug)]
+pub(crate) enum Judged {
+    /// The same, in so many points.
+    Agrees { steps: usize },
+    /// Something else.
+    Differs(Box<Found>),
+    /// The original's run says nothing.
+    Open,
 }
 
 /// What a run depends on besides side and input.
@@ -143,6 +156,7 @@ impl<'a> Runner<'a> {
             callees: Callees::new(functions),
             cells,
             memories: [Memory::default(), Memory::default()],
+            untouched: Memory::default(),
             constants: Constants::of(arena, functions),
             arguments: arguments(arena, original),
             objects,
@@ -332,6 +346,35 @@ impl<'a> Runner<'a> {
             return None;
         }
         Some(Found { input: input.clone(), difference })
+    }
+
+    /// What both programs do on an input that somebody has made.
+    pub fn judged(&mut self, arena: &Arena, input: &Input) -> Judged {
+        let (steps, path) = (self.steps, self.path.take());
+        let found = self.try_input(arena, input);
+        let compared = std::mem::replace(&mut self.path, path).is_some();
+        match found {
+            Some(found) => Judged::Differs(Box::new(found)),
+            None if compared => Judged::Agrees { steps: self.steps - steps },
+            None => Judged::Open,
+        }
+    }
+
+    /// Numbers that the programs mention.
+    pub fn constants(&self) -> &[u64] {
+        self.constants.words()
+    }
+
+    /// Up to eight bytes of memory as they are at entry.
+    pub fn initial_bytes(&mut self, arena: &Arena, input: &Input, address: u64, bytes: u16) -> u64 {
+        self.place(arena, input);
+        let start = start(&self.layout, &self.constants, self.floats, Side::Original, input);
+        self.untouched.peek(&start, address, bytes)
+    }
+
+    /// Words outside the frame that the last run of a side accessed: address, bytes read before they were written, bytes written.
+    pub fn accesses(&self, side: Side) -> Vec<(u64, u8, u8)> {
+        self.memories[side.index()].accesses().collect()
     }
 
     /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach. The

@@ -184,7 +184,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The sample of an input that somebody asked for, or why the original's run on it says nothing.
-    pub(crate) fn told(&mut self, arena: &Arena, input: &Input) -> Result<Sample, String> {
+    pub(crate) fn sample_of(&mut self, arena: &Arena, input: &Input) -> Result<Sample, String> {
         if !self.keeps_restrict(input) {
             return Err("a `restrict` pointer leads to what another leads to".to_string());
         }
