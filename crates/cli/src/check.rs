@@ -2,6 +2,7 @@
 
 use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
 use crate::objects::assume::Assumed;
+use crate::objects::conditional::ConditionalArguments;
 use crate::objects::input::{read, unsupported};
 use crate::objects::{native, start_states};
 use crate::pairing::{Matched, Pairing, pair_functions};
@@ -43,6 +44,9 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     }
     if !arguments.calls.is_empty() && (machine_ir || nest) {
         return Err(Failure(INTERFACE_ELSEWHERE.to_string()));
+    }
+    if arguments.conditional.conditional && (machine_ir || nest) {
+        return Err(Failure("--conditional is for functions of object files".to_string()));
     }
     if machine_ir {
         return machine_ir::run(arguments);
@@ -169,10 +173,12 @@ fn compare_all(
         let (files, pairs) = (Arc::clone(files), pairs.to_vec());
         let both = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
         let facts = find_facts(&files, both);
+        let conditional = arguments.conditional;
         let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
         move |index: usize| {
             let pair = &pairs[index];
-            let mut outcome = compare(&session, &files, &facts, pair, assumed.as_ref()).unwrap_or_else(unknown);
+            let mut outcome =
+                compare(&session, &files, &facts, pair, assumed.as_ref(), conditional).unwrap_or_else(unknown);
             let trial = match (&objects, pair.candidate) {
                 (Some(objects), Some(theirs)) => objects.try_proof(&files, [pair.original, theirs], &mut outcome),
                 _ => None,
@@ -211,7 +217,11 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
-        _ => Facts::default(),
+        Some(Finished::Panicked(message)) => {
+            crate::complain(&format!("internal error: no facts about functions: {message}; less can be proved"));
+            Facts::default()
+        }
+        Some(Finished::Overdue) | None => Facts::default(),
     }
 }
 
@@ -227,11 +237,18 @@ fn compare(
     facts: &Facts,
     matched: &Matched,
     assumed: Option<&Assumed>,
+    conditional: ConditionalArguments,
 ) -> Result<Outcome, Reason> {
     let Some(counterpart) = matched.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
-    let prepared = files.prepare([matched.original, counterpart], facts).map_err(unsupported)?;
+    let both = [matched.original, counterpart];
+    if conditional.conditional {
+        let precondition =
+            assumed.filter(|assumed| assumed.function == matched.original).map(|a| a.precondition.clone());
+        return Ok(conditional.infer(session, files, facts, both, &precondition.unwrap_or_default()));
+    }
+    let prepared = files.prepare(both, facts).map_err(unsupported)?;
     let Prepared { mut arena, mut pair } = prepared;
     if let Some(assumed) = assumed.filter(|assumed| assumed.function == matched.original) {
         pair = pair.under(assumed.precondition.clone());
@@ -245,7 +262,11 @@ fn compare(
             complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
         }
     }
-    Ok(session.check_pair(&mut arena, &pair))
+    let mut outcome = session.check_pair(&mut arena, &pair);
+    if let Verdict::Different(witness) = &outcome.verdict {
+        outcome.hint = session.hint(&arena, &pair, witness);
+    }
+    Ok(outcome)
 }
 
 pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
@@ -266,6 +287,8 @@ pub fn unknown(reason: Reason) -> Outcome {
         certificate: None,
         native: Default::default(),
         journal: Default::default(),
+        inferred: None,
+        hint: None,
     }
 }
 

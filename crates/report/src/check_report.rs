@@ -44,6 +44,8 @@ pub struct FunctionReport {
 pub struct Summary {
     /// Proved.
     pub equivalent: usize,
+    /// Proved under a condition that was inferred.
+    pub equivalent_if: usize,
     /// Refuted.
     pub different: usize,
     /// Neither.
@@ -78,7 +80,8 @@ impl Summary {
         for row in rows {
             match row.finding {
                 Finding::Equivalent(_) => summary.equivalent += 1,
-                Finding::Different(_) => summary.different += 1,
+                Finding::EquivalentIf(..) => summary.equivalent_if += 1,
+                Finding::Different(..) => summary.different += 1,
                 Finding::Unknown(_) => summary.unknown += 1,
             }
         }
@@ -87,6 +90,6 @@ impl Summary {
 
     /// Number of functions.
     pub fn total(self) -> usize {
-        self.equivalent + self.different + self.unknown
+        self.equivalent + self.equivalent_if + self.different + self.unknown
     }
 }

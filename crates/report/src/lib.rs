@@ -8,6 +8,7 @@
 
 mod assumed;
 mod check_report;
+mod conditional;
 mod json;
 mod palette;
 mod row;

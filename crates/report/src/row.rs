@@ -5,7 +5,7 @@
 
 use crate::{AssumedPart, FunctionReport};
 use program::Assumption;
-use search::{Reason, Statistics, Verdict, Witness};
+use search::{Hint, Inferred, Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
@@ -26,7 +26,10 @@ pub(crate) struct Row<'a> {
 pub(crate) enum Finding<'a> {
     /// Proved, under these assumptions: sorted, without repetition.
     Equivalent(Vec<Assumption>),
-    Different(&'a Witness),
+    /// The same under a condition that was inferred.
+    EquivalentIf(Vec<Assumption>, &'a Inferred),
+    /// With the hint at what is missing.
+    Different(&'a Witness, Option<&'a Hint>),
     Unknown(&'a Reason),
 }
 
@@ -37,9 +40,12 @@ impl<'a> Row<'a> {
                 let mut assumptions = proof.assumptions().to_vec();
                 assumptions.sort();
                 assumptions.dedup();
-                Finding::Equivalent(assumptions)
+                match &function.outcome.inferred {
+                    Some(inferred) => Finding::EquivalentIf(assumptions, inferred),
+                    None => Finding::Equivalent(assumptions),
+                }
             }
-            Verdict::Different(witness) => Finding::Different(witness),
+            Verdict::Different(witness) => Finding::Different(witness, function.outcome.hint.as_ref()),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
         Row {
@@ -66,7 +72,8 @@ impl Finding<'_> {
     pub fn word(&self) -> &'static str {
         match self {
             Finding::Equivalent(_) => "equivalent",
-            Finding::Different(_) => "different",
+            Finding::EquivalentIf(..) => "equivalent-if",
+            Finding::Different(..) => "different",
             Finding::Unknown(_) => "unknown",
         }
     }

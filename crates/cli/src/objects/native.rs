@@ -111,7 +111,7 @@ fn plain(name: &str) -> &str {
 }
 
 /// A sample as the oracle takes it; `None` if it has something that no register holds.
-fn input(sample: &Sample) -> Option<Input> {
+pub fn input(sample: &Sample) -> Option<Input> {
     let mut input = Input::new(sample.seed);
     for (i, word) in input.general.iter_mut().enumerate() {
         *word = oracle::Seed(sample.seed).number(0xa0 + i as u64);

@@ -242,6 +242,8 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
+            hint: None,
         },
         certificate,
     )

@@ -90,6 +90,8 @@ mod tests {
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
+            hint: None,
         };
         let function = FunctionReport {
             name: "f".to_string(),
