@@ -89,3 +89,12 @@ pub fn estimate(code: &Code, goal: superopt::Goal) -> u32 {
     }
     price(&all, goal)
 }
+
+/// Functions that one string instruction does, for the function's arguments: small ones.
+pub fn string_functions(request: &Request, subject: &Subject) -> Vec<Proposal> {
+    let Some(interface) = Interface::of(&subject.specification, &subject.function) else { return Vec::new() };
+    let task = interface.task(Vec::new(), request.goal, request.cpu);
+    let proposal =
+        |code: &Vec<Instruction>| Some(Proposal { origin: "a string instruction".to_string(), body: body(code)? });
+    superopt::string_functions(task.live_in).iter().filter_map(proposal).collect()
+}
