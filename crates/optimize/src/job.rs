@@ -339,13 +339,14 @@ impl Run<'_> {
             return;
         }
         self.tell(Event::Phase { name: "searching" });
-        if self.request.goal == Goal::Size {
+        let whole = self.improver();
+        if self.request.goal == Goal::Size && whole.is_err() {
             for proposal in string_functions(self.request, self.subject) {
                 self.admit(proposal);
             }
             self.prove_in_order(self.deadline);
         }
-        let mut seeker = match self.seeker() {
+        let mut seeker = match self.seeker(whole) {
             Ok(seeker) => seeker,
             Err(why) => {
                 self.tell(Event::Note { what: format!("no search: {why}") });
@@ -390,8 +391,8 @@ impl Run<'_> {
     }
 
     /// A search in the whole function if it has no branches, else in pieces of its best version.
-    fn seeker(&self) -> Result<Seeker, String> {
-        match self.improver() {
+    fn seeker(&self, whole: Result<Improver, String>) -> Result<Seeker, String> {
+        match whole {
             Ok(improver) => Ok(Seeker::Whole(Box::new(improver))),
             Err(why) => match self.pieces() {
                 Ok((pieces, index)) => Ok(Seeker::Pieces(Box::new(pieces), index)),

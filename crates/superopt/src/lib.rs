@@ -42,5 +42,5 @@ pub use price::price;
 pub use search::{Method, Options, Proposal, Search, SearchError};
 
 pub use task::{DeadStack, Goal, Level, Output, State, Task};
-pub use templates::string_functions;
+pub use templates::{Returns, string_functions};
 pub use windows::{Window, states, windows};

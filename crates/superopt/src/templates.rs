@@ -19,8 +19,20 @@ enum Count {
     Signed,
 }
 
+/// Most arguments of a function for which there are templates.
+const MOST_ARGUMENTS: usize = 3;
+
+/// Does the function give something back?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Returns {
+    /// A number or an address.
+    Something,
+    /// Nothing.
+    Nothing,
+}
+
 /// Whole functions, without their `ret`, of a function with these general arguments.
-pub fn string_functions(live_in: Registers) -> Vec<Vec<Instruction>> {
+pub fn string_functions(live_in: Registers, returns: Returns) -> Vec<Vec<Instruction>> {
     let arguments: Vec<u8> = Register::ARGUMENTS
         .into_iter()
         .filter(|register| live_in.contains(*register))
@@ -29,55 +41,62 @@ pub fn string_functions(live_in: Registers) -> Vec<Vec<Instruction>> {
             _ => None,
         })
         .collect();
+    if arguments.len() > MOST_ARGUMENTS {
+        return Vec::new();
+    }
     let mut out = Vec::new();
     for to in &arguments {
-        out.push(length(*to));
+        if returns == Returns::Something {
+            out.push(length(*to));
+        }
         for count in arguments.iter().filter(|count| *count != to) {
             for other in arguments.iter().filter(|other| *other != to && *other != count) {
-                copies(&mut out, *to, *other, *count);
-                fills(&mut out, *to, Some(*other), *count);
+                copies(&mut out, [*to, *other, *count], returns);
+                fills(&mut out, (*to, Some(*other), *count), returns);
             }
-            fills(&mut out, *to, None, *count);
+            if arguments.len() == 2 {
+                fills(&mut out, (*to, None, *count), returns);
+            }
         }
     }
     out.into_iter().filter_map(|bytes| instructions(&bytes)).collect()
 }
 
-fn fills(out: &mut Vec<Vec<u8>>, to: u8, value: Option<u8>, count: u8) {
+fn fills(out: &mut Vec<Vec<u8>>, (to, value, count): (u8, Option<u8>, u8), returns: Returns) {
     for passed in [Count::Whole, Count::Unsigned, Count::Signed] {
         for element in STORES {
-            // The destination is kept as the result, or not.
-            for kept in [false, true] {
-                let mut moves = vec![(RDI, to, Count::Whole), (RCX, count, passed)];
-                if let Some(value) = value {
-                    moves.push((RAX, value, Count::Whole));
-                }
-                let Some(mut code) = arranged(&moves) else { continue };
-                if value.is_none() {
-                    code.extend([0x31, 0xc0]); // xor eax, eax
-                }
-                if kept {
+            let mut moves = vec![(RDI, to, Count::Whole), (RCX, count, passed)];
+            if let Some(value) = value {
+                moves.push((RAX, value, Count::Whole));
+            }
+            let Some(mut code) = arranged(&moves) else { continue };
+            if value.is_none() {
+                code.extend([0x31, 0xc0]); // xor eax, eax
+            }
+            match returns {
+                Returns::Nothing => code.extend(element),
+                Returns::Something => {
                     code.extend([0x49, 0x89, 0xf8]); // mov r8, rdi
-                }
-                code.extend(element);
-                if kept {
+                    code.extend(element);
                     code.extend([0x4c, 0x89, 0xc0]); // mov rax, r8
                 }
-                out.push(code);
             }
+            out.push(code);
         }
     }
 }
 
-fn copies(out: &mut Vec<Vec<u8>>, to: u8, from: u8, count: u8) {
+fn copies(out: &mut Vec<Vec<u8>>, [to, from, count]: [u8; 3], returns: Returns) {
     for passed in [Count::Whole, Count::Unsigned, Count::Signed] {
         let Some(start) = arranged(&[(RDI, to, Count::Whole), (RSI, from, Count::Whole), (RCX, count, passed)]) else {
             continue;
         };
-        for element in MOVES {
-            out.push([&start[..], element].concat());
-            out.push([&start[..], &[0x48, 0x89, 0xf8], element].concat()); // mov rax, rdi
+        if returns == Returns::Nothing {
+            out.extend(MOVES.iter().map(|element| [&start[..], element].concat()));
+            continue;
         }
+        // mov rax, rdi
+        out.extend(MOVES.iter().map(|element| [&start[..], &[0x48, 0x89, 0xf8], element].concat()));
         // xor eax, eax (for a count of 0: ZF); repe cmpsb; setne or sete al
         for set in [0x95, 0x94] {
             out.push([&start[..], &[0x31, 0xc0, 0xf3, 0xa6, 0x0f, set, 0xc0]].concat());
@@ -134,24 +153,32 @@ fn instructions(bytes: &[u8]) -> Option<Vec<Instruction>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn fills_and_copies_of_every_order_are_there() {
-        let arguments: Registers = Register::ARGUMENTS.into_iter().take(3).collect();
-        let texts: Vec<String> = string_functions(arguments)
-            .iter()
-            .map(|code| code.iter().map(Instruction::to_string).collect::<Vec<_>>().join("; "))
-            .collect();
-        for wanted in [
-            "mov rcx, rdx; mov rax, rsi; rep stosb",
-            "mov rcx, rdx; rep movsb",
-            "mov rcx, rsi; xor eax, eax; rep stosq",
-            "xor eax, eax; or rcx, 0xffffffffffffffff; repne scasb; not rcx; lea rax, [rcx-0x1]",
-        ] {
-            assert!(texts.iter().any(|text| text == wanted), "no `{wanted}` among {}", texts.len());
-        }
+    fn texts(arguments: usize, returns: Returns) -> Vec<String> {
+        let arguments: Registers = Register::ARGUMENTS.into_iter().take(arguments).collect();
+        let functions = string_functions(arguments, returns);
         let written = |instruction: &Instruction| {
             x86::encode(instruction, 0).is_ok() && x86::text(instruction, x86::Syntax::Att, &x86::Nameless).is_ok()
         };
-        assert!(string_functions(arguments).iter().flatten().all(written));
+        assert!(functions.iter().flatten().all(written));
+        let text = |code: &Vec<Instruction>| code.iter().map(Instruction::to_string).collect::<Vec<_>>().join("; ");
+        functions.iter().map(text).collect()
+    }
+
+    #[test]
+    fn fills_and_copies_of_every_order_are_there() {
+        let has = |arguments: usize, returns: Returns, wanted: &str| {
+            let texts = texts(arguments, returns);
+            assert!(texts.iter().any(|text| text == wanted), "no `{wanted}` among {}", texts.len());
+        };
+        has(3, Returns::Nothing, "mov rcx, rdx; mov rax, rsi; rep stosb");
+        has(3, Returns::Nothing, "mov rcx, rdx; rep movsb");
+        has(2, Returns::Nothing, "mov rcx, rsi; xor eax, eax; rep stosq");
+        has(
+            1,
+            Returns::Something,
+            "xor eax, eax; or rcx, 0xffffffffffffffff; repne scasb; not rcx; lea rax, [rcx-0x1]",
+        );
+        assert!(texts(4, Returns::Nothing).is_empty());
+        assert!(texts(3, Returns::Nothing).len() < 200);
     }
 }

@@ -99,6 +99,9 @@ const MOST_STATES: usize = 64;
 /// The states in which runs from these starts come to each window. Starts get the memory that the runs ask for.
 pub fn states(code: &Code, windows: &[Window], starts: &[State]) -> Vec<Vec<State>> {
     let mut out = vec![Vec::new(); windows.len()];
+    if code.blocks.is_empty() {
+        return out;
+    }
     let mut pieces: Vec<Vec<Piece>> =
         (0..code.blocks.len()).map(|block| Piece::of_block(code, windows, block)).collect();
     for start in starts {
