@@ -256,23 +256,12 @@ mod tests {
                 };
                 let all = |values: &[program::Value]| values.iter().map(place).collect::<Vec<_>>().join(" ");
                 let names: Vec<&str> = interface.parameters.iter().map(|p| p.name.as_str()).collect();
-                let Signatures { arguments, results } = Signatures::of(&interface);
-                format!("{} -> {}, {}", all(arguments), all(results), names.join(" "))
+                let CallInterface { signature, .. } = &interface;
+                format!("{} -> {}, {}", all(&signature.arguments), all(&signature.results), names.join(" "))
             }
             Err(why) => why,
         };
         expect.assert_eq(&shown);
-    }
-
-    struct Signatures<'i> {
-        arguments: &'i [program::Value],
-        results: &'i [program::Value],
-    }
-
-    impl Signatures<'_> {
-        fn of(interface: &CallInterface) -> Signatures<'_> {
-            Signatures { arguments: &interface.signature.arguments, results: &interface.signature.results }
-        }
     }
 
     #[test]
