@@ -4,7 +4,6 @@ use crate::arguments::RecordArguments;
 use crate::complain;
 use crate::status::{Failure, Status};
 use record::{Ended, Forks, Limits, Recording, record, render};
-use std::time::Duration;
 
 /// Entries that are looked at.
 const MOST_HITS: u64 = 100_000;
