@@ -1,9 +1,17 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+mod optimize;
+
+pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
+
+use crate::measuring::MeasureArguments;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::objects::conditional::ConditionalArguments;
+use crate::objects::guard::GuardArguments;
+use crate::objects::interface::InterfaceArguments;
 use crate::pairing::Selection;
+use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -26,8 +34,16 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     Show(ShowArguments),
+    /// Run a program and record start states of a function, as tests
+    Record(RecordArguments),
+    /// Time two functions against each other and say which is faster, if that can be said
+    Measure(MeasureArguments),
+    /// Write an object that checks a condition and runs CANDIDATE where it holds, ORIGINAL elsewhere
+    Guard(Box<GuardArguments>),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
+    /// Look for faster code for a function, and write it if it is proved
+    Optimize(Box<OptimizeArguments>),
 }
 
 /// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
@@ -43,6 +59,8 @@ pub struct CheckArguments {
     pub functions: Vec<Selection>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     #[command(flatten)]
     pub conditional: ConditionalArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
@@ -141,6 +159,8 @@ pub struct VerifyArguments {
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -253,7 +273,7 @@ pub enum ColourChoice {
     Never,
 }
 
-fn parse_selection(text: &str) -> Result<Selection, String> {
+pub fn parse_selection(text: &str) -> Result<Selection, String> {
     let (name, other) = match text.split_once('=') {
         Some((name, other)) => (name, Some(other)),
         None => (text, None),
@@ -271,7 +291,7 @@ fn parse_parameter(text: &str) -> Result<(String, i64), String> {
     if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         // A year: beyond it deadlines overflow the clock.

@@ -24,6 +24,10 @@ use std::time::{Duration, Instant};
 /// Kernels and register allocation take nothing for granted that the option could switch off.
 pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
 
+/// The text itself says how functions of others are called.
+pub const INTERFACE_ELSEWHERE: &str =
+    "--prototype, --header, --live-in and --live-out are for functions of object files";
+
 /// The conditions of others are the C text itself.
 pub const ASSUME_ELSEWHERE: &str = "--assume is for functions of object files";
 
@@ -38,6 +42,9 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if !arguments.assume.is_empty() && (machine_ir || nest) {
         return Err(Failure(ASSUME_ELSEWHERE.to_string()));
     }
+    if !arguments.calls.is_empty() && (machine_ir || nest) {
+        return Err(Failure(INTERFACE_ELSEWHERE.to_string()));
+    }
     if arguments.conditional.conditional && (machine_ir || nest) {
         return Err(Failure("--conditional is for functions of object files".to_string()));
     }
@@ -49,7 +56,6 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     }
     let start = Instant::now();
     let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
-    let files = Arc::new(files);
     let (original, candidate) = (files.original(), files.candidate());
     let data_only = [original, candidate].into_iter().all(|file| !file.has_code());
     let Pairing { pairs, extras } = if data_only && arguments.functions.is_empty() {
@@ -58,7 +64,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     } else {
         pair_functions(&original.names(), &candidate.names(), &arguments.functions)?
     };
+    let files = arguments.calls.apply(files, &pairs)?;
     let assumed = arguments.assume.read(&files, &pairs)?;
+    let files = Arc::new(files);
+    let (original, candidate) = (files.original(), files.candidate());
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
@@ -76,6 +85,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
+    let stated = assumed.as_ref().map(|assumed| (assumed.function, assumed.parts.clone()));
     let results = compare_all(&files, &pairs, arguments, tests, assumed);
     let mut functions: Vec<FunctionReport> = pairs
         .into_iter()
@@ -84,6 +94,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             let other = pair.candidate.map(|c| candidate.name(c));
             FunctionReport {
                 candidate_name: candidate_name(&pair, candidate, other),
+                assumed: match &stated {
+                    Some((function, parts)) if *function == pair.original => parts.clone(),
+                    _ => Vec::new(),
+                },
                 name: pair.name,
                 outcome: outcome(finished, time),
                 time,
@@ -203,7 +217,11 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
-        _ => Facts::default(),
+        Some(Finished::Panicked(message)) => {
+            crate::complain(&format!("internal error: no facts about functions: {message}; less can be proved"));
+            Facts::default()
+        }
+        Some(Finished::Overdue) | None => Facts::default(),
     }
 }
 

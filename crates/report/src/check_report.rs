@@ -1,7 +1,7 @@
 //! What one run of `lockstep check` found.
 
 use crate::row::{Finding, Row};
-use crate::{Detail, TextStyle, json, text};
+use crate::{AssumedPart, Detail, TextStyle, json, text};
 use search::Outcome;
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct FunctionReport {
     pub name: String,
     /// Name in the candidate, if it differs.
     pub candidate_name: Option<String>,
+    /// The condition under which both were compared, as the user stated it.
+    pub assumed: Vec<AssumedPart>,
     /// The verdict and what led to it.
     pub outcome: Outcome,
     /// Time spent on the pair, the kernel included.

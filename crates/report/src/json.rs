@@ -3,7 +3,7 @@
 use crate::conditional::{self, JsonConjunct};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
-use crate::{Detail, Summary};
+use crate::{AssumedPart, Detail, Summary};
 use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
@@ -31,6 +31,8 @@ struct JsonFunction<'a> {
     strategy: Option<&'a str>,
     time_ms: f64,
     assumptions: Vec<String>,
+    #[serde(skip_serializing_if = "<[AssumedPart]>::is_empty")]
+    assumed: &'a [AssumedPart],
     #[serde(skip_serializing_if = "Option::is_none")]
     condition: Option<Vec<JsonConjunct<'a>>>,
     witness: Option<JsonWitness<'a>>,
@@ -158,6 +160,7 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         strategy: row.strategy,
         time_ms: milliseconds(row.time),
         assumptions: Vec::new(),
+        assumed: row.assumed,
         condition: None,
         witness: None,
         hint: None,

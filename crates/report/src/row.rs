@@ -3,7 +3,7 @@
 //! A `CheckedProof` can only be made by the kernel, so a renderer that demanded one could not be tested alone. Rows
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
-use crate::FunctionReport;
+use crate::{AssumedPart, FunctionReport};
 use program::Assumption;
 use search::{Hint, Inferred, Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub(crate) struct Row<'a> {
     pub time: Duration,
     pub cpu: Option<Duration>,
     pub certificate: Option<&'a str>,
+    /// The condition that the user stated.
+    pub assumed: &'a [AssumedPart],
     /// Inputs on which both programs were run on the CPU, or why none, if that was asked for.
     pub run: Option<(usize, Option<&'a str>)>,
 }
@@ -55,6 +57,7 @@ impl<'a> Row<'a> {
             time: function.time,
             cpu: function.cpu,
             certificate: function.certificate.as_deref(),
+            assumed: &function.assumed,
             run: {
                 let native = &function.outcome.native;
                 let tried = native.inputs > 0 || native.reason.is_some();
@@ -100,6 +103,7 @@ pub(crate) mod samples {
             time: Duration::from_millis(millis),
             cpu: None,
             certificate: None,
+            assumed: &[],
             run: None,
         }
     }

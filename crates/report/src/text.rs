@@ -2,7 +2,7 @@
 
 use crate::palette::{Look, printable};
 use crate::row::{Finding, Row};
-use crate::{Colour, Summary, conditional, witness};
+use crate::{Colour, Summary, assumed, conditional, witness};
 use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +55,10 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
             }
             _ => {}
         }
+    }
+    for (row, title) in rows.iter().zip(&titles).filter(|(row, _)| !row.assumed.is_empty()) {
+        out.push('\n');
+        out.push_str(&assumed::render(title, row.assumed, style.colour));
     }
     let summary = Summary::of(rows);
     if summary.different > 0 {
@@ -115,6 +119,9 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
         }
         Finding::Different(..) => {}
         Finding::Unknown(reason) => add(&printable(&reason.to_string())),
+    }
+    if !row.assumed.is_empty() {
+        add("under --assume");
     }
     if style.detail == Detail::Statistics && was_tried(row) {
         let s = row.statistics;

@@ -7,12 +7,15 @@ mod attack;
 mod baseline;
 mod bench;
 mod build;
+mod conditional;
 mod demo;
 mod inferred;
 mod kernels;
 mod harmless;
 mod regalloc;
 mod loops;
+mod measure;
+mod optimize;
 mod rooms;
 mod test;
 mod tools;
@@ -29,7 +32,10 @@ usage: cargo xtask COMMAND
                                    --save stores them. The sample is bundled, the corpus is in target/corpus.
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
+  bench conditional [FUNCTION…] [--lockstep FILE]
+                                   pairs of bench/conditional under the conditions written there
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
+  bench measure [--aa N]           N measurements of functions against themselves, in which nothing may be claimed
   bench conditional --infer [FUNCTION…] [--no-twins] [--lockstep FILE]
                                    conditions that are inferred for pairs of bench/conditional, against those of a paper, and
                                    what is said of conditions that are weaker; fails if one of these is accepted
@@ -41,6 +47,9 @@ usage: cargo xtask COMMAND
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
+  bench optimize [--only NAME] [--limit N] [--time SECONDS] [--cpu CPU] [--wrong N] [--lockstep FILE]
+                                   how much faster `lockstep optimize` makes known kernels (a function or a group: conditional, loops,
+                                   strings, delight); --wrong: N wrong versions in one run, of which none may get out
   rooms                            lines, tests and circles of modules by room; the largest types and functions
   bench regalloc [mutants] [--lockstep FILE]
                                    register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
@@ -60,12 +69,24 @@ fn main() -> ExitCode {
             Some(request) => inferred::run(&request),
             None => Err(USAGE.to_string()),
         },
+        ["bench", "conditional", rest @ ..] => match conditional::Request::parse(rest) {
+            Some(request) => conditional::run(&request),
+            None => Err(USAGE.to_string()),
+        },
         ["attack", rest @ ..] => match attack::Request::parse(rest) {
             Some(request) => attack::run(request),
             None => Err(USAGE.to_string()),
         },
         ["bench", "regalloc", rest @ ..] => match regalloc::Request::parse(rest) {
             Some(request) => regalloc::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "measure", rest @ ..] => match measure::parse(rest) {
+            Some(sessions) => measure::run(sessions),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "optimize", rest @ ..] => match optimize::Request::parse(rest) {
+            Some(request) => optimize::run(request),
             None => Err(USAGE.to_string()),
         },
         ["bench", rest @ ..] => match bench::Request::parse(rest) {

@@ -96,6 +96,7 @@ mod tests {
         let function = FunctionReport {
             name: "f".to_string(),
             candidate_name: None,
+            assumed: Vec::new(),
             outcome,
             time: Duration::from_millis(9),
             cpu: Some(Duration::from_micros(1500)),

@@ -85,6 +85,19 @@ impl Session {
         &self.options.tests
     }
 
+    pub(crate) fn timeout(&self) -> Duration {
+        self.options.timeout
+    }
+
+    pub(crate) fn native(&self) -> Native {
+        self.options.native
+    }
+
+    /// A solver that is interrupted at a time.
+    pub(crate) fn solver(&self, deadline: Instant) -> Solver {
+        self.pool.take(interrupt_at(deadline))
+    }
+
     /// What the user asked for.
     pub(crate) fn options(&self) -> &Options {
         &self.options
@@ -254,7 +267,7 @@ impl Session {
     }
 
     /// The verdict of a proof, which says something only if the original has a run that it is about.
-    fn proved(
+    pub(crate) fn proved(
         &self,
         arena: &Arena,
         runner: &mut Runner,

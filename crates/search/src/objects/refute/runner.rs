@@ -7,6 +7,7 @@ use super::samples::{Paths, path_of, usual_pages};
 use crate::objects::condition::{self, Entry};
 use crate::objects::constants::Constants;
 use crate::objects::inputs::{Argument, Ingredients, Input, Stream, arguments, memory_at_start};
+use crate::objects::start_state::is_named;
 use crate::{Native, StartState};
 use interpreter::{
     BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program,
@@ -256,7 +257,7 @@ impl<'a> Runner<'a> {
         let original = self.functions[0];
         for state in states.iter().filter(|state| state.concerns(&original.name)) {
             let mut input = self.random_input(arena, Seed(state.seed), 0);
-            state.apply(&mut input, &self.arguments, &original.parameters, &self.layout);
+            self.apply(state, &mut input);
             if Instant::now() >= until {
                 return None;
             }
@@ -265,6 +266,16 @@ impl<'a> Runner<'a> {
             }
         }
         None
+    }
+
+    /// Has the original an argument of this name, or at this place?
+    pub(crate) fn has_argument(&self, name: &str) -> bool {
+        self.arguments.iter().any(|argument| is_named(name, argument.place, &self.functions[0].parameters))
+    }
+
+    /// Puts a start state into an input.
+    pub(crate) fn apply(&self, state: &StartState, input: &mut Input) {
+        state.apply(input, &self.arguments, &self.functions[0].parameters, &self.layout);
     }
 
     pub(crate) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
