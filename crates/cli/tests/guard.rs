@@ -27,7 +27,8 @@ const ENOUGH: &str = "--assume n%2==0 --assume aligned(a,16)&&aligned(b,16)";
 fn compile(bench: &Bench, name: &str, text: &str) {
     bench.write(&format!("{name}.c"), text.as_bytes());
     let (source, object) = (bench.path(&format!("{name}.c")), bench.path(&format!("{name}.o")));
-    let status = Command::new("cc").args(["-g", "-O1", "-c"]).arg(source).arg("-o").arg(object).status().expect("cc runs");
+    let status =
+        Command::new("cc").args(["-g", "-O1", "-c"]).arg(source).arg("-o").arg(object).status().expect("cc runs");
     assert!(status.success(), "{name}");
 }
 
@@ -100,7 +101,11 @@ fn checks_that_ask_too_little_are_not_written() {
         assert!(run.out.contains("not guarded") && !bench.path("g.o").exists(), "{weak}: {}", run.out);
     }
     let left = std::fs::read_dir(bench.path("")).expect("the folder");
-    let left = left.filter_map(Result::ok).collect::<Vec<_>>().iter().any(|entry| entry.file_name().to_string_lossy().starts_with(".guard"));
+    let left = left
+        .filter_map(Result::ok)
+        .collect::<Vec<_>>()
+        .iter()
+        .any(|entry| entry.file_name().to_string_lossy().starts_with(".guard"));
     assert!(!left, "drafts do not stay");
 }
 

@@ -77,7 +77,8 @@ fn write_section(elf: &Elf, index: usize, section: &Section, out: &mut String) -
             _ => quoted(target),
         };
         let kind = relocation_name(relocation.kind)?;
-        let _ = writeln!(out, "\t.reloc {} + {}, {kind}, {name} + {}", label(index), relocation.offset, relocation.addend);
+        let _ =
+            writeln!(out, "\t.reloc {} + {}, {kind}, {name} + {}", label(index), relocation.offset, relocation.addend);
     }
     match section.kind {
         elf::SHT_NOBITS => {

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 /// A check of these conditions, in the words of the source, about a function with these parameters: type and name.
 pub fn source(function: &str, parameters: &[(String, String)], conditions: &[String]) -> String {
     let mut out = String::new();
-    let named = |(ty, name): &(String, String)| if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") };
+    let named =
+        |(ty, name): &(String, String)| if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") };
     let list: Vec<String> = parameters.iter().map(named).collect();
     let list = if list.is_empty() { "void".to_string() } else { list.join(", ") };
     let names: Vec<&str> = parameters.iter().map(|(_, name)| name.as_str()).collect();

@@ -100,7 +100,9 @@ fn cells_are_read_where_the_original_reads_them() {
 
 #[test]
 fn loops_of_both_sides() {
-    let count = |step: &str, after: &str| format!("xor eax, eax\n1: cmp rax, rdi\njae 2f\nadd rax, {step}\njmp 1b\n2: {after}ret");
+    let count = |step: &str, after: &str| {
+        format!("xor eax, eax\n1: cmp rax, rdi\njae 2f\nadd rax, {step}\njmp 1b\n2: {after}ret")
+    };
     assert_eq!(guarded(&count("1", ""), &count("2", ""), &["(= (urem $rdi #64:2) #64:0)"]), "proved");
     let twin = guarded(&count("1", ""), &count("2", ""), &["(<u $rdi #64:100)"]);
     assert!(twin == "different" || twin == "unknown", "{twin}");
@@ -111,7 +113,7 @@ fn what_would_be_there_twice_is_refused() {
     let counter = "inc dword ptr [rip + counter]\nmov eax, edi\nret\n.local counter\n.comm counter, 4";
     let told = guarded("mov eax, edi\nret", counter, &["(= $rdi #64:0)"]);
     assert!(told.contains("writable data") || told.contains("only the candidate's file defines"), "{told}");
-    let own = "call helper\nret\n.type helper, @function\nhelper: mov eax, 1\nret\n.size helper, .-helper";
+    let own = "call helper\nret\n.pushsection .text.other, \"ax\"\n.type helper, @function\nhelper: mov eax, 1\nret\n.size helper, .-helper\n.popsection";
     let told = guarded("mov eax, 1\nret", own, &["(= $rdi #64:0)"]);
     assert!(told.contains("file's own function `helper`"), "{told}");
 }
