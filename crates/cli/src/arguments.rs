@@ -1,9 +1,17 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+mod optimize;
+
+pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
+
+use crate::measuring::MeasureArguments;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
+use crate::objects::conditional::ConditionalArguments;
 use crate::objects::guard::GuardArguments;
+use crate::objects::interface::InterfaceArguments;
 use crate::pairing::Selection;
+use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -26,14 +34,20 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     Show(ShowArguments),
+    /// Run a program and record start states of a function, as tests
+    Record(RecordArguments),
+    /// Time two functions against each other and say which is faster, if that can be said
+    Measure(MeasureArguments),
     /// Write an object that checks a condition and runs CANDIDATE where it holds, ORIGINAL elsewhere
     Guard(Box<GuardArguments>),
     /// Compile with LLVM and check what its register allocators did
     Regalloc(RegallocArguments),
+    /// Look for faster code for a function, and write it if it is proved
+    Optimize(Box<OptimizeArguments>),
 }
 
 /// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
-/// 3 bad input or usage.
+/// 3 bad input or usage, 4 all equivalent but some under an inferred condition.
 #[derive(Args, Debug)]
 pub struct CheckArguments {
     /// The program that says what is right: an x86-64 object, shared object, executable, `.s` or `.c` file
@@ -45,6 +59,10 @@ pub struct CheckArguments {
     pub functions: Vec<Selection>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
+    #[command(flatten)]
+    pub conditional: ConditionalArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
     #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,
@@ -141,6 +159,8 @@ pub struct VerifyArguments {
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

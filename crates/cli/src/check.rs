@@ -2,6 +2,7 @@
 
 use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
 use crate::objects::assume::Assumed;
+use crate::objects::conditional::ConditionalArguments;
 use crate::objects::input::{read, unsupported};
 use crate::objects::{native, start_states};
 use crate::pairing::{Matched, Pairing, pair_functions};
@@ -23,6 +24,10 @@ use std::time::{Duration, Instant};
 /// Kernels and register allocation take nothing for granted that the option could switch off.
 pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
 
+/// The text itself says how functions of others are called.
+pub const INTERFACE_ELSEWHERE: &str =
+    "--prototype, --header, --live-in and --live-out are for functions of object files";
+
 /// The conditions of others are the C text itself.
 pub const ASSUME_ELSEWHERE: &str = "--assume is for functions of object files";
 
@@ -37,6 +42,12 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if !arguments.assume.is_empty() && (machine_ir || nest) {
         return Err(Failure(ASSUME_ELSEWHERE.to_string()));
     }
+    if !arguments.calls.is_empty() && (machine_ir || nest) {
+        return Err(Failure(INTERFACE_ELSEWHERE.to_string()));
+    }
+    if arguments.conditional.conditional && (machine_ir || nest) {
+        return Err(Failure("--conditional is for functions of object files".to_string()));
+    }
     if machine_ir {
         return machine_ir::run(arguments);
     }
@@ -45,7 +56,6 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     }
     let start = Instant::now();
     let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
-    let files = Arc::new(files);
     let (original, candidate) = (files.original(), files.candidate());
     let data_only = [original, candidate].into_iter().all(|file| !file.has_code());
     let Pairing { pairs, extras } = if data_only && arguments.functions.is_empty() {
@@ -54,7 +64,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     } else {
         pair_functions(&original.names(), &candidate.names(), &arguments.functions)?
     };
+    let files = arguments.calls.apply(files, &pairs)?;
     let assumed = arguments.assume.read(&files, &pairs)?;
+    let files = Arc::new(files);
+    let (original, candidate) = (files.original(), files.candidate());
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
@@ -72,6 +85,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
+    let stated = assumed.as_ref().map(|assumed| (assumed.function, assumed.parts.clone()));
     let results = compare_all(&files, &pairs, arguments, tests, assumed);
     let mut functions: Vec<FunctionReport> = pairs
         .into_iter()
@@ -80,6 +94,10 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             let other = pair.candidate.map(|c| candidate.name(c));
             FunctionReport {
                 candidate_name: candidate_name(&pair, candidate, other),
+                assumed: match &stated {
+                    Some((function, parts)) if *function == pair.original => parts.clone(),
+                    _ => Vec::new(),
+                },
                 name: pair.name,
                 outcome: outcome(finished, time),
                 time,
@@ -155,10 +173,12 @@ fn compare_all(
         let (files, pairs) = (Arc::clone(files), pairs.to_vec());
         let both = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
         let facts = find_facts(&files, both);
+        let conditional = arguments.conditional;
         let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
         move |index: usize| {
             let pair = &pairs[index];
-            let mut outcome = compare(&session, &files, &facts, pair, assumed.as_ref()).unwrap_or_else(unknown);
+            let mut outcome =
+                compare(&session, &files, &facts, pair, assumed.as_ref(), conditional).unwrap_or_else(unknown);
             let trial = match (&objects, pair.candidate) {
                 (Some(objects), Some(theirs)) => objects.try_proof(&files, [pair.original, theirs], &mut outcome),
                 _ => None,
@@ -197,7 +217,11 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
-        _ => Facts::default(),
+        Some(Finished::Panicked(message)) => {
+            crate::complain(&format!("internal error: no facts about functions: {message}; less can be proved"));
+            Facts::default()
+        }
+        Some(Finished::Overdue) | None => Facts::default(),
     }
 }
 
@@ -213,11 +237,18 @@ fn compare(
     facts: &Facts,
     matched: &Matched,
     assumed: Option<&Assumed>,
+    conditional: ConditionalArguments,
 ) -> Result<Outcome, Reason> {
     let Some(counterpart) = matched.candidate else {
         return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
     };
-    let prepared = files.prepare([matched.original, counterpart], facts).map_err(unsupported)?;
+    let both = [matched.original, counterpart];
+    if conditional.conditional {
+        let precondition =
+            assumed.filter(|assumed| assumed.function == matched.original).map(|a| a.precondition.clone());
+        return Ok(conditional.infer(session, files, facts, both, &precondition.unwrap_or_default()));
+    }
+    let prepared = files.prepare(both, facts).map_err(unsupported)?;
     let Prepared { mut arena, mut pair } = prepared;
     if let Some(assumed) = assumed.filter(|assumed| assumed.function == matched.original) {
         pair = pair.under(assumed.precondition.clone());
@@ -231,7 +262,11 @@ fn compare(
             complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
         }
     }
-    Ok(session.check_pair(&mut arena, &pair))
+    let mut outcome = session.check_pair(&mut arena, &pair);
+    if let Verdict::Different(witness) = &outcome.verdict {
+        outcome.hint = session.hint(&arena, &pair, witness);
+    }
+    Ok(outcome)
 }
 
 pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
@@ -252,6 +287,8 @@ pub fn unknown(reason: Reason) -> Outcome {
         certificate: None,
         native: Default::default(),
         journal: Default::default(),
+        inferred: None,
+        hint: None,
     }
 }
 

@@ -8,6 +8,8 @@ mod arguments;
 mod certificate_view;
 mod certificates;
 mod check;
+mod measuring;
+mod recording;
 mod pairing;
 mod pool;
 mod processor_time;
@@ -18,6 +20,7 @@ mod verify;
 mod objects;
 mod regalloc;
 mod nests;
+mod optimize;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -38,9 +41,12 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::Record(arguments) => recording::run(arguments),
+        Command::Measure(arguments) => measuring::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Guard(arguments) => objects::guard::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
+        Command::Optimize(arguments) => optimize::run(arguments),
     };
     match result {
         Ok(status) => status.into(),

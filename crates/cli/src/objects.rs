@@ -3,7 +3,9 @@
 
 pub mod assume;
 pub mod guard;
+pub mod conditional;
 pub mod input;
+pub mod interface;
 pub mod native;
 pub mod start_states;
 pub mod why;

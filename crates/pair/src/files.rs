@@ -4,9 +4,9 @@ use crate::{File, new_arena};
 use kernel::Pair;
 use kernel::lemma::{self, Facts, Lemma, Surroundings, Unproved, Wanted};
 use lift_elf::Error;
-use program::{Function, Side, Undefined};
+use program::{CallInterface, Function, Side, Undefined};
 use solver::{Solver, SolverOptions};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use term::Arena;
 
@@ -17,6 +17,8 @@ pub struct Files {
     undefined: Undefined,
     /// Do arenas note which rewrite rules fire?
     logged: bool,
+    /// How functions are called that have no debug information, by their names in the original.
+    interfaces: BTreeMap<String, CallInterface>,
     /// Functions that return twice, in either file, because they jump to one that does.
     twice: OnceLock<BTreeSet<String>>,
 }
@@ -32,12 +34,17 @@ pub struct Prepared {
 impl Files {
     /// Two files, and whether the original's source may be taken to be defined.
     pub fn new(original: File, candidate: File, undefined: Undefined) -> Files {
-        Files { original, candidate, undefined, logged: false, twice: OnceLock::new() }
+        Files { original, candidate, undefined, logged: false, interfaces: BTreeMap::new(), twice: OnceLock::new() }
     }
 
     /// The same, with arenas that note every rewrite rule which fires, for audits.
     pub fn logged(self) -> Files {
         Files { logged: true, ..self }
+    }
+
+    /// The same, where functions of these names are called so, as far as the files do not say how.
+    pub fn called_as(self, interfaces: BTreeMap<String, CallInterface>) -> Files {
+        Files { interfaces, ..self }
     }
 
     fn arena(&self) -> Arena {
@@ -64,7 +71,10 @@ impl Files {
             self.surroundings();
         }
         let twice = self.twice.get().cloned().unwrap_or_default();
-        let pair = Pair::new(original, candidate, facts, &twice, self.undefined);
+        let mut pair = Pair::new(original, candidate, facts, &twice, self.undefined);
+        if let Some(interface) = self.interfaces.get(self.original.name(ours)) {
+            pair = pair.called_as(interface);
+        }
         Ok(Prepared { arena, pair })
     }
 

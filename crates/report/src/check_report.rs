@@ -1,7 +1,7 @@
 //! What one run of `lockstep check` found.
 
 use crate::row::{Finding, Row};
-use crate::{Detail, TextStyle, json, text};
+use crate::{AssumedPart, Detail, TextStyle, json, text};
 use search::Outcome;
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct FunctionReport {
     pub name: String,
     /// Name in the candidate, if it differs.
     pub candidate_name: Option<String>,
+    /// The condition under which both were compared, as the user stated it.
+    pub assumed: Vec<AssumedPart>,
     /// The verdict and what led to it.
     pub outcome: Outcome,
     /// Time spent on the pair, the kernel included.
@@ -42,6 +44,8 @@ pub struct FunctionReport {
 pub struct Summary {
     /// Proved.
     pub equivalent: usize,
+    /// Proved under a condition that was inferred.
+    pub equivalent_if: usize,
     /// Refuted.
     pub different: usize,
     /// Neither.
@@ -76,7 +80,8 @@ impl Summary {
         for row in rows {
             match row.finding {
                 Finding::Equivalent(_) => summary.equivalent += 1,
-                Finding::Different(_) => summary.different += 1,
+                Finding::EquivalentIf(..) => summary.equivalent_if += 1,
+                Finding::Different(..) => summary.different += 1,
                 Finding::Unknown(_) => summary.unknown += 1,
             }
         }
@@ -85,6 +90,6 @@ impl Summary {
 
     /// Number of functions.
     pub fn total(self) -> usize {
-        self.equivalent + self.different + self.unknown
+        self.equivalent + self.equivalent_if + self.different + self.unknown
     }
 }

@@ -1,8 +1,9 @@
 //! The report for programs. Field names and their order are part of the command line's contract, version 1.
 
+use crate::conditional::{self, JsonConjunct};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
-use crate::{Detail, Summary};
+use crate::{AssumedPart, Detail, Summary};
 use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
@@ -30,12 +31,24 @@ struct JsonFunction<'a> {
     strategy: Option<&'a str>,
     time_ms: f64,
     assumptions: Vec<String>,
+    #[serde(skip_serializing_if = "<[AssumedPart]>::is_empty")]
+    assumed: &'a [AssumedPart],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<Vec<JsonConjunct<'a>>>,
     witness: Option<JsonWitness<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<JsonHint<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<JsonRun<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<JsonStatistics>,
+}
+
+#[derive(Serialize)]
+struct JsonHint<'a> {
+    kind: &'static str,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -54,7 +67,7 @@ struct JsonReason<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonWitness<'a> {
+pub(crate) struct JsonWitness<'a> {
     kind: &'a str,
     /// Register name to value, in hexadecimal: JSON numbers lose bits above 53.
     #[serde(serialize_with = "in_order")]
@@ -106,8 +119,15 @@ struct JsonStatistics {
 #[derive(Serialize)]
 struct JsonSummary {
     equivalent: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    equivalent_if: usize,
     different: usize,
     unknown: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 pub(crate) fn render(
@@ -117,14 +137,14 @@ pub(crate) fn render(
     reading: Option<Duration>,
     detail: Detail,
 ) -> String {
-    let Summary { equivalent, different, unknown } = Summary::of(rows);
+    let Summary { equivalent, equivalent_if, different, unknown } = Summary::of(rows);
     let report = JsonReport {
         version: 1,
         original,
         candidate,
         functions: rows.iter().map(|row| function(row, detail)).collect(),
         reading_cpu_ms: reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
-        summary: JsonSummary { equivalent, different, unknown },
+        summary: JsonSummary { equivalent, equivalent_if, different, unknown },
     };
     let mut text = serde_json::to_string(&report).expect("strings, numbers and lists always serialise");
     text.push('\n');
@@ -140,7 +160,10 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         strategy: row.strategy,
         time_ms: milliseconds(row.time),
         assumptions: Vec::new(),
+        assumed: row.assumed,
+        condition: None,
         witness: None,
+        hint: None,
         certificate: row.certificate,
         run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),
         statistics: (detail == Detail::Statistics).then(|| statistics(row)),
@@ -149,7 +172,14 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         Finding::Equivalent(assumptions) => {
             function.assumptions = assumptions.iter().map(Assumption::to_string).collect()
         }
-        Finding::Different(found) => function.witness = Some(witness(found)),
+        Finding::EquivalentIf(assumptions, inferred) => {
+            function.assumptions = assumptions.iter().map(Assumption::to_string).collect();
+            function.condition = Some(conditional::json(inferred));
+        }
+        Finding::Different(found, hint) => {
+            function.witness = Some(witness(found));
+            function.hint = hint.map(|hint| JsonHint { kind: hint.kind.name(), text: &hint.text });
+        }
         Finding::Unknown(reason) => {
             function.reason =
                 Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail, tried: reason.tried.as_deref() });
@@ -169,7 +199,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
     JsonStatistics { points, obligations, solver_calls, loops, plans, guesses, survivors, cpu_ms }
 }
 
-fn witness(witness: &Witness) -> JsonWitness<'_> {
+pub(crate) fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
         kind: witness.kind.name(),
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
@@ -247,7 +277,7 @@ mod tests {
     fn a_witness() {
         let witness = samples::witness();
         renders_to(
-            samples::row("f", Finding::Different(&witness), 9),
+            samples::row("f", Finding::Different(&witness, None), 9),
             Detail::Brief,
             expect![[r#"
                 {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}

@@ -6,7 +6,9 @@
 //! Trust: none, but the last word. A mistake here can misreport a verdict that was right; so the verdict words and
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
+mod assumed;
 mod check_report;
+mod conditional;
 mod json;
 mod palette;
 mod row;
@@ -18,6 +20,7 @@ mod objects;
 mod regalloc;
 pub mod nests;
 
+pub use assumed::AssumedPart;
 pub use check_report::{CheckReport, FunctionReport, Summary};
 pub use objects::attempts::render_attempts;
 pub use objects::certificate::CertificateView;
@@ -25,4 +28,4 @@ pub use palette::Colour;
 pub use regalloc::allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
 pub use summaries::{render_allocation_claim, render_update_claim};
 pub use text::{Detail, TextStyle};
-pub use verified::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};
+pub use verified::{AuditReport, CertificateVerdict, Condition, VerifiedCertificate, VerifyReport};

@@ -3,9 +3,9 @@
 //! A `CheckedProof` can only be made by the kernel, so a renderer that demanded one could not be tested alone. Rows
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
-use crate::FunctionReport;
+use crate::{AssumedPart, FunctionReport};
 use program::Assumption;
-use search::{Reason, Statistics, Verdict, Witness};
+use search::{Hint, Inferred, Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
@@ -17,6 +17,8 @@ pub(crate) struct Row<'a> {
     pub time: Duration,
     pub cpu: Option<Duration>,
     pub certificate: Option<&'a str>,
+    /// The condition that the user stated.
+    pub assumed: &'a [AssumedPart],
     /// Inputs on which both programs were run on the CPU, or why none, if that was asked for.
     pub run: Option<(usize, Option<&'a str>)>,
 }
@@ -24,7 +26,10 @@ pub(crate) struct Row<'a> {
 pub(crate) enum Finding<'a> {
     /// Proved, under these assumptions: sorted, without repetition.
     Equivalent(Vec<Assumption>),
-    Different(&'a Witness),
+    /// The same under a condition that was inferred.
+    EquivalentIf(Vec<Assumption>, &'a Inferred),
+    /// With the hint at what is missing.
+    Different(&'a Witness, Option<&'a Hint>),
     Unknown(&'a Reason),
 }
 
@@ -35,9 +40,12 @@ impl<'a> Row<'a> {
                 let mut assumptions = proof.assumptions().to_vec();
                 assumptions.sort();
                 assumptions.dedup();
-                Finding::Equivalent(assumptions)
+                match &function.outcome.inferred {
+                    Some(inferred) => Finding::EquivalentIf(assumptions, inferred),
+                    None => Finding::Equivalent(assumptions),
+                }
             }
-            Verdict::Different(witness) => Finding::Different(witness),
+            Verdict::Different(witness) => Finding::Different(witness, function.outcome.hint.as_ref()),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
         Row {
@@ -49,6 +57,7 @@ impl<'a> Row<'a> {
             time: function.time,
             cpu: function.cpu,
             certificate: function.certificate.as_deref(),
+            assumed: &function.assumed,
             run: {
                 let native = &function.outcome.native;
                 let tried = native.inputs > 0 || native.reason.is_some();
@@ -63,7 +72,8 @@ impl Finding<'_> {
     pub fn word(&self) -> &'static str {
         match self {
             Finding::Equivalent(_) => "equivalent",
-            Finding::Different(_) => "different",
+            Finding::EquivalentIf(..) => "equivalent-if",
+            Finding::Different(..) => "different",
             Finding::Unknown(_) => "unknown",
         }
     }
@@ -93,6 +103,7 @@ pub(crate) mod samples {
             time: Duration::from_millis(millis),
             cpu: None,
             certificate: None,
+            assumed: &[],
             run: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::palette::{Look, printable};
 use crate::row::{Finding, Row};
-use crate::{Colour, Summary, witness};
+use crate::{Colour, Summary, assumed, conditional, witness};
 use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,10 +41,24 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
         out.push('\n');
     }
     for (row, title) in rows.iter().zip(&titles) {
-        if let Finding::Different(found) = row.finding {
-            out.push('\n');
-            out.push_str(&witness::render(title, found, style.colour));
+        match row.finding {
+            Finding::Different(found, hint) => {
+                out.push('\n');
+                out.push_str(&witness::render(title, found, style.colour));
+                if let Some(hint) = hint {
+                    out.push_str(&conditional::render_hint(hint, style.colour));
+                }
+            }
+            Finding::EquivalentIf(_, inferred) => {
+                out.push('\n');
+                out.push_str(&conditional::render(title, inferred, style.colour));
+            }
+            _ => {}
         }
+    }
+    for (row, title) in rows.iter().zip(&titles).filter(|(row, _)| !row.assumed.is_empty()) {
+        out.push('\n');
+        out.push_str(&assumed::render(title, row.assumed, style.colour));
     }
     let summary = Summary::of(rows);
     if summary.different > 0 {
@@ -80,8 +94,8 @@ fn title(row: &Row<'_>) -> String {
 
 fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style: TextStyle) -> String {
     let look = match row.finding {
-        Finding::Equivalent(_) => Look::Equivalent,
-        Finding::Different(_) => Look::Different,
+        Finding::Equivalent(_) | Finding::EquivalentIf(..) => Look::Equivalent,
+        Finding::Different(..) => Look::Different,
         Finding::Unknown(_) => Look::Unknown,
     };
     let word = style.colour.paint(look, format!("{:10}", row.finding.word()));
@@ -93,7 +107,7 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
         line.push_str(text);
     };
     match &row.finding {
-        Finding::Equivalent(assumptions) => {
+        Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => {
             if row.statistics.loops > 0 {
                 add(&count(row.statistics.loops, "loop"));
             }
@@ -103,8 +117,11 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
                 add(&format!("assumes {}", printable(&own.join(", "))));
             }
         }
-        Finding::Different(_) => {}
+        Finding::Different(..) => {}
         Finding::Unknown(reason) => add(&printable(&reason.to_string())),
+    }
+    if !row.assumed.is_empty() {
+        add("under --assume");
     }
     if style.detail == Detail::Statistics && was_tried(row) {
         let s = row.statistics;
@@ -136,7 +153,7 @@ fn was_tried(row: &Row<'_>) -> bool {
 /// Assumptions about no particular entity that all proofs share: said once at the end instead of on every line.
 fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
     let mut proofs = rows.iter().filter_map(|row| match &row.finding {
-        Finding::Equivalent(assumptions) => Some(assumptions),
+        Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => Some(assumptions),
         _ => None,
     });
     let (Some(first), Some(second)) = (proofs.next(), proofs.next()) else { return BTreeSet::new() };
@@ -148,8 +165,12 @@ fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
 }
 
 fn render_summary(rows: &[Row<'_>], summary: Summary, time: Duration) -> String {
+    let conditional = match summary.equivalent_if {
+        0 => String::new(),
+        n => format!("{n} equivalent under a condition, "),
+    };
     let counts = format!(
-        "{}: {} equivalent, {} different, {} unknown",
+        "{}: {} equivalent, {conditional}{} different, {} unknown",
         count(rows.len(), "function"),
         summary.equivalent,
         summary.different,
@@ -274,7 +295,7 @@ mod tests {
         let rows = [
             row("clamp", equivalent(&[Assumption::FramePrivate]), 2),
             looped,
-            row("count_set", Finding::Different(&found), 9),
+            row("count_set", Finding::Different(&found, None), 9),
             row("render", Finding::Unknown(&reason), 0),
         ];
         renders_to(

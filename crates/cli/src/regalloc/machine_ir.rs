@@ -116,6 +116,7 @@ pub fn report_all(
         functions.push(FunctionReport {
             candidate_name: other.filter(|other| *other != pair.name),
             name: pair.name,
+            assumed: Vec::new(),
             outcome: outcome(finished, time),
             time,
             cpu,
@@ -241,6 +242,8 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
+            hint: None,
         },
         certificate,
     )

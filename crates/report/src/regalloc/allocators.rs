@@ -90,10 +90,13 @@ mod tests {
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
+            hint: None,
         };
         let function = FunctionReport {
             name: "f".to_string(),
             candidate_name: None,
+            assumed: Vec::new(),
             outcome,
             time: Duration::from_millis(9),
             cpu: Some(Duration::from_micros(1500)),

@@ -98,10 +98,20 @@ impl Session {
         self.pool.take(interrupt_at(deadline))
     }
 
+    /// What the user asked for.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Decides one pair. The arena is the one that was prepared with it.
     pub fn check_pair(&self, arena: &mut Arena, pair: &Pair) -> Outcome {
+        self.check_within(arena, pair, self.options.timeout)
+    }
+
+    /// Decides one pair within a time.
+    pub(crate) fn check_within(&self, arena: &mut Arena, pair: &Pair, timeout: Duration) -> Outcome {
         let [original, candidate] = pair.functions();
-        let deadline = Instant::now() + self.options.timeout;
+        let deadline = Instant::now() + timeout;
         let start = Instant::now();
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
@@ -226,6 +236,8 @@ impl Session {
             certificate: None,
             native: NativeRuns::default(),
             journal,
+            inferred: None,
+            hint: None,
         }
     }
 
@@ -249,6 +261,8 @@ impl Session {
             certificate: Some(certificate),
             native,
             journal: Journal::default(),
+            inferred: None,
+            hint: None,
         })
     }
 
@@ -272,7 +286,17 @@ impl Session {
         if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
             native.samples = runner.samples(arena, self.options.seed, deadline);
         }
-        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native, journal: Journal::default() }
+        let journal = Journal::default();
+        Outcome {
+            verdict,
+            strategy: Some(strategy),
+            statistics,
+            certificate,
+            native,
+            journal,
+            inferred: None,
+            hint: None,
+        }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -390,6 +414,8 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
         certificate: None,
         native: NativeRuns::default(),
         journal: Journal::default(),
+        inferred: None,
+        hint: None,
     }
 }
 

@@ -40,7 +40,7 @@ impl Condition {
                 let what = "a guard needs a condition: --assume EXPR, or --certificate FILE of a proof under one";
                 return Err(Failure(what.to_string()));
             }
-            None => arguments.assume.about(files, both)?,
+            None => arguments.assume.about(files, both)?.precondition,
         };
         if precondition.is_true() {
             return Err(Failure("the condition holds always: there is nothing to check".to_string()));
