@@ -1,7 +1,7 @@
 //! `lockstep measure`: two functions timed against each other. docs/measure.md says what the figures mean.
 
 mod level;
-mod relocate;
+pub mod relocate;
 mod show;
 
 use crate::arguments::{Format, parse_selection};

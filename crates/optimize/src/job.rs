@@ -14,7 +14,7 @@ use crate::event::{Event, Tell};
 use crate::hints::Wrapped;
 use crate::improve::{Improver, estimate};
 use crate::mined::mine;
-use crate::prove::{Answer, Door, Proved, Question, Recheck};
+use crate::prove::{Answer, Door, Infers, Proved, Question, Recheck};
 use crate::rank::{Care, Race, Speed, Timer};
 use crate::report::{Given, Report, Row, RowState};
 use crate::request::{Conditional, Goal, Request, Until};
@@ -338,15 +338,24 @@ impl Run<'_> {
                 return;
             }
         };
-        let mut learned = 0;
-        let mut epochs = 0;
+        let (mut learned, mut epochs, mut looked_at) = (0, 0, None);
         while !self.is_over() && self.request.until != Until::Epochs(epochs) {
             epochs += 1;
+            let best = self.proved().first().copied();
+            if let Some(index) = best
+                && looked_at != best
+            {
+                looked_at = best;
+                improver.look_at(&self.entries[index].candidate);
+            }
+            if improver.is_idle() {
+                self.tell(Event::Note { what: "no search: no code that the search can run".to_string() });
+                return;
+            }
             for witness in &self.witnesses[learned..] {
                 improver.learn(witness);
             }
             learned = self.witnesses.len();
-            let best = self.proved().first().copied();
             let below = best.map_or(u32::MAX, |index| self.search_price(&self.entries[index].candidate.code));
             let proposals = improver.epoch(below);
             let (proposals_so_far, seconds) = improver.effort();
@@ -362,12 +371,7 @@ impl Run<'_> {
 
     /// What the search says that code costs.
     fn search_price(&self, code: &Code) -> u32 {
-        let goal = match self.request.goal {
-            Goal::Size => superopt::Goal::Size,
-            Goal::Throughput => superopt::Goal::Throughput,
-            Goal::Latency | Goal::Model => superopt::Goal::Latency,
-        };
-        estimate(code, goal)
+        estimate(code, crate::straight::of_goal(self.request.goal))
     }
 
     fn improver(&self) -> Result<Improver, String> {
@@ -399,6 +403,10 @@ impl Run<'_> {
             candidate,
             function: &self.request.function,
             precondition: self.precondition.as_ref(),
+            infers: match self.request.conditional {
+                Conditional::No => Infers::Nothing,
+                Conditional::Assumed => Infers::Condition,
+            },
             tests: &self.tests,
             seed: self.request.seed,
             limit: self.limit(),
@@ -518,7 +526,9 @@ impl Run<'_> {
             Some(_) if self.subject.kind != Kind::Source => self.subject.body(),
             _ => self.entries.iter().find(|entry| entry.object == self.rival.0).map(|e| e.candidate.body.clone()),
         };
-        let chosen = emit::Chosen { candidate, proved, speed: *speed, rival: &self.rival.1, time: *time };
+        let condition = [&self.request.assumed[..], proved.inferred()].concat();
+        let chosen =
+            emit::Chosen { candidate, proved, speed: *speed, rival: &self.rival.1, time: *time, condition: &condition };
         let question = |path: &Path, ask: &dyn Fn(&Question<'_>) -> Result<Proved, String>| {
             let question = Question { candidate: path, limit: NO_HURRY, ..self.question(path) };
             ask(&question)
