@@ -92,10 +92,12 @@ struct Run<'a> {
 
 /// Most of the time that proofs and timing of first proposals take.
 const SHARE_OF_SEEDS: f64 = 0.6;
+/// When the search ends, so that there is time to measure what it found.
+const SHARE_OF_SEARCH: f64 = 0.85;
 /// Without a limit on time a proof still ends.
 const NO_HURRY: Duration = Duration::from_secs(60);
 /// Versions that are measured thoroughly at the end.
-const FINALISTS: usize = 3;
+const FINALISTS: usize = 2;
 
 /// Looks for a better version and writes it.
 pub fn run(request: &Request, more: Vec<Proposal>, output: &Output, tools: &Tools<'_>) -> Result<Report, Refused> {
@@ -339,7 +341,11 @@ impl Run<'_> {
             }
         };
         let (mut learned, mut epochs, mut looked_at) = (0, 0, None);
-        while !self.is_over() && self.request.until != Until::Epochs(epochs) {
+        let enough = match self.request.until {
+            Until::Time(time) => self.deadline - time.mul_f64(1.0 - SHARE_OF_SEARCH),
+            Until::Epochs(_) => self.deadline,
+        };
+        while !self.is_over() && Instant::now() < enough && self.request.until != Until::Epochs(epochs) {
             epochs += 1;
             let best = self.proved().first().copied();
             if let Some(index) = best

@@ -43,8 +43,8 @@ impl Clock {
         let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
         let (rival, candidate) = (read(race.rival)?, read(race.candidate)?);
         let (rounds, layouts) = match race.care {
-            Care::Quick => (61, 2),
-            Care::Thorough => (401, 5),
+            Care::Quick => (41, 1),
+            Care::Thorough => (201, 5),
         };
         let options = Options { rounds, layouts, seed: race.seed, limits: LIMITS };
         let (measurement, _) =
