@@ -20,7 +20,7 @@ pub struct Code {
     calls: bool,
     /// Does other code of the file call it or jump to it?
     pub is_called: bool,
-    /// Where in it something is left to a linker.
+    /// Where something in it is left to a linker: offsets of fields.
     pub relocations: Vec<usize>,
     /// Symbols that the file needs from elsewhere.
     pub undefined: BTreeSet<String>,
