@@ -56,9 +56,9 @@ pub struct CheckArguments {
     /// Solver to ask instead of z3, as a command that reads SMT-LIB 2 from its input; several race
     #[arg(long = "solver", value_name = "CMD", value_parser = parse_solver)]
     pub solvers: Vec<String>,
-    /// Form of the report
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// Form of the report: jsonl is one line of JSON for each function, as soon as it is decided
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Save the certificate of each proof in this directory
     #[arg(long, value_name = "DIR")]
     pub certificates: Option<PathBuf>,
@@ -81,6 +81,8 @@ pub struct CheckArguments {
     /// Save each question to the solver in this directory, as an SMT-LIB 2 file
     #[arg(long, value_name = "DIR")]
     pub dump_queries: Option<PathBuf>,
+    #[command(flatten)]
+    pub stream: StreamArguments,
     /// Also report product points, obligations, solver calls and guesses
     #[arg(long)]
     pub stats: bool,
@@ -111,6 +113,21 @@ pub struct CheckArguments {
     /// Colour the text report
     #[arg(long, value_enum, default_value_t = ColourChoice::Auto)]
     pub color: ColourChoice,
+}
+
+/// In which order answers come, and when to stop.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Run")]
+pub struct StreamArguments {
+    /// Print functions in the order of the original, as when stdout is no terminal, instead of as they are decided
+    #[arg(long)]
+    pub sorted: bool,
+    /// Time limit for the whole run, in seconds; what is not decided until then is counted, and the exit status is at least 2
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub time_limit: Option<Duration>,
+    /// Stop at the first function that makes the exit status 1
+    #[arg(long)]
+    pub fail_fast: bool,
 }
 
 /// Exit status: 0 accepted, 2 rejected, 3 malformed or about another program.
@@ -247,6 +264,14 @@ pub struct Selection {
 pub enum Format {
     Text,
     Json,
+}
+
+/// Forms of the report of `check`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ReportFormat {
+    Text,
+    Json,
+    Jsonl,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -8,16 +8,13 @@ use std::path::Path;
 /// Longest file name used, the extension apart; file systems allow 255 bytes.
 const LONGEST: usize = 120;
 
-/// Writes the certificate of every proof into the directory and notes where.
-pub fn save(directory: &Path, functions: &mut [FunctionReport]) -> Result<(), Failure> {
-    let mut taken = BTreeSet::new();
-    for function in functions {
-        let Some(certificate) = &function.outcome.certificate else { continue };
-        let path = directory.join(file_name(&function.name, &mut taken));
-        let failed = |error: std::io::Error| Failure(format!("{}: {error}", path.display()));
-        std::fs::write(&path, certificate.to_json() + "\n").map_err(failed)?;
-        function.certificate = Some(path.display().to_string());
-    }
+/// Writes the certificate of a proof into the directory and notes where.
+pub fn save(directory: &Path, file: &str, function: &mut FunctionReport) -> Result<(), Failure> {
+    let Some(certificate) = &function.outcome.certificate else { return Ok(()) };
+    let path = directory.join(file);
+    let failed = |error: std::io::Error| Failure(format!("{}: {error}", path.display()));
+    std::fs::write(&path, certificate.to_json() + "\n").map_err(failed)?;
+    function.certificate = Some(path.display().to_string());
     Ok(())
 }
 

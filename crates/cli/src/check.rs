@@ -1,17 +1,19 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
-use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
+use crate::arguments::{CheckArguments, ColourChoice, ReportFormat, undefined};
 use crate::objects::assume::Assumed;
-use crate::objects::input::{read, unsupported};
+use crate::objects::comparison::{Effort, Task, compare_all};
+use crate::objects::input::read;
 use crate::objects::{native, start_states};
 use crate::pairing::{Matched, Pairing, pair_functions};
-use crate::pool::{self, Finished, Timed};
-use crate::progress::Progress;
+use crate::pool::{self, Finished};
 use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, nests};
+use crate::stop::Stop;
+use crate::stream::Output;
+use crate::{complain, deliver, nests};
 use kernel::lemma::Facts;
-use pair::{File, Files, Prepared};
+use pair::{File, Files};
 use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
 use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
@@ -44,16 +46,11 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         return nests::check(arguments);
     }
     let start = Instant::now();
+    let mut stop = Stop::watch(arguments.stream.time_limit)?;
     let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
     let files = Arc::new(files);
     let (original, candidate) = (files.original(), files.candidate());
-    let data_only = [original, candidate].into_iter().all(|file| !file.has_code());
-    let Pairing { pairs, extras } = if data_only && arguments.functions.is_empty() {
-        complain("note: neither file has code");
-        Pairing { pairs: Vec::new(), extras: Vec::new() }
-    } else {
-        pair_functions(&original.names(), &candidate.names(), &arguments.functions)?
-    };
+    let Pairing { pairs, extras } = pair_functions(&original.names(), &candidate.names(), &arguments.functions)?;
     let assumed = arguments.assume.read(&files, &pairs)?;
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
@@ -72,26 +69,26 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
-    let results = compare_all(&files, &pairs, arguments, tests, assumed);
-    let mut functions: Vec<FunctionReport> = pairs
-        .into_iter()
-        .zip(results)
-        .map(|(pair, Timed { finished, time })| {
-            let other = pair.candidate.map(|c| candidate.name(c));
-            FunctionReport {
-                candidate_name: candidate_name(&pair, candidate, other),
-                name: pair.name,
-                outcome: outcome(finished, time),
-                time,
-                cpu: None,
-                certificate: None,
-            }
-        })
-        .collect();
-    if let Some(directory) = &arguments.certificates {
-        certificates::save(directory, &mut functions)?;
-    }
-    Ok(present(arguments, functions, start.elapsed(), None))
+    let report = |pair: &Matched, outcome, time| {
+        let other = pair.candidate.map(|c| candidate.name(c));
+        FunctionReport {
+            file: None,
+            candidate_name: candidate_name(pair, candidate, other),
+            name: pair.name.clone(),
+            outcome,
+            time,
+            cpu: None,
+            certificate: None,
+        }
+    };
+    let mut output = Output::new(arguments, pairs.iter().map(|pair| pair.name.clone()).collect());
+    let task = task(&files, &pairs, arguments, tests, assumed);
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let effort = Effort { workers: arguments.jobs.unwrap_or(cores), timeout: arguments.timeout };
+    let stopped = compare_all(task, &effort, &mut stop, &mut |index, outcome, time, stop| {
+        output.tell(index, report(&pairs[index], outcome, time), stop);
+    });
+    output.finish(start.elapsed(), stopped)
 }
 
 /// Prints the report in the form that was asked for. `reading` is the processor time for the files, if it was measured.
@@ -103,13 +100,20 @@ pub fn present(
 ) -> Status {
     let shown = |path: &Path| path.display().to_string();
     let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
-    let report = CheckReport { original, candidate, functions, time, reading };
-    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
+    let report = CheckReport { original, candidate, functions, time, reading, stopped: None };
+    let style = style(arguments);
     match arguments.format {
-        Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
-        Format::Json => deliver(&report.render_json(detail)),
+        ReportFormat::Text => deliver(&report.render_text(style)),
+        ReportFormat::Json => deliver(&report.render_json(style.detail)),
+        ReportFormat::Jsonl => deliver(&report.render_jsonl(style.detail)),
     }
     Status::of(report.summary())
+}
+
+/// How the text looks, and how much is told.
+pub fn style(arguments: &CheckArguments) -> TextStyle {
+    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
+    TextStyle { colour: colour(arguments.color), detail }
 }
 
 fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
@@ -139,46 +143,20 @@ fn is_program(command: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|d| d.join(word).is_file()))
 }
 
-fn compare_all(
+/// What is to be compared.
+fn task(
     files: &Arc<Files>,
     pairs: &[Matched],
     arguments: &CheckArguments,
     tests: Vec<StartState>,
     assumed: Option<Assumed>,
-) -> Vec<Timed<Outcome>> {
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
-    let progress = Progress::new(pairs.len());
-    let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
-    let session = Session::new(options(arguments, tests));
-    let work = {
-        let (files, pairs) = (Arc::clone(files), pairs.to_vec());
-        let both = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
-        let facts = find_facts(&files, both);
-        let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
-        move |index: usize| {
-            let pair = &pairs[index];
-            let mut outcome = compare(&session, &files, &facts, pair, assumed.as_ref()).unwrap_or_else(unknown);
-            let trial = match (&objects, pair.candidate) {
-                (Some(objects), Some(theirs)) => objects.try_proof(&files, [pair.original, theirs], &mut outcome),
-                _ => None,
-            };
-            (outcome, trial)
-        }
-    };
-    let results = pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]));
-    results.into_iter().map(tried).collect()
-}
-
-/// A result behind its native runs, which went on beside other pairs; their time counts.
-fn tried(Timed { finished, time }: Timed<(Outcome, Option<native::Trial>)>) -> Timed<Outcome> {
-    match finished {
-        Finished::Done((mut outcome, trial)) => {
-            let more = trial.map_or(Duration::ZERO, |trial| trial.finish(&mut outcome));
-            Timed { finished: Finished::Done(outcome), time: time + more }
-        }
-        Finished::Panicked(message) => Timed { finished: Finished::Panicked(message), time },
-        Finished::Overdue => Timed { finished: Finished::Overdue, time },
+) -> Task {
+    Task {
+        files: Arc::clone(files),
+        pairs: pairs.to_vec(),
+        session: Arc::new(Session::new(options(arguments, tests))),
+        assumed,
+        objects: (!arguments.no_run).then(|| native::Objects::link(files)),
     }
 }
 
@@ -193,7 +171,7 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     let work = move |_| {
         let mut around = files.surroundings();
         let lemmas = propose::propose(&mut around);
-        files.prove(around, &lemmas, &pairs)
+        files.prove(around, &lemmas, &pairs, &[])
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
@@ -205,33 +183,6 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
 /// a second by which a limit may be missed.
 pub fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
-}
-
-fn compare(
-    session: &Session,
-    files: &Files,
-    facts: &Facts,
-    matched: &Matched,
-    assumed: Option<&Assumed>,
-) -> Result<Outcome, Reason> {
-    let Some(counterpart) = matched.candidate else {
-        return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
-    };
-    let prepared = files.prepare([matched.original, counterpart], facts).map_err(unsupported)?;
-    let Prepared { mut arena, mut pair } = prepared;
-    if let Some(assumed) = assumed.filter(|assumed| assumed.function == matched.original) {
-        pair = pair.under(assumed.precondition.clone());
-    }
-    for axiom in pair.precondition().axioms() {
-        arena.allow(*axiom);
-    }
-    let ours = pair.original();
-    for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
-        for name in test.unknown_names(ours) {
-            complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
-        }
-    }
-    Ok(session.check_pair(&mut arena, &pair))
 }
 
 pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {

@@ -14,6 +14,8 @@ mod processor_time;
 mod progress;
 mod show;
 mod status;
+mod stop;
+mod stream;
 mod verify;
 mod objects;
 mod regalloc;

@@ -2,6 +2,7 @@
 //! why there is none.
 
 pub mod assume;
+pub mod comparison;
 pub mod input;
 pub mod native;
 pub mod start_states;

@@ -21,6 +21,13 @@ pub struct Matched {
     pub candidate: Option<usize>,
 }
 
+impl Matched {
+    /// Both functions, if there are two.
+    pub fn both(&self) -> Option<[usize; 2]> {
+        self.candidate.map(|candidate| [self.original, candidate])
+    }
+}
+
 /// The pairs to compare, in the order of the original, and what is left over.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Pairing {

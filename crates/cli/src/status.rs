@@ -14,6 +14,8 @@ pub enum Status {
     Unknown,
     /// Bad input or usage. Nothing was written to stdout.
     Failed,
+    /// Somebody interrupted it; what was decided until then is reported.
+    Interrupted,
 }
 
 /// Why nothing could be done: bad input or usage, in words, naming the file.
@@ -21,6 +23,14 @@ pub enum Status {
 pub struct Failure(pub String);
 
 impl Status {
+    /// The number for what a signal ended, as shells have it for the interrupt key.
+    pub const INTERRUPTED: u8 = 130;
+
+    /// The same where not everything was decided.
+    pub fn at_least_unknown(self) -> Status {
+        if self == Status::Good { Status::Unknown } else { self }
+    }
+
     /// Status of a finished `check`.
     pub fn of(summary: Summary) -> Status {
         match summary {
@@ -38,6 +48,7 @@ impl From<Status> for ExitCode {
             Status::Different => 1,
             Status::Unknown => 2,
             Status::Failed => 3,
+            Status::Interrupted => Status::INTERRUPTED,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! One file and the functions in it.
 
 use lift_elf::{Error, Image};
-use program::{Function, Register, Side};
-use std::collections::BTreeSet;
+use program::{Call, Callee, Function, Next, ObjectKind, Register, Side};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use term::Arena;
 
@@ -16,10 +16,18 @@ pub struct File {
 impl File {
     /// Reads a file: ELF, or assembly by the ending of its name.
     pub fn read(path: &Path) -> Result<File, Error> {
-        let image = Image::read(path)?;
+        Ok(File::new(Image::read(path)?))
+    }
+
+    /// Takes the bytes of an ELF file of this name apart.
+    pub fn parse(bytes: Vec<u8>, name: &str) -> Result<File, Error> {
+        Ok(File::new(Image::parse(bytes, name)?))
+    }
+
+    fn new(image: Image) -> File {
         // Outlined pieces (`f.cold`) belong to their parent.
         let functions = (0..image.functions().len()).filter(|i| image.functions()[*i].parent.is_none()).collect();
-        Ok(File { image, functions })
+        File { image, functions }
     }
 
     /// Is there any code, with or without names?
@@ -72,6 +80,29 @@ impl File {
     /// Can another file's definition replace this function?
     pub(crate) fn is_replaceable(&self, function: usize) -> bool {
         self.image.functions()[self.functions[function]].weak
+    }
+
+    /// Is it visible in its own file only?
+    pub fn is_local(&self, function: usize) -> bool {
+        self.image.functions()[self.functions[function]].local
+    }
+
+    /// Who calls which function or has its address, by its name, as far as functions can be read.
+    pub fn users(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for function in 0..self.functions.len() {
+            let Ok(function) = self.lift(function, Side::Original, &mut new_arena()) else { continue };
+            let called = function.points.iter().filter_map(|point| match &point.next {
+                Next::Call(Call { callee: Callee::Named(name), .. }) => Some(name),
+                _ => None,
+            });
+            let is_code = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { function: true, .. });
+            let named = function.objects.values().filter(|object| is_code(&object.kind)).map(|object| &object.name);
+            for name in called.chain(named) {
+                out.entry(name.clone()).or_default().insert(function.name.clone());
+            }
+        }
+        out
     }
 
     pub(crate) fn is_copy_of(&self, other: &File) -> bool {

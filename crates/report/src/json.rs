@@ -1,8 +1,9 @@
 //! The report for programs. Field names and their order are part of the command line's contract, version 1.
 
+use crate::check_report::{CheckReport, Stopped};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
-use crate::{Detail, Summary};
+use crate::{Detail, Summary, readable};
 use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
@@ -18,11 +19,33 @@ struct JsonReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reading_cpu_ms: Option<f64>,
     summary: JsonSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<JsonStopped>,
+}
+
+/// What was left undone by a run that ended early.
+#[derive(Serialize)]
+struct JsonStopped {
+    why: &'static str,
+    undecided: usize,
+}
+
+/// The lines of the other form: each says what it is.
+#[derive(Serialize)]
+#[serde(tag = "line", rename_all = "lowercase")]
+enum JsonLine<'a> {
+    Start { version: u32, original: &'a str, candidate: &'a str, total: usize },
+    Function(Box<JsonFunction<'a>>),
+    End { time_ms: f64, summary: JsonSummary, stopped: Option<JsonStopped> },
 }
 
 #[derive(Serialize)]
 struct JsonFunction<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     candidate_name: Option<&'a str>,
     verdict: &'static str,
@@ -110,30 +133,50 @@ struct JsonSummary {
     unknown: usize,
 }
 
-pub(crate) fn render(
-    original: &str,
-    candidate: &str,
-    rows: &[Row<'_>],
-    reading: Option<Duration>,
-    detail: Detail,
-) -> String {
-    let Summary { equivalent, different, unknown } = Summary::of(rows);
-    let report = JsonReport {
+pub(crate) fn render(report: &CheckReport, rows: &[Row<'_>], detail: Detail) -> String {
+    line(&JsonReport {
         version: 1,
-        original,
-        candidate,
+        original: &report.original,
+        candidate: &report.candidate,
         functions: rows.iter().map(|row| function(row, detail)).collect(),
-        reading_cpu_ms: reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
-        summary: JsonSummary { equivalent, different, unknown },
-    };
-    let mut text = serde_json::to_string(&report).expect("strings, numbers and lists always serialise");
-    text.push('\n');
-    text
+        reading_cpu_ms: report.reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
+        summary: summary(rows),
+        stopped: report.stopped.map(stopped),
+    })
+}
+
+pub(crate) fn render_first(original: &str, candidate: &str, total: usize) -> String {
+    line(&JsonLine::Start { version: 1, original, candidate, total })
+}
+
+pub(crate) fn render_function(row: &Row<'_>, detail: Detail) -> String {
+    line(&JsonLine::Function(Box::new(function(row, detail))))
+}
+
+pub(crate) fn render_last(report: &CheckReport, rows: &[Row<'_>]) -> String {
+    let (time_ms, stopped) = (milliseconds(report.time), report.stopped.map(stopped));
+    line(&JsonLine::End { time_ms, summary: summary(rows), stopped })
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings, numbers and lists always serialise") + "\n"
+}
+
+fn summary(rows: &[Row<'_>]) -> JsonSummary {
+    let Summary { equivalent, different, unknown } = Summary::of(rows);
+    JsonSummary { equivalent, different, unknown }
+}
+
+fn stopped(Stopped { why, undecided }: Stopped) -> JsonStopped {
+    JsonStopped { why, undecided }
 }
 
 fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
+    let shown = readable(row.name);
     let mut function = JsonFunction {
+        file: row.file,
         name: row.name,
+        demangled: (shown != row.name).then_some(shown),
         candidate_name: row.candidate_name,
         verdict: row.finding.word(),
         reason: None,
@@ -222,7 +265,15 @@ mod tests {
     use search::{Reason, ReasonKind};
 
     fn renders_to(row: Row<'_>, detail: Detail, expect: Expect) {
-        expect.assert_eq(&render("old.o", "new.o", &[row], Some(Duration::from_micros(1_500)), detail));
+        let report = CheckReport {
+            original: "old.o".to_string(),
+            candidate: "new.o".to_string(),
+            functions: Vec::new(),
+            time: Duration::ZERO,
+            reading: Some(Duration::from_micros(1_500)),
+            stopped: None,
+        };
+        expect.assert_eq(&render(&report, &[row], detail));
     }
 
     #[test]

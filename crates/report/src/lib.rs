@@ -7,6 +7,7 @@
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
 mod check_report;
+mod demangle;
 mod json;
 mod palette;
 mod row;
@@ -18,11 +19,12 @@ mod objects;
 mod regalloc;
 pub mod nests;
 
-pub use check_report::{CheckReport, FunctionReport, Summary};
+pub use check_report::{CheckReport, FunctionReport, Stopped, Summary, TextLines, render_jsonl_start};
+pub use demangle::readable;
 pub use objects::attempts::render_attempts;
 pub use objects::certificate::CertificateView;
 pub use palette::Colour;
 pub use regalloc::allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
 pub use summaries::{render_allocation_claim, render_update_claim};
-pub use text::{Detail, TextStyle};
+pub use text::{Detail, TextStyle, Title};
 pub use verified::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};

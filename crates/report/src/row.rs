@@ -4,11 +4,13 @@
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
 use crate::FunctionReport;
+use crate::text::Title;
 use program::Assumption;
 use search::{Reason, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
+    pub file: Option<&'a str>,
     pub name: &'a str,
     pub candidate_name: Option<&'a str>,
     pub finding: Finding<'a>,
@@ -41,6 +43,7 @@ impl<'a> Row<'a> {
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
         Row {
+            file: function.file.as_deref(),
             name: &function.name,
             candidate_name: function.candidate_name.as_deref(),
             finding,
@@ -55,6 +58,10 @@ impl<'a> Row<'a> {
                 tried.then_some((native.inputs, native.reason.as_deref()))
             },
         }
+    }
+
+    pub fn title(&self) -> Title<'a> {
+        Title { file: self.file, name: self.name, candidate_name: self.candidate_name }
     }
 }
 
@@ -85,6 +92,7 @@ pub(crate) mod samples {
         };
         let statistics = Statistics { points: 3, obligations: 7, solver_calls: 1, ..Statistics::default() };
         Row {
+            file: None,
             name,
             candidate_name: None,
             finding,

@@ -1,8 +1,9 @@
 //! The report for people: one line a function, the witnesses, the summary.
 
+use crate::check_report::Stopped;
 use crate::palette::{Look, printable};
 use crate::row::{Finding, Row};
-use crate::{Colour, Summary, witness};
+use crate::{Colour, Summary, readable, witness};
 use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,19 +32,65 @@ const WIDEST_NAME: usize = 40;
 /// Kinds of unsupported things listed by name; the rest is counted together.
 const MOST_SUBJECTS: usize = 8;
 
-pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> String {
-    let titles: Vec<String> = rows.iter().map(title).collect();
-    let width = titles.iter().map(|t| t.chars().count()).filter(|w| *w <= WIDEST_NAME).max().unwrap_or(0);
-    let shared = shared_assumptions(rows);
-    let mut out = String::new();
-    for (row, title) in rows.iter().zip(&titles) {
-        out.push_str(render_line(row, &format!("{title:width$}"), &shared, style).trim_end());
-        out.push('\n');
+/// Lines of functions, each by itself: they share a column for their names and nothing else, so that a line can be printed
+/// before the others are known.
+pub(crate) struct Lines {
+    width: usize,
+    style: TextStyle,
+}
+
+impl Lines {
+    /// For functions of these names.
+    pub fn new<'a>(names: impl Iterator<Item = Title<'a>>, style: TextStyle) -> Lines {
+        let widths = names.map(|name| name.shown().chars().count()).filter(|width| *width <= WIDEST_NAME);
+        Lines { width: widths.max().unwrap_or(0), style }
     }
-    for (row, title) in rows.iter().zip(&titles) {
+
+    pub fn line(&self, row: &Row<'_>) -> String {
+        let width = self.width;
+        let title = format!("{:width$}", row.title().shown());
+        format!("{}\n", render_line(row, &title, self.style).trim_end())
+    }
+}
+
+/// What a function is called in a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Title<'a> {
+    /// The file that it is in, where there are several.
+    pub file: Option<&'a str>,
+    /// Name in the original.
+    pub name: &'a str,
+    /// Name in the candidate, if it differs.
+    pub candidate_name: Option<&'a str>,
+}
+
+impl Title<'_> {
+    pub(crate) fn shown(&self) -> String {
+        let name = match self.candidate_name {
+            Some(other) => format!("{}={other}", readable(self.name)),
+            None => readable(self.name),
+        };
+        match self.file {
+            Some(file) => printable(&format!("{file}: {name}")),
+            None => printable(&name),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> String {
+    let lines = Lines::new(rows.iter().map(Row::title), style);
+    let above: String = rows.iter().map(|row| lines.line(row)).collect();
+    above + &render_end(rows, time, style, None)
+}
+
+/// What comes below the lines: the witnesses and the summary.
+pub(crate) fn render_end(rows: &[Row<'_>], time: Duration, style: TextStyle, stopped: Option<Stopped>) -> String {
+    let mut out = String::new();
+    for row in rows {
         if let Finding::Different(found) = row.finding {
             out.push('\n');
-            out.push_str(&witness::render(title, found, style.colour));
+            out.push_str(&witness::render(&row.title().shown(), found, style.colour));
         }
     }
     let summary = Summary::of(rows);
@@ -58,6 +105,10 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
         out.push('\n');
     }
     out.push_str(&render_summary(rows, summary, time));
+    if let Some(Stopped { why, undecided }) = stopped {
+        out.push_str(&format!("stopped: {why}; {} not decided\n", count(undecided, "function")));
+    }
+    let shared = shared_assumptions(rows);
     if !shared.is_empty() {
         let names: Vec<String> = shared.iter().map(Assumption::to_string).collect();
         out.push_str(&format!("every proof assumes {}\n", names.join(", ")));
@@ -71,14 +122,7 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
     out
 }
 
-fn title(row: &Row<'_>) -> String {
-    match row.candidate_name {
-        Some(other) => printable(&format!("{}={other}", row.name)),
-        None => printable(row.name),
-    }
-}
-
-fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style: TextStyle) -> String {
+fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
     let look = match row.finding {
         Finding::Equivalent(_) => Look::Equivalent,
         Finding::Different(_) => Look::Different,
@@ -97,10 +141,9 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
             if row.statistics.loops > 0 {
                 add(&count(row.statistics.loops, "loop"));
             }
-            let own: Vec<String> =
-                assumptions.iter().filter(|a| !shared.contains(*a)).map(Assumption::to_string).collect();
-            if !own.is_empty() {
-                add(&format!("assumes {}", printable(&own.join(", "))));
+            let names: Vec<String> = assumptions.iter().map(Assumption::to_string).collect();
+            if !names.is_empty() {
+                add(&format!("assumes {}", printable(&names.join(", "))));
             }
         }
         Finding::Different(_) => {}
@@ -133,7 +176,7 @@ fn was_tried(row: &Row<'_>) -> bool {
     }
 }
 
-/// Assumptions about no particular entity that all proofs share: said once at the end instead of on every line.
+/// Assumptions about no particular entity that all proofs share.
 fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
     let mut proofs = rows.iter().filter_map(|row| match &row.finding {
         Finding::Equivalent(assumptions) => Some(assumptions),
@@ -281,8 +324,8 @@ mod tests {
             &rows,
             PLAIN,
             expect![[r#"
-                  clamp          equivalent      2 ms
-                  sum_positive   equivalent     38 ms   1 loop   assumes in-bounds(g)
+                  clamp          equivalent      2 ms   assumes frame-private
+                  sum_positive   equivalent     38 ms   1 loop   assumes frame-private, in-bounds(g)
                   count_set      different       9 ms
                   render         unknown                unsupported: render+0x41 `fsincos` (render.c:88)
 

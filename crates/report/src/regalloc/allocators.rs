@@ -92,6 +92,7 @@ mod tests {
             journal: Default::default(),
         };
         let function = FunctionReport {
+            file: None,
             name: "f".to_string(),
             candidate_name: None,
             outcome,
@@ -105,6 +106,7 @@ mod tests {
             functions: vec![function],
             time: Duration::from_millis(10),
             reading: None,
+            stopped: None,
         };
         AllocatorReport { allocator: "greedy".to_string(), report }
     }

@@ -87,6 +87,16 @@ impl Session {
 
     /// Decides one pair. The arena is the one that was prepared with it.
     pub fn check_pair(&self, arena: &mut Arena, pair: &Pair) -> Outcome {
+        self.decide(arena, pair, Second::Look)
+    }
+
+    /// A proof, if one is found at once. Whoever asks will ask again when more is known of the pair.
+    pub fn prove_pair(&self, arena: &mut Arena, pair: &Pair) -> Option<Outcome> {
+        let outcome = self.decide(arena, pair, Second::None);
+        matches!(outcome.verdict, Verdict::Equivalent(_)).then_some(outcome)
+    }
+
+    fn decide(&self, arena: &mut Arena, pair: &Pair, second: Second) -> Outcome {
         let [original, candidate] = pair.functions();
         let deadline = Instant::now() + self.options.timeout;
         let start = Instant::now();
@@ -168,6 +178,11 @@ impl Session {
             }
             Err(rejection) => rejection,
         };
+        if second == Second::None {
+            let verdict = Verdict::Unknown(reason(&rejection, original, candidate));
+            let native = NativeRuns::default();
+            return Outcome { verdict, strategy: None, statistics, certificate: None, native, journal };
+        }
         let late = hurried || Instant::now() >= proof_deadline;
         let gave_up = late && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
         let searched = start.elapsed();
@@ -379,6 +394,15 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
 }
 
 /// Questions that reached a solver.
+/// What follows where there is no proof.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Second {
+    /// Another look for a difference.
+    Look,
+    /// Nothing.
+    None,
+}
+
 fn solver_calls(solver: &Solver) -> usize {
     (solver.statistics().bit_calls + solver.statistics().full_calls) as usize
 }
