@@ -2,6 +2,7 @@
 
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
+use crate::pairing::Selection;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
 use std::num::NonZeroUsize;
@@ -250,14 +251,6 @@ pub enum Span {
     Pre,
     /// PHI elimination, two-address form, coalescing, scheduling and the allocator
     Ssa,
-}
-
-/// A function of the original and who it is compared with.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Selection {
-    pub name: String,
-    /// Name in the candidate if the user gave one.
-    pub other: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -1,7 +1,8 @@
 //! C kernels on the command line: `check`, `verify` and `show` for `.c` and `.i` files.
 
-use crate::arguments::{CheckArguments, ReportFormat, Selection};
+use crate::arguments::{CheckArguments, ReportFormat};
 use crate::check::colour;
+use crate::pairing::Selection;
 use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{certificates, deliver};

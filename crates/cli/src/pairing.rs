@@ -4,9 +4,16 @@
 //! under another one only where that leads to another function of the candidate, so that every name that the
 //! original offers is accounted for and nothing is compared twice.
 
-use crate::arguments::Selection;
 use crate::status::Failure;
 use std::collections::{BTreeSet, HashMap};
+
+/// A function of the original and who it is compared with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selection {
+    pub name: String,
+    /// Name in the candidate if the user gave one.
+    pub other: Option<String>,
+}
 
 /// A function by its names, the one for reports first.
 pub type Names<'a> = Vec<&'a str>;

@@ -15,15 +15,13 @@ mod build;
 mod value;
 mod registers;
 mod meaning;
-mod extents;
 mod render;
 
 pub use interface::Interface;
 pub use render::render;
 
-use extents::Ranges;
 use kernel::{Expression, Operator};
-use meaning::Meaning;
+use meaning::{Meaning, Ranges};
 use syntax::{Node, NodeKind};
 use term::{Axiom, Sort};
 

@@ -4,7 +4,10 @@
 //! wrap, and division is total as in SMT-LIB. Floating-point operations are those of operands of one width; a constant takes the width of
 //! the other operand where nothing changes by it.
 
-use crate::extents::Ranges;
+mod extents;
+
+pub(crate) use extents::Ranges;
+
 use crate::syntax::{Node, NodeKind};
 use crate::types::Type;
 use crate::value::{Number, Room, Value, resized, width_of};

@@ -4,6 +4,8 @@
 //! ask it what the CPU does. [`run_function`] runs a whole function on one state with memory at chosen addresses:
 //! witnesses are replayed with it.
 //!
+//! [`Sandbox`] runs code of files that nobody vouches for; [`timing`] times calls of functions in one.
+//!
 //! The child shares a region of memory with us, loads the state with a small
 //! trampoline, and after its setup may only read, write and exit (seccomp), so that code
 //! under test cannot touch anything outside. A fault is caught by a signal handler in the child, an endless loop
@@ -19,8 +21,9 @@ mod child;
 mod runner;
 mod function;
 mod sandbox;
+pub mod timing;
 
 pub use function::{Access, Block, FunctionRun, run_function};
 pub use runner::{Runner, Scratch, run_batch};
-pub use sandbox::{Image, Limits, Processor, Sandbox, Segment, Stop, Vectors, Zeros};
+pub use sandbox::{Clock, Image, Limits, Processor, Sandbox, Segment, Stop, Vectors, Zeros};
 pub use state::{Fault, Input, NativeError, Outcome, Signal, State};

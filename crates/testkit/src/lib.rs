@@ -10,6 +10,7 @@ pub mod compiler;
 pub mod golden;
 pub mod lockstep;
 pub mod pair;
+pub mod rooms;
 pub mod score;
 pub mod twins;
 

@@ -12,6 +12,7 @@ mod kernels;
 mod harmless;
 mod regalloc;
 mod loops;
+mod rooms;
 mod test;
 mod tools;
 
@@ -36,6 +37,7 @@ usage: cargo xtask COMMAND
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
+  rooms                            lines, tests and circles of modules by room; the largest types and functions
   bench regalloc [mutants] [--lockstep FILE]
                                    register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
 
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["demo"] => demo::run(),
+        ["rooms"] => rooms::run(),
         ["test"] => test::run(),
         ["bench", "kernels", rest @ ..] => match kernels::Request::parse(rest) {
             Some(request) => kernels::run(request),

@@ -143,7 +143,7 @@ impl Job {
             let name = source.kernel().map_err(failed)?;
             return Ok(vec![Names { original: name.clone(), candidate: name }]);
         }
-        let pair = |s: &crate::arguments::Selection| Names {
+        let pair = |s: &crate::pairing::Selection| Names {
             original: s.name.clone(),
             candidate: s.other.clone().unwrap_or_else(|| s.name.clone()),
         };

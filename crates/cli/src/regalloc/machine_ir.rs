@@ -1,9 +1,9 @@
 //! `lockstep check` on two files of LLVM Machine IR: before and after register allocation.
 
-use crate::arguments::{CheckArguments, Selection, VerifyArguments};
+use crate::arguments::{CheckArguments, VerifyArguments};
 use crate::certificates::file_name;
 use crate::check::{describe_extras, outcome, patience, present, unknown};
-use crate::pairing::{Matched, Names as FunctionNames, Pairing, pair_functions};
+use crate::pairing::{Matched, Names as FunctionNames, Pairing, Selection, pair_functions};
 use crate::pool::{self, Finished, Timed};
 use crate::progress::Progress;
 use crate::status::{Failure, Status};

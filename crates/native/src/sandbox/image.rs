@@ -32,6 +32,16 @@ pub struct Zeros {
     pub length: u64,
 }
 
+/// May the code of a sandbox read the processor's clock?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Clock {
+    /// `rdtsc` faults, where the system can do that: code of others measures nothing.
+    #[default]
+    Hidden,
+    /// It may: for timing.
+    Visible,
+}
+
 /// A file with the segments of sandboxes that are started one after the other.
 #[derive(Debug)]
 pub struct Image {
@@ -39,6 +49,7 @@ pub struct Image {
     placed: Vec<Placed>,
     /// Behind the segments: nothing is ever written there.
     hole: u64,
+    clock: Clock,
 }
 
 /// A segment and where the file holds it.
@@ -95,7 +106,12 @@ impl Image {
             }
             offset += length;
         }
-        Ok(Image { file, placed, hole: offset })
+        Ok(Image { file, placed, hole: offset, clock: Clock::default() })
+    }
+
+    /// The same, where the code may read the clock or not.
+    pub fn with_clock(self, clock: Clock) -> Image {
+        Image { clock, ..self }
     }
 
     /// The file as a program that has these pieces beside the segments.
@@ -111,7 +127,7 @@ impl Image {
                 return Err(NativeError::TooLarge);
             }
         }
-        let stub = stub(&gaps(&sorted)?);
+        let stub = stub(&gaps(&sorted)?, self.clock);
         let mut headers = elf_header(sorted.len() as u16 + 2);
         headers.extend(program_header(1, 5, HEADERS, STUB, stub.len() as u64));
         for s in &sorted {
@@ -231,16 +247,17 @@ enum Need {
 /// Gives up all rights; stops with `int3`, or with `ud2` if the system refused something.
 ///
 /// Trust: read it as if the user's files depended on it.
-fn stub(gaps: &[(u64, u64)]) -> Vec<u8> {
+fn stub(gaps: &[(u64, u64)], clock: Clock) -> Vec<u8> {
     /// Where the filter lies behind the code, and the timer.
     const DATA: u64 = 0x400;
     const TIMER: u64 = 0x500;
-    let mut steps: Vec<(i64, [u64; 5], Need)> = vec![
-        (libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0], Need::Must),
-        // No clock: `rdtsc` faults. Not every system can do that.
-        (libc::SYS_prctl, [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0], Need::May),
-        (libc::SYS_close_range, [0, u64::from(u32::MAX), 0, 0, 0], Need::Must),
-    ];
+    let mut steps: Vec<(i64, [u64; 5], Need)> =
+        vec![(libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0], Need::Must)];
+    if clock == Clock::Hidden {
+        // Not every system can do that.
+        steps.push((libc::SYS_prctl, [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0], Need::May));
+    }
+    steps.push((libc::SYS_close_range, [0, u64::from(u32::MAX), 0, 0, 0], Need::Must));
     // The stack, the system kernel's own code and whatever else lies up there.
     steps.extend(gaps.iter().map(|(from, to)| (libc::SYS_munmap, [*from, to - from, 0, 0, 0], Need::Must)));
     steps.extend([

@@ -22,7 +22,7 @@ mod hostile;
 #[cfg(test)]
 mod tests;
 
-pub use image::{Image, Segment, Zeros};
+pub use image::{Clock, Image, Segment, Zeros};
 pub use processor::{Processor, Vectors};
 
 use crate::state::{Fault, NativeError, Signal};
@@ -128,6 +128,11 @@ impl Sandbox {
     /// Sets the registers.
     pub fn set_processor(&mut self, processor: &Processor) -> Result<(), NativeError> {
         self.tracee.set_processor(processor)
+    }
+
+    /// Has the code computed with a denormal number since its registers were set?
+    pub fn met_denormal(&mut self) -> Result<bool, NativeError> {
+        self.tracee.met_denormal()
     }
 
     /// Lets the code run from its registers. An error means that the process is gone: it made a system call, or the

@@ -103,6 +103,11 @@ impl Extended {
         }
     }
 
+    /// Intel SDM vol. 1, 10.2.3: bit 1 of MXCSR stays set once an operand was denormal.
+    pub fn met_denormal(&self) -> bool {
+        self.bytes[MXCSR] & 2 != 0
+    }
+
     fn has_upper(&self) -> bool {
         self.bytes.len() >= UPPER + 256
     }

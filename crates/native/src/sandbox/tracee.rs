@@ -150,6 +150,11 @@ impl Tracee {
         Ok(processor::decode(&registers, &processor::extended(self.process, processor::DECODED)?))
     }
 
+    /// Is the processor's note set that an operand was denormal?
+    pub fn met_denormal(&self) -> Result<bool, NativeError> {
+        Ok(processor::extended(self.process, processor::DECODED)?.met_denormal())
+    }
+
     pub fn set_processor(&self, to: &Processor) -> Result<(), NativeError> {
         let mut known = self.extended.borrow_mut();
         let extended = match &mut *known {

@@ -4,7 +4,7 @@
 //! small enough for the sum as a whole to fit into 64 bits with a sign: sums and products modulo 2^64 are then those of the integers.
 //! Where the types or other parts of the condition do not see to that, a bound is added to the condition.
 
-use crate::meaning::Meaning;
+use super::Meaning;
 use crate::syntax::{Node, NodeKind};
 use crate::types::Type;
 use crate::{Error, build};
@@ -81,7 +81,8 @@ impl Meaning<'_> {
         let mut holds = build::truth(true);
         for (address, extent) in addresses.into_iter().zip(extents) {
             let pointer = self.number(address)?;
-            if !pointer.ty.is_pointer() && !(pointer.ty.is_integer() && pointer.width() == 64) {
+            let number = pointer.ty.is_integer() && pointer.width() == 64;
+            if !pointer.ty.is_pointer() && !number {
                 return Err(Error::new(address.column, "an address expected"));
             }
             let mut leaves = Vec::new();
