@@ -4,7 +4,7 @@ use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::pairing::Selection;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use program::Undefined;
+use program::{AssertTexts, Undefined};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -67,6 +67,10 @@ pub struct CheckArguments {
     /// accesses inside their objects; proofs that need it become unknown (docs/soundness.md)
     #[arg(long)]
     pub no_ub: bool,
+    /// Compare also in which file, line and function `__assert_fail` says that an assertion failed; otherwise proofs assume
+    /// `assert-text` where they differ
+    #[arg(long)]
+    pub strict_assert: bool,
     /// Seed of the concrete states
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -146,6 +150,9 @@ pub struct VerifyArguments {
     /// Take nothing for granted that only undefined behaviour of the original's source could violate
     #[arg(long)]
     pub no_ub: bool,
+    /// Take where an assertion failed for observable
+    #[arg(long)]
+    pub strict_assert: bool,
     /// Also prove again every rewrite rule that fired, believe the SAT solver only where a checker confirms its clauses,
     /// and say what rests on whose word (docs/solver.md)
     #[arg(long)]
@@ -163,6 +170,11 @@ pub struct VerifyArguments {
 /// What `--no-ub` asks for.
 pub fn undefined(no_ub: bool) -> Undefined {
     if no_ub { Undefined::Counted } else { Undefined::Excused }
+}
+
+/// What `--strict-assert` asks for.
+pub fn assert_texts(strict: bool) -> AssertTexts {
+    if strict { AssertTexts::Compared } else { AssertTexts::Ignored }
 }
 
 /// What lockstep understood of a file, or what a certificate claims.

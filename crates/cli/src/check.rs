@@ -1,6 +1,6 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
-use crate::arguments::{CheckArguments, ColourChoice, ReportFormat, undefined};
+use crate::arguments::{CheckArguments, ColourChoice, ReportFormat, assert_texts, undefined};
 use crate::objects::assume::Assumed;
 use crate::objects::comparison::{Effort, Task, compare_all};
 use crate::objects::input::read;
@@ -48,7 +48,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let start = Instant::now();
     let mut stop = Stop::watch(arguments.stream.time_limit)?;
     let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
-    let files = Arc::new(files);
+    let files = Arc::new(files.with_assert_texts(assert_texts(arguments.strict_assert)));
     let (original, candidate) = (files.original(), files.candidate());
     let Pairing { pairs, extras } = pair_functions(&original.names(), &candidate.names(), &arguments.functions)?;
     let assumed = arguments.assume.read(&files, &pairs)?;

@@ -1,7 +1,7 @@
 //! One file and the functions in it.
 
 use lift_elf::{Error, Image};
-use program::{Call, Callee, Function, Next, ObjectKind, Register, Side};
+use program::{Function, Register, Side};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use term::Arena;
@@ -87,22 +87,13 @@ impl File {
         self.image.functions()[self.functions[function]].local
     }
 
-    /// Who calls which function or has its address, by its name, as far as functions can be read.
-    pub fn users(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for function in 0..self.functions.len() {
-            let Ok(function) = self.lift(function, Side::Original, &mut new_arena()) else { continue };
-            let called = function.points.iter().filter_map(|point| match &point.next {
-                Next::Call(Call { callee: Callee::Named(name), .. }) => Some(name),
-                _ => None,
-            });
-            let is_code = |kind: &ObjectKind| matches!(kind, ObjectKind::Named { function: true, .. });
-            let named = function.objects.values().filter(|object| is_code(&object.kind)).map(|object| &object.name);
-            for name in called.chain(named) {
-                out.entry(name.clone()).or_default().insert(function.name.clone());
-            }
-        }
-        out
+    /// For each function the functions that call it or have its address, by their positions. Only for reports.
+    pub fn users(&self) -> BTreeMap<usize, BTreeSet<usize>> {
+        let position = |index: &usize| self.functions.binary_search(index).ok();
+        let users = self.image.users();
+        let named =
+            users.iter().filter_map(|(used, by)| Some((position(used)?, by.iter().filter_map(position).collect())));
+        named.collect()
     }
 
     pub(crate) fn is_copy_of(&self, other: &File) -> bool {

@@ -4,7 +4,7 @@ use crate::{File, new_arena};
 use kernel::Pair;
 use kernel::lemma::{self, Facts, Lemma, Surroundings, Unproved, Wanted};
 use lift_elf::Error;
-use program::{Function, Next, ObjectKind, Side, Undefined};
+use program::{AssertTexts, Function, Next, ObjectKind, Side, Undefined};
 use solver::{Solver, SolverOptions};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -15,6 +15,7 @@ pub struct Files {
     original: File,
     candidate: File,
     undefined: Undefined,
+    assert_texts: AssertTexts,
     /// Do arenas note which rewrite rules fire?
     logged: bool,
     /// Functions that return twice, in either file, because they jump to one that does.
@@ -43,7 +44,20 @@ pub struct Prepared {
 impl Files {
     /// Two files, and whether the original's source may be taken to be defined.
     pub fn new(original: File, candidate: File, undefined: Undefined) -> Files {
-        Files { original, candidate, undefined, logged: false, twice: OnceLock::new(), private: OnceLock::new() }
+        Files {
+            original,
+            candidate,
+            undefined,
+            assert_texts: AssertTexts::default(),
+            logged: false,
+            twice: OnceLock::new(),
+            private: OnceLock::new(),
+        }
+    }
+
+    /// The same, and whether it is observable where a failed assertion says that it is.
+    pub fn with_assert_texts(self, assert_texts: AssertTexts) -> Files {
+        Files { assert_texts, ..self }
     }
 
     /// The same, with arenas that note every rewrite rule which fires, for audits.
@@ -108,6 +122,7 @@ impl Files {
     /// jumps. Of the same file twice, a function need not be understood to be the same.
     fn lift(&self, [ours, theirs]: [usize; 2], arena: &mut Arena) -> Result<[Function; 2], Error> {
         let lifted = self.original.lift(ours, Side::Original, arena);
+        let lifted = lifted.map(|function| Function { assert_texts: self.assert_texts, ..function });
         let counterpart = self.candidate.lift(theirs, self.naming(), arena);
         match (lifted, counterpart) {
             (Ok(a), Ok(b)) => {

@@ -25,7 +25,7 @@ mod tail_recursion;
 mod twice;
 mod text;
 
-pub use assumption::{Assumption, Undefined};
+pub use assumption::{AssertTexts, Assumption, Undefined};
 pub use contract::{Contracts, LocalContract};
 pub use function::{
     Care, Casts, Folded, Function, LineTable, Local, Parameter, RegisterVariable, SourceLine, Surroundings, Volatile,
