@@ -17,6 +17,7 @@ mod flags;
 mod vector;
 mod semantics;
 mod effects;
+mod forms;
 mod encode;
 mod text;
 pub mod table;
@@ -27,6 +28,7 @@ pub use effects::{Effects, Registers, effects};
 pub use encode::{EncodeError, encode};
 pub use flow::{Flow, condition, lift_target};
 pub use form::{Condition, Encoding, Immediate, Instruction, Lane, Memory, Mnemonic, Operand, Repeat};
+pub use forms::{Choice, Form, forms};
 pub use step::{MaskedLane, Unsupported, is_masked, lift, lift_lanes};
 pub use text::{Nameless, Names, Syntax, text};
 

@@ -1,0 +1,5 @@
+/* Turns off the rightmost one. */
+unsigned p01(unsigned x)
+{
+    return x & (x - 1);
+}

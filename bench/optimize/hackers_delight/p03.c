@@ -1,0 +1,5 @@
+/* Isolates the rightmost one. */
+unsigned p03(unsigned x)
+{
+    return x & -x;
+}

@@ -1,0 +1,5 @@
+/* Masks the trailing zeros. */
+unsigned p08(unsigned x)
+{
+    return ~x & (x - 1);
+}

@@ -1,0 +1,603 @@
+//! The evaluator: runs a program on 32 states at once, and after a change only what the change reaches.
+//!
+//! Single assignment: every slot owns two sets of buffers for what it writes. A proposal is run into the set that the
+//! accepted program does not use; accepting it flips one bit per slot that was run. Inputs are found by walking the program
+//! once, which also says which registers and flags hold a value: a program that reads anything else is refused before it
+//! runs. Slots whose results nobody uses are not run.
+//!
+//! The distance to the goal is the number of wrong bits over all states; a result in the wrong register counts as its
+//! distance and a little more.
+
+use crate::cells::{self, CELLS};
+use crate::memory::{Changed, Image, Stored, View, changed};
+use crate::pool::{Pool, Slot, cell};
+use crate::random::Random;
+use crate::steps::{Buffer, Frame, PART, lane, popcount, run};
+use crate::task::{DeadStack, Output, State, Task};
+use crate::template::{MOST_INPUTS, MOST_OUTPUTS, MOST_TEMPORARIES, lane_mask};
+use program::Register;
+use std::sync::Arc;
+
+pub use crate::steps::LANES;
+
+/// Most instructions of a program.
+pub(crate) const MOST_SLOTS: usize = 64;
+/// No value.
+const UNDEFINED: u16 = u16::MAX;
+const UNKNOWN: u32 = u32::MAX;
+/// Wrong bits that a state costs that faults.
+const FAULT: u32 = 64;
+/// Wrong bits per state for the right value in the wrong register.
+const MISPLACED: u32 = 1;
+const EMPTY: Buffer = [[0; PART]; LANES / PART];
+
+/// A result that is wanted.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    cell: usize,
+    mask: u64,
+    buffer: usize,
+    /// Cells where the value counts as misplaced: the same word of other registers.
+    others: u8,
+    /// Is it another word of the result before it?
+    later: bool,
+}
+
+/// What is known of a slot of a program.
+#[derive(Clone, Copy)]
+struct Placed {
+    slot: Slot,
+    inputs: [u16; MOST_INPUTS],
+    count: u8,
+    /// Flags that are computed, by their position in the template.
+    flags: u8,
+    /// Slots that it takes values from.
+    uses: u64,
+    /// States that fault.
+    faults: u32,
+}
+
+const NOTHING: Placed = Placed {
+    slot: Slot { opcode: 0, constant: 0, registers: [0; 4] },
+    inputs: [UNDEFINED; MOST_INPUTS],
+    count: 0,
+    flags: 0,
+    uses: 0,
+    faults: 0,
+};
+
+/// Where a result may stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// In its register only.
+    Exact,
+    /// The best register counts.
+    Anywhere,
+}
+
+/// The evaluator.
+pub struct Lanes {
+    pool: Arc<Pool>,
+    buffers: Vec<Buffer>,
+    initial: [u16; CELLS],
+    images: Vec<Image>,
+    /// Bytes that the original leaves changed, per state; addresses from which on they count.
+    changed: Vec<Changed>,
+    dead_below: Vec<u64>,
+    has_memory: bool,
+    wanted: Vec<Wanted>,
+    distances: Vec<u32>,
+    accepted: Vec<Placed>,
+    proposed: Vec<Placed>,
+    /// Which set of buffers each accepted slot uses, and which slots were not run.
+    version: u64,
+    stale: u64,
+    next_version: u64,
+    next_stale: u64,
+    /// Buffers of the registers at the end of the proposal.
+    last: [u16; CELLS],
+    /// How results are looked for.
+    pub placement: Placement,
+    stores: Vec<Stored>,
+}
+
+impl Lanes {
+    const SLOTS: usize = CELLS;
+    const TEMPORARIES: usize = Self::SLOTS + 2 * MOST_SLOTS * MOST_OUTPUTS;
+    const CONSTANTS: usize = Self::TEMPORARIES + MOST_TEMPORARIES + 1;
+
+    /// An evaluator for a pool and a task, without states yet.
+    pub fn new(pool: Arc<Pool>, task: &Task) -> Lanes {
+        let first_wanted = Self::CONSTANTS + pool.constants.len();
+        let mut initial = [UNDEFINED; CELLS];
+        for register in task.live_in.iter() {
+            if let Some(first) = cells::of(register) {
+                (first..first + cells::count(register)).for_each(|cell| initial[usize::from(cell)] = cell.into());
+            }
+        }
+        let mut wanted = Vec::new();
+        for output in &task.live_out {
+            match output {
+                Output::Flag(flag) => {
+                    let buffer = first_wanted + wanted.len();
+                    wanted.push(Wanted {
+                        cell: cells::of_flag(*flag).into(),
+                        mask: 1,
+                        buffer,
+                        others: 0,
+                        later: false,
+                    });
+                }
+                Output::Lane(lane) => {
+                    let Some(first) = cells::of(lane.register) else { continue };
+                    for word in 0..lane.bits.div_ceil(64) {
+                        let mask = lane_mask(lane.offset, lane.bits - 64 * word);
+                        let buffer = first_wanted + wanted.len();
+                        let general = matches!(lane.register, Register::General(_));
+                        let others = if general { 1 } else { 4 };
+                        wanted.push(Wanted {
+                            cell: usize::from(first) + usize::from(word),
+                            mask,
+                            buffer,
+                            others,
+                            later: word > 0,
+                        });
+                    }
+                }
+            }
+        }
+        let mut buffers = vec![EMPTY; first_wanted + wanted.len()];
+        for (i, value) in pool.constants.iter().enumerate().skip(1) {
+            buffers[Self::CONSTANTS + i] = [[*value; PART]; LANES / PART];
+        }
+        let mut noise = Random::new(0, 77);
+        buffers[Self::CONSTANTS] = std::array::from_fn(|_| std::array::from_fn(|_| noise.next()));
+        let distances = vec![UNKNOWN; Self::TEMPORARIES * wanted.len().max(1)];
+        Lanes {
+            pool,
+            buffers,
+            initial,
+            images: vec![Image::default(); LANES],
+            changed: vec![Changed::default(); LANES],
+            dead_below: vec![0; LANES],
+            has_memory: false,
+            wanted,
+            distances,
+            accepted: vec![NOTHING; MOST_SLOTS],
+            proposed: vec![NOTHING; MOST_SLOTS],
+            version: 0,
+            stale: 0,
+            next_version: 0,
+            next_stale: 0,
+            last: [UNDEFINED; CELLS],
+            placement: Placement::Exact,
+            stores: Vec::new(),
+        }
+    }
+
+    /// Takes these states (32 at most; the rest repeats them) and what the original makes of each. False if the
+    /// original cannot be run or faults on one of them.
+    pub fn load(&mut self, states: &[State], task: &Task, original: &[Slot]) -> bool {
+        if states.is_empty() {
+            return false;
+        }
+        for i in 0..LANES {
+            let state = &states[i % states.len()];
+            let mut set = |cell: usize, value: u64| self.buffers[cell][i / PART][i % PART] = value;
+            (0..16).for_each(|n| set(n, state.general[n]));
+            (0..64).for_each(|n| set(16 + n, state.vector[n / 4][n % 4]));
+            (0..cells::FLAG_COUNT).for_each(|n| set(cells::FLAGS + n, u64::from(state.flags[n])));
+            self.images[i] = Image::new(&state.memory);
+            self.dead_below[i] = if task.dead_below_stack == DeadStack::Yes { state.general[4] } else { 0 };
+            self.changed[i] = Changed::default();
+        }
+        self.reset();
+        // The original may read what it likes: it is run as it is.
+        let initial = self.initial;
+        self.initial = std::array::from_fn(|cell| cell as u16);
+        let ran = self.run(original, u32::MAX, Purpose::Original);
+        self.initial = initial;
+        let Some(_) = ran else { return false };
+        for k in 0..self.wanted.len() {
+            let Wanted { cell, buffer, .. } = self.wanted[k];
+            self.buffers[buffer] = self.buffers[self.real(self.last[cell], self.next_version)];
+        }
+        let changed = self.left_changed();
+        let Some(changed) = changed else { return false };
+        self.has_memory = changed.iter().any(|changed| !changed.is_empty());
+        self.changed = changed;
+        self.reset();
+        true
+    }
+
+    /// Forgets the accepted program.
+    fn reset(&mut self) {
+        self.accepted.fill(NOTHING);
+        (self.version, self.stale) = (0, u64::MAX);
+        self.distances.fill(UNKNOWN);
+    }
+
+    /// Wrong bits of a program, unless they are more than `room` or it reads what has no value.
+    pub fn propose(&mut self, program: &[Slot], room: u32) -> Option<u32> {
+        self.run(program, room, Purpose::Candidate)
+    }
+
+    /// The proposal becomes the accepted program.
+    pub fn accept(&mut self, program: &[Slot]) {
+        self.accepted[..program.len()].copy_from_slice(&self.proposed[..program.len()]);
+        (self.version, self.stale) = (self.next_version, self.next_stale);
+    }
+
+    /// The buffer that a symbolic number means: of slots the set in use.
+    #[inline(always)]
+    fn real(&self, symbolic: u16, version: u64) -> usize {
+        let id = usize::from(symbolic);
+        if id < Self::SLOTS {
+            return id;
+        }
+        let slot = (id - Self::SLOTS) / (2 * MOST_OUTPUTS);
+        id + if version >> slot & 1 == 1 { MOST_OUTPUTS } else { 0 }
+    }
+
+    fn run(&mut self, program: &[Slot], room: u32, purpose: Purpose) -> Option<u32> {
+        debug_assert!(program.len() <= MOST_SLOTS);
+        let pool = self.pool.clone();
+        self.walk(&pool, program)?;
+        let mut needed = self.needed_at_end();
+        let mut stores = 0u64;
+        for (i, slot) in program.iter().enumerate() {
+            stores |= u64::from(pool.template(*slot).stores.is_some()) << i;
+        }
+        needed |= stores;
+        for i in (0..program.len()).rev() {
+            if needed >> i & 1 == 1 {
+                needed |= self.proposed[i].uses;
+            }
+        }
+        self.execute(&pool, program, needed);
+        let mut cost = 0u32;
+        for i in 0..program.len() {
+            if needed >> i & 1 == 1 && self.proposed[i].faults != 0 {
+                cost += FAULT * self.proposed[i].faults.count_ones();
+            }
+        }
+        if purpose == Purpose::Original {
+            return (cost == 0).then_some(0);
+        }
+        for k in 0..self.wanted.len() {
+            cost = cost.saturating_add(self.distance_to(k)?);
+            if cost > room {
+                return None;
+            }
+        }
+        if stores != 0 || self.has_memory {
+            cost = cost.saturating_add(self.memory_distance());
+        }
+        (cost <= room).then_some(cost)
+    }
+
+    /// Finds where every slot's inputs come from, and which flags are asked for.
+    fn walk(&mut self, pool: &Pool, program: &[Slot]) -> Option<()> {
+        self.last = self.initial;
+        let mut stores = 0u64;
+        for (i, slot) in program.iter().enumerate() {
+            if slot.is_empty() {
+                self.proposed[i] = NOTHING;
+                continue;
+            }
+            let template = pool.template(*slot);
+            let idiom = pool.is_idiom(*slot);
+            let mut uses = 0u64;
+            let count = template.inputs.len();
+            let mut flags_defined = true;
+            for (k, role) in template.inputs.iter().enumerate() {
+                let cell = usize::from(cell(*role, slot));
+                let mut from = *self.last.get(cell)?;
+                if from == UNDEFINED {
+                    // A flag that depends on a value that nobody defined has none itself.
+                    flags_defined &= k < template.base_inputs;
+                    if !idiom && k < template.base_inputs {
+                        return None;
+                    }
+                    from = 0;
+                }
+                let id = usize::from(from);
+                if id >= Self::SLOTS {
+                    let producer = (id - Self::SLOTS) / (2 * MOST_OUTPUTS);
+                    uses |= 1 << producer;
+                    if cell >= cells::FLAGS {
+                        let output = (id - Self::SLOTS) % (2 * MOST_OUTPUTS);
+                        self.ask_flag(pool, producer, output);
+                    }
+                }
+                self.proposed[i].inputs[k] = from;
+            }
+            if template.loads {
+                uses |= stores;
+            }
+            stores |= u64::from(template.stores.is_some()) << i;
+            let placed = &mut self.proposed[i];
+            (placed.slot, placed.count, placed.flags, placed.uses, placed.faults) = (*slot, count as u8, 0, uses, 0);
+            let base = Self::SLOTS + i * 2 * MOST_OUTPUTS;
+            let first = template.stores.map_or(0, |bytes| 1 + usize::from(bytes).div_ceil(8));
+            for (k, role) in template.outputs.iter().enumerate() {
+                self.last[usize::from(cell(*role, slot))] = (base + first + k) as u16;
+            }
+            let first = first + template.outputs.len();
+            for (k, flag) in template.flags.iter().enumerate() {
+                self.last[usize::from(flag.cell)] = if flags_defined { (base + first + k) as u16 } else { UNDEFINED };
+            }
+            template.undefined.iter().for_each(|cell| self.last[usize::from(*cell)] = UNDEFINED);
+        }
+        for k in 0..self.wanted.len() {
+            let from = self.last[self.wanted[k].cell];
+            if self.wanted[k].cell >= cells::FLAGS && from != UNDEFINED && usize::from(from) >= Self::SLOTS {
+                let id = usize::from(from) - Self::SLOTS;
+                self.ask_flag(pool, id / (2 * MOST_OUTPUTS), id % (2 * MOST_OUTPUTS));
+            }
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn ask_flag(&mut self, pool: &Pool, producer: usize, output: usize) {
+        let template = pool.template(self.proposed[producer].slot);
+        let stored = template.stores.map_or(0, |bytes| 1 + usize::from(bytes).div_ceil(8));
+        self.proposed[producer].flags |= 1 << (output - stored - template.outputs.len());
+    }
+
+    /// Slots whose values are looked at when the program is done.
+    fn needed_at_end(&self) -> u64 {
+        let mut needed = 0;
+        let mut need = |from: u16| {
+            if from != UNDEFINED && usize::from(from) >= Self::SLOTS {
+                needed |= 1u64 << ((usize::from(from) - Self::SLOTS) / (2 * MOST_OUTPUTS));
+            }
+        };
+        for wanted in &self.wanted {
+            need(self.last[wanted.cell]);
+            if self.placement == Placement::Anywhere && wanted.others != 0 {
+                self.alternatives(wanted).for_each(|cell| need(self.last[cell]));
+            }
+        }
+        needed
+    }
+
+    /// Cells where the same value would be misplaced.
+    fn alternatives(&self, wanted: &Wanted) -> impl Iterator<Item = usize> {
+        let [general, vector] = self.pool.writable();
+        let (class, vectors, word) = match wanted.others {
+            1 => (general.as_slice(), false, 0),
+            _ => (vector.as_slice(), true, (wanted.cell - 16) % 4),
+        };
+        class.iter().map(move |n| if vectors { 16 + 4 * usize::from(*n) + word } else { usize::from(*n) })
+    }
+
+    /// Runs the slots that are needed and whose inputs, or which themselves, have changed.
+    fn execute(&mut self, pool: &Pool, program: &[Slot], needed: u64) {
+        let (mut touched, mut stale) = (0u64, 0u64);
+        self.stores.clear();
+        for (i, slot) in program.iter().enumerate() {
+            if slot.is_empty() {
+                stale |= 1 << i;
+                continue;
+            }
+            let (new, old) = (&self.proposed[i], &self.accepted[i]);
+            let count = usize::from(new.count);
+            let same = new.slot == old.slot
+                && new.inputs[..count] == old.inputs[..count]
+                && new.uses == old.uses
+                && new.flags & !old.flags == 0
+                && new.uses & touched == 0
+                && self.stale >> i & 1 == 0;
+            let base = Self::SLOTS + i * 2 * MOST_OUTPUTS;
+            if same {
+                (self.proposed[i].faults, self.proposed[i].flags) = (old.faults, old.flags);
+            } else if needed >> i & 1 == 0 {
+                stale |= 1 << i;
+                continue;
+            } else {
+                touched |= 1 << i;
+                self.execute_slot(pool, i, base, touched);
+            }
+            if let Some(bytes) = pool.template(*slot).stores {
+                let version = (self.version ^ touched) >> i & 1;
+                self.stores.push(Stored { buffer: (base + version as usize * MOST_OUTPUTS) as u16, bytes });
+            }
+        }
+        self.next_version = self.version ^ touched;
+        self.next_stale = stale;
+    }
+
+    fn execute_slot(&mut self, pool: &Pool, i: usize, base: usize, touched: u64) {
+        let version = self.version ^ touched;
+        let placed = self.proposed[i];
+        let template = pool.template(placed.slot);
+        let mut inputs = [0u16; MOST_INPUTS];
+        for (real, symbolic) in inputs.iter_mut().zip(&placed.inputs[..usize::from(placed.count)]) {
+            *real = self.real(*symbolic, version) as u16;
+        }
+        let outputs = base + if version >> i & 1 == 1 { MOST_OUTPUTS } else { 0 };
+        let frame = Frame { inputs: &inputs, temporaries: Self::TEMPORARIES, constants: Self::CONSTANTS, outputs };
+        let view = View { images: &self.images, stores: &self.stores };
+        let mut faults = run(&template.steps, &template.slow, &pool.arena, &mut self.buffers, &frame, &view);
+        for (k, flag) in template.flags.iter().enumerate() {
+            if placed.flags >> k & 1 == 1 {
+                faults |= run(&flag.steps, &template.slow, &pool.arena, &mut self.buffers, &frame, &view);
+            }
+        }
+        self.proposed[i].faults = faults;
+        let goals = self.wanted.len();
+        self.distances[outputs * goals..(outputs + MOST_OUTPUTS) * goals].fill(UNKNOWN);
+    }
+
+    /// Distance of a buffer from a goal.
+    fn distance(&mut self, buffer: usize, goal: usize) -> u32 {
+        let at = buffer * self.wanted.len() + goal;
+        if self.distances[at] == UNKNOWN {
+            let wanted = self.wanted[goal];
+            self.distances[at] = difference(&self.buffers[buffer], &self.buffers[wanted.buffer], wanted.mask);
+        }
+        self.distances[at]
+    }
+
+    /// Wrong bits of a result; `None` if its register holds nothing and no other counts.
+    fn distance_to(&mut self, goal: usize) -> Option<u32> {
+        let wanted = self.wanted[goal];
+        let mut best = match self.last[wanted.cell] {
+            UNDEFINED => UNKNOWN,
+            from => {
+                let buffer = self.real(from, self.next_version);
+                self.distance(buffer, goal)
+            }
+        };
+        if self.placement == Placement::Anywhere && wanted.others != 0 && best != 0 {
+            let pool = self.pool.clone();
+            let [general, vector] = pool.writable();
+            let class = if wanted.others == 1 { general } else { vector };
+            for n in class {
+                let cell = match wanted.others {
+                    1 => usize::from(*n),
+                    _ => 16 + 4 * usize::from(*n) + (wanted.cell - 16) % 4,
+                };
+                if cell != wanted.cell && self.last[cell] != UNDEFINED {
+                    let buffer = self.real(self.last[cell], self.next_version);
+                    best = best.min(self.distance(buffer, goal) + MISPLACED * LANES as u32);
+                }
+            }
+        }
+        (best != UNKNOWN).then_some(best)
+    }
+
+    /// What the stores of the last run leave changed; `None` if one was outside of memory.
+    fn left_changed(&self) -> Option<Vec<Changed>> {
+        let view = View { images: &self.images, stores: &self.stores };
+        (0..LANES)
+            .map(|i| {
+                let mut out = changed(&view, &self.buffers, i)?;
+                out.retain(|address, _| !self.is_dead(*address, i));
+                Some(out)
+            })
+            .collect()
+    }
+
+    /// Does the frame of the function end with it?
+    fn is_dead(&self, address: u64, i: usize) -> bool {
+        address < self.dead_below[i] && self.dead_below[i] - address <= DEEPEST
+    }
+
+    fn memory_distance(&self) -> u32 {
+        let view = View { images: &self.images, stores: &self.stores };
+        let mut wrong = 0;
+        for i in 0..LANES {
+            let Some(left) = changed(&view, &self.buffers, i) else {
+                wrong += FAULT;
+                continue;
+            };
+            let wanted = &self.changed[i];
+            for (address, byte) in &left {
+                if !self.is_dead(*address, i) {
+                    let goal = wanted.get(address).copied().or_else(|| self.images[i].byte(*address)).unwrap_or(0);
+                    wrong += (goal ^ byte).count_ones();
+                }
+            }
+            for (address, byte) in wanted {
+                if !left.contains_key(address) {
+                    wrong += (self.images[i].byte(*address).unwrap_or(0) ^ byte).count_ones();
+                }
+            }
+        }
+        wrong
+    }
+
+    /// The value that a wanted register holds after the original, in each state: for enumeration.
+    pub(crate) fn goal(&self) -> Option<([u64; LANES], u64)> {
+        match self.wanted[..] {
+            [wanted] if wanted.others == 1 => Some((self.column(wanted.buffer), wanted.mask)),
+            _ => None,
+        }
+    }
+
+    /// What the original leaves in the first state: the words of each result, in the task's order.
+    pub fn goals(&self) -> Vec<Vec<u64>> {
+        let mut out: Vec<Vec<u64>> = Vec::new();
+        for wanted in &self.wanted {
+            let word = lane(&self.buffers, wanted.buffer, 0) & wanted.mask;
+            match (out.last_mut(), wanted.later) {
+                (Some(words), true) => words.push(word),
+                _ => out.push(vec![word]),
+            }
+        }
+        out
+    }
+
+    /// A register's value at the start, in each state.
+    pub(crate) fn start(&self, register: u8) -> [u64; LANES] {
+        self.column(usize::from(register))
+    }
+
+    fn column(&self, buffer: usize) -> [u64; LANES] {
+        std::array::from_fn(|i| lane(&self.buffers, buffer, i))
+    }
+
+    /// What a slot makes of registers with these values; `None` if it faults or reads anything else. The states are lost.
+    pub(crate) fn apply(&mut self, slot: Slot, values: &[(u8, &Buffer)]) -> Option<Buffer> {
+        let pool = self.pool.clone();
+        let template = pool.template(slot);
+        let mut inputs = [0u16; MOST_INPUTS];
+        for (input, role) in inputs.iter_mut().zip(&template.inputs) {
+            let register = cell(*role, &slot);
+            let (k, (_, value)) = values.iter().enumerate().find(|(_, (r, _))| *r == register)?;
+            self.buffers[k] = **value;
+            *input = k as u16;
+        }
+        let outputs = Self::SLOTS;
+        let frame = Frame { inputs: &inputs, temporaries: Self::TEMPORARIES, constants: Self::CONSTANTS, outputs };
+        let view = View { images: &self.images, stores: &[] };
+        let faults = run(&template.steps, &template.slow, &pool.arena, &mut self.buffers, &frame, &view);
+        let written = template.outputs.iter().position(|role| cell(*role, &slot) == slot.registers[0])?;
+        (faults == 0 && template.outputs.len() == 1).then(|| self.buffers[outputs + written])
+    }
+
+    /// Which states of the last proposal are wrong.
+    pub fn wrong_states(&mut self) -> Vec<usize> {
+        let mut wrong = [false; LANES];
+        for k in 0..self.wanted.len() {
+            let wanted = self.wanted[k];
+            let from = self.last[wanted.cell];
+            if from == UNDEFINED {
+                return (0..LANES).collect();
+            }
+            let buffer = self.real(from, self.next_version);
+            for (i, wrong) in wrong.iter_mut().enumerate() {
+                let (value, goal) = (lane(&self.buffers, buffer, i), lane(&self.buffers, wanted.buffer, i));
+                *wrong |= (value ^ goal) & wanted.mask != 0;
+            }
+        }
+        for placed in &self.proposed {
+            (0..LANES).filter(|i| placed.faults >> i & 1 == 1).for_each(|i| wrong[i] = true);
+        }
+        (0..LANES).filter(|i| wrong[*i]).collect()
+    }
+}
+
+/// How far below the stack pointer a frame reaches.
+const DEEPEST: u64 = 1 << 20;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// What comes out is the goal.
+    Original,
+    Candidate,
+}
+
+/// Bits in which two buffers differ.
+fn difference(a: &Buffer, b: &Buffer, mask: u64) -> u32 {
+    let mut sum = [0u64; PART];
+    for (x, y) in a.iter().zip(b) {
+        for i in 0..PART {
+            sum[i] += popcount((x[i] ^ y[i]) & mask);
+        }
+    }
+    sum.iter().sum::<u64>() as u32
+}

@@ -1,0 +1,102 @@
+//! Memory of the states, and what stores change of it.
+//!
+//! Memory itself is never written: a load looks at the stores before it, the latest first. Programs are short, so there
+//! are few.
+
+use crate::steps::{Buffer, Reads, lane};
+use rustc_hash::FxHashMap;
+
+/// Memory of one state: pieces by address.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Image {
+    pieces: Vec<(u64, Vec<u8>)>,
+}
+
+impl Image {
+    pub fn new(pieces: &[(u64, Vec<u8>)]) -> Image {
+        let mut pieces = pieces.to_vec();
+        pieces.sort_unstable_by_key(|(address, _)| *address);
+        Image { pieces }
+    }
+
+    pub fn byte(&self, address: u64) -> Option<u8> {
+        let after = self.pieces.partition_point(|(start, _)| *start <= address);
+        let (start, bytes) = self.pieces.get(after.checked_sub(1)?)?;
+        bytes.get(usize::try_from(address - start).ok()?).copied()
+    }
+
+    /// A little-endian word of up to 8 bytes.
+    fn word(&self, address: u64, bytes: u8) -> Option<u64> {
+        let after = self.pieces.partition_point(|(start, _)| *start <= address);
+        let (start, content) = self.pieces.get(after.checked_sub(1)?)?;
+        let at = usize::try_from(address - start).ok()?;
+        let piece = content.get(at..at + usize::from(bytes))?;
+        Some(piece.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    }
+}
+
+/// A store that was run: the buffer of its address, the words of the value behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stored {
+    pub buffer: u16,
+    pub bytes: u16,
+}
+
+/// Memory in the middle of a program.
+pub(crate) struct View<'a> {
+    pub images: &'a [Image],
+    pub stores: &'a [Stored],
+}
+
+impl Stored {
+    /// Address in a state.
+    pub fn address(self, buffers: &[Buffer], i: usize) -> u64 {
+        lane(buffers, usize::from(self.buffer), i)
+    }
+
+    /// A byte of the value in a state.
+    pub fn byte(self, buffers: &[Buffer], i: usize, at: u64) -> u8 {
+        (lane(buffers, usize::from(self.buffer) + 1 + (at / 8) as usize, i) >> (8 * (at % 8))) as u8
+    }
+}
+
+impl Reads for View<'_> {
+    fn read(&self, buffers: &[Buffer], i: usize, address: u64, bytes: u8) -> Option<u64> {
+        let image = &self.images[i];
+        let near = |stored: &&Stored| {
+            let start = stored.address(buffers, i);
+            start.wrapping_sub(address) < u64::from(bytes) || address.wrapping_sub(start) < u64::from(stored.bytes)
+        };
+        if !self.stores.iter().any(|stored| near(&stored)) {
+            return image.word(address, bytes);
+        }
+        let mut word = 0;
+        for k in (0..u64::from(bytes)).rev() {
+            let place = address.wrapping_add(k);
+            let hit = self.stores.iter().rev().find_map(|stored| {
+                let at = place.wrapping_sub(stored.address(buffers, i));
+                (at < u64::from(stored.bytes)).then(|| stored.byte(buffers, i, at))
+            });
+            word = word << 8 | u64::from(hit.or_else(|| image.byte(place))?);
+        }
+        Some(word)
+    }
+}
+
+/// Bytes that differ from the start in one state.
+pub(crate) type Changed = FxHashMap<u64, u8>;
+
+/// What stores leave changed in a state; `None` if one is outside of memory.
+pub(crate) fn changed(view: &View, buffers: &[Buffer], i: usize) -> Option<Changed> {
+    let mut out = Changed::default();
+    for stored in view.stores {
+        let start = stored.address(buffers, i);
+        for at in 0..u64::from(stored.bytes) {
+            let place = start.wrapping_add(at);
+            view.images[i].byte(place)?;
+            out.insert(place, stored.byte(buffers, i, at));
+        }
+    }
+    out.retain(|place, byte| view.images[i].byte(*place) != Some(*byte));
+    Some(out)
+}
