@@ -1,11 +1,9 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
-use crate::arguments::{CheckArguments, ColourChoice, ReportFormat, assert_texts, undefined};
-use crate::objects::assume::Assumed;
+use crate::arguments::{CheckArguments, ColourChoice, ReportFormat};
 use crate::objects::comparison::{Effort, Task, compare_all};
-use crate::objects::input::read;
-use crate::objects::{native, start_states};
-use crate::pairing::{Matched, Pairing, pair_functions};
+use crate::objects::{native, start_states, units};
+use crate::pairing::Matched;
 use crate::pool::{self, Finished};
 use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
@@ -14,7 +12,7 @@ use crate::stream::Output;
 use crate::{complain, deliver, nests};
 use kernel::lemma::Facts;
 use pair::{File, Files};
-use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
+use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle, Title};
 use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
@@ -47,48 +45,56 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     }
     let start = Instant::now();
     let mut stop = Stop::watch(arguments.stream.time_limit)?;
-    let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
-    let files = Arc::new(files.with_assert_texts(assert_texts(arguments.strict_assert)));
-    let (original, candidate) = (files.original(), files.candidate());
-    let Pairing { pairs, extras } = pair_functions(&original.names(), &candidate.names(), &arguments.functions)?;
-    let assumed = arguments.assume.read(&files, &pairs)?;
+    let units = units::read(arguments)?;
+    let assumed = match &units[..] {
+        [unit] => arguments.assume.read(&unit.files, &unit.pairs)?,
+        _ if arguments.assume.is_empty() => None,
+        _ => return Err(Failure("--assume is about one function of two object files".to_string())),
+    };
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
-    if !extras.is_empty() {
-        complain(&describe_extras(
-            &arguments.candidate,
-            &extras.iter().map(|e| candidate.name(*e)).collect::<Vec<_>>(),
-        ));
-    }
-
     let tests = match &arguments.tests {
         Some(path) => start_states::read(path)?,
         None => Vec::new(),
     };
-    if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
+    let nowhere = |name: &&String| units.iter().all(|unit| unit.files.original().find(name).is_none());
+    if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(nowhere) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
-    let report = |pair: &Matched, outcome, time| {
-        let other = pair.candidate.map(|c| candidate.name(c));
-        FunctionReport {
-            file: None,
-            candidate_name: candidate_name(pair, candidate, other),
-            name: pair.name.clone(),
-            outcome,
-            time,
-            cpu: None,
-            certificate: None,
-        }
-    };
-    let mut output = Output::new(arguments, pairs.iter().map(|pair| pair.name.clone()).collect());
-    let task = task(&files, &pairs, arguments, tests, assumed);
+    let titles = units.iter().flat_map(|unit| unit.pairs.iter().map(|pair| (unit, pair)));
+    let titles: Vec<Title<'_>> = titles
+        .map(|(unit, pair)| {
+            let candidate_name = candidate_name(pair, unit.files.candidate());
+            Title { file: unit.label.as_deref(), name: &pair.name, candidate_name }
+        })
+        .collect();
+    let mut output = Output::new(arguments, &titles);
+    let session = Arc::new(Session::new(options(arguments, tests)));
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let effort = Effort { workers: arguments.jobs.unwrap_or(cores), timeout: arguments.timeout };
-    let stopped = compare_all(task, &effort, &mut stop, &mut |index, outcome, time, stop| {
-        output.tell(index, report(&pairs[index], outcome, time), stop);
-    });
-    output.finish(start.elapsed(), stopped)
+    let (mut stopped, mut before) = (stop.now(), 0);
+    for unit in &units {
+        if stop.now().is_some() {
+            break;
+        }
+        let task = Task {
+            files: Arc::clone(&unit.files),
+            pairs: unit.pairs.clone(),
+            session: Arc::clone(&session),
+            assumed: assumed.clone(),
+            objects: (!arguments.no_run).then(|| native::Objects::link(&unit.files)),
+        };
+        stopped = compare_all(task, &effort, &mut stop, &mut |index, outcome, time, stop| {
+            let Title { file, name, candidate_name } = titles[before + index];
+            let [file, candidate_name] = [file, candidate_name].map(|text| text.map(str::to_string));
+            let name = name.to_string();
+            let function = FunctionReport { file, candidate_name, name, outcome, time, cpu: None, certificate: None };
+            output.tell(before + index, function, stop);
+        });
+        before += unit.pairs.len();
+    }
+    output.finish(start.elapsed(), stopped.or(stop.now().filter(|_| before < titles.len())))
 }
 
 /// Prints the report in the form that was asked for. `reading` is the processor time for the files, if it was measured.
@@ -143,23 +149,6 @@ fn is_program(command: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|d| d.join(word).is_file()))
 }
 
-/// What is to be compared.
-fn task(
-    files: &Arc<Files>,
-    pairs: &[Matched],
-    arguments: &CheckArguments,
-    tests: Vec<StartState>,
-    assumed: Option<Assumed>,
-) -> Task {
-    Task {
-        files: Arc::clone(files),
-        pairs: pairs.to_vec(),
-        session: Arc::new(Session::new(options(arguments, tests))),
-        assumed,
-        objects: (!arguments.no_run).then(|| native::Objects::link(files)),
-    }
-}
-
 /// Work on lemmas is counted, not timed; this only ends what hangs.
 pub const LEMMAS_HANG: Duration = Duration::from_secs(600);
 
@@ -207,10 +196,9 @@ pub fn unknown(reason: Reason) -> Outcome {
 }
 
 /// The candidate's name for the function, if it is another. An alias of the same function is not another.
-fn candidate_name(pair: &Matched, candidate: &File, other: Option<&str>) -> Option<String> {
-    let other = other?;
-    let same = candidate.find(&pair.name) == pair.candidate;
-    (!same).then(|| other.to_string())
+fn candidate_name<'a>(pair: &Matched, candidate: &'a File) -> Option<&'a str> {
+    let other = pair.candidate?;
+    (candidate.find(&pair.name) != Some(other)).then(|| candidate.name(other))
 }
 
 pub fn colour(choice: ColourChoice) -> Colour {

@@ -6,4 +6,5 @@ pub mod comparison;
 pub mod input;
 pub mod native;
 pub mod start_states;
+pub mod units;
 pub mod why;

@@ -141,6 +141,13 @@ fn find(name: &str, by_name: &HashMap<&str, usize>, functions: &[Names<'_>]) -> 
     }
 }
 
+/// What to say about a function that nobody has.
+pub fn unknown_selection(name: &str, functions: &[String]) -> Failure {
+    let functions: Vec<Names<'_>> = functions.iter().map(|name| vec![name.as_str()]).collect();
+    let hint = similar(name, &functions);
+    Failure(format!("--function {name}: the original has no function of that name{hint}"))
+}
+
 /// Names that one hint lists.
 const MOST_HINTS: usize = 4;
 /// How alike two names are that may be the same, misspelt.

@@ -39,7 +39,7 @@ impl Progress {
 
     /// One more function is decided.
     pub fn decided(&self, summary: Summary) {
-        let Summary { equivalent, different, unknown } = summary;
+        let Summary { equivalent, different, unknown, .. } = summary;
         self.bar.set_message(format!("{equivalent} equivalent, {different} different, {unknown} unknown"));
         self.bar.inc(1);
     }

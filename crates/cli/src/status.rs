@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn different_outranks_unknown_outranks_equivalent() {
-        let status = |equivalent, different, unknown| Status::of(Summary { equivalent, different, unknown });
+        let status =
+            |equivalent, different, unknown| Status::of(Summary { equivalent, different, unknown, inlined: 0 });
         assert_eq!(status(3, 0, 0), Status::Good);
         assert_eq!(status(3, 0, 1), Status::Unknown);
         assert_eq!(status(3, 1, 1), Status::Different);

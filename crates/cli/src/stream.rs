@@ -13,6 +13,7 @@ use report::{CheckReport, FunctionReport, Stopped, Summary, TextLines, Title, re
 use search::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where answers go.
@@ -20,8 +21,8 @@ pub struct Output<'a> {
     arguments: &'a CheckArguments,
     lines: TextLines,
     order: Order,
-    /// Names of the files for certificates, by function.
-    files: Vec<String>,
+    /// Files for certificates, below the directory for them, by function.
+    files: Vec<PathBuf>,
     progress: Progress,
     /// Answers so far.
     answers: BTreeMap<usize, FunctionReport>,
@@ -43,21 +44,24 @@ enum Order {
 }
 
 impl<'a> Output<'a> {
-    /// For functions of these names.
-    pub fn new(arguments: &'a CheckArguments, names: Vec<String>) -> Output<'a> {
-        let mut taken = BTreeSet::new();
-        let files = names.iter().map(|name| certificates::file_name(name, &mut taken)).collect();
-        let titles = names.iter().map(|name| Title { file: None, name, candidate_name: None });
+    /// For these functions.
+    pub fn new(arguments: &'a CheckArguments, titles: &[Title<'_>]) -> Output<'a> {
+        let mut taken: BTreeMap<Option<&str>, BTreeSet<String>> = BTreeMap::new();
+        let file = |title: &Title<'_>| {
+            let name = certificates::file_name(title.name, taken.entry(title.file).or_default());
+            title.file.map_or_else(PathBuf::new, certificates::directory).join(name)
+        };
+        let files = titles.iter().map(file).collect();
         let sorted = arguments.stream.sorted || !std::io::stdout().is_terminal();
         let output = Output {
             arguments,
-            lines: TextLines::new(titles, check::style(arguments)),
+            lines: TextLines::new(titles.iter().copied(), check::style(arguments)),
             order: if sorted { Order::Sorted } else { Order::AsDecided },
             files,
-            progress: Progress::new(names.len()),
+            progress: Progress::new(titles.len()),
             answers: BTreeMap::new(),
             next: 0,
-            total: names.len(),
+            total: titles.len(),
             summary: Summary::default(),
             failed: None,
         };

@@ -3,7 +3,7 @@
 use crate::row::{Finding, Row};
 use crate::text::{Lines, Title};
 use crate::{Detail, TextStyle, json, text};
-use search::{Outcome, Verdict};
+use search::{Outcome, ReasonKind, Verdict};
 use std::time::Duration;
 
 /// All function pairs of two files, in the order of the original.
@@ -60,6 +60,8 @@ pub struct Summary {
     pub different: usize,
     /// Neither.
     pub unknown: usize,
+    /// Part of other functions in the candidate: no verdict of their own.
+    pub inlined: usize,
 }
 
 impl CheckReport {
@@ -141,6 +143,7 @@ impl Summary {
         match verdict {
             Verdict::Equivalent(_) => self.equivalent += 1,
             Verdict::Different(_) => self.different += 1,
+            Verdict::Unknown(reason) if reason.kind == ReasonKind::Inlined => self.inlined += 1,
             Verdict::Unknown(_) => self.unknown += 1,
         }
         self
@@ -153,6 +156,7 @@ impl Summary {
                 Finding::Equivalent(_) => summary.equivalent += 1,
                 Finding::Different(_) => summary.different += 1,
                 Finding::Unknown(_) => summary.unknown += 1,
+                Finding::Inlined(_) => summary.inlined += 1,
             }
         }
         summary
@@ -160,6 +164,6 @@ impl Summary {
 
     /// Number of functions.
     pub fn total(self) -> usize {
-        self.equivalent + self.different + self.unknown
+        self.equivalent + self.different + self.unknown + self.inlined
     }
 }

@@ -1,6 +1,7 @@
 //! The report for programs. Field names and their order are part of the command line's contract, version 1.
 
 use crate::check_report::{CheckReport, Stopped};
+use crate::reasons::{Cause, cause};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
 use crate::{Detail, Summary, readable};
@@ -74,11 +75,14 @@ struct JsonReason<'a> {
     detail: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tried: Option<&'a str>,
+    cause: String,
+    advice: &'static str,
 }
 
 #[derive(Serialize)]
 struct JsonWitness<'a> {
     kind: &'a str,
+    class: &'static str,
     /// Register name to value, in hexadecimal: JSON numbers lose bits above 53.
     #[serde(serialize_with = "in_order")]
     registers: Vec<(&'a str, String)>,
@@ -131,6 +135,12 @@ struct JsonSummary {
     equivalent: usize,
     different: usize,
     unknown: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    inlined: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 pub(crate) fn render(report: &CheckReport, rows: &[Row<'_>], detail: Detail) -> String {
@@ -163,8 +173,8 @@ fn line(value: &impl Serialize) -> String {
 }
 
 fn summary(rows: &[Row<'_>]) -> JsonSummary {
-    let Summary { equivalent, different, unknown } = Summary::of(rows);
-    JsonSummary { equivalent, different, unknown }
+    let Summary { equivalent, different, unknown, inlined } = Summary::of(rows);
+    JsonSummary { equivalent, different, unknown, inlined }
 }
 
 fn stopped(Stopped { why, undecided }: Stopped) -> JsonStopped {
@@ -193,9 +203,10 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
             function.assumptions = assumptions.iter().map(Assumption::to_string).collect()
         }
         Finding::Different(found) => function.witness = Some(witness(found)),
-        Finding::Unknown(reason) => {
-            function.reason =
-                Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail, tried: reason.tried.as_deref() });
+        Finding::Unknown(reason) | Finding::Inlined(reason) => {
+            let Cause { what, advice } = cause(reason);
+            let (kind, detail, tried) = (reason.kind.name(), &*reason.detail, reason.tried.as_deref());
+            function.reason = Some(JsonReason { kind, detail, tried, cause: what, advice });
         }
     }
     function
@@ -215,6 +226,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
 fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
         kind: witness.kind.name(),
+        class: witness.class().name(),
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
         memory: witness.memory.iter().map(json_bytes).collect(),
         calls: witness
@@ -301,7 +313,7 @@ mod tests {
             samples::row("f", Finding::Different(&witness), 9),
             Detail::Brief,
             expect![[r#"
-                {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
+                {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","class":"callee-writes","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
             "#]],
         );
     }

@@ -6,7 +6,7 @@
 use crate::FunctionReport;
 use crate::text::Title;
 use program::Assumption;
-use search::{Reason, Statistics, Verdict, Witness};
+use search::{Reason, ReasonKind, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
@@ -28,6 +28,8 @@ pub(crate) enum Finding<'a> {
     Equivalent(Vec<Assumption>),
     Different(&'a Witness),
     Unknown(&'a Reason),
+    /// The candidate has it in other functions, which have verdicts of their own; which.
+    Inlined(&'a Reason),
 }
 
 impl<'a> Row<'a> {
@@ -40,6 +42,7 @@ impl<'a> Row<'a> {
                 Finding::Equivalent(assumptions)
             }
             Verdict::Different(witness) => Finding::Different(witness),
+            Verdict::Unknown(reason) if reason.kind == ReasonKind::Inlined => Finding::Inlined(reason),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
         Row {
@@ -72,6 +75,7 @@ impl Finding<'_> {
             Finding::Equivalent(_) => "equivalent",
             Finding::Different(_) => "different",
             Finding::Unknown(_) => "unknown",
+            Finding::Inlined(_) => "inlined",
         }
     }
 }
@@ -82,12 +86,12 @@ pub(crate) mod samples {
 
     use super::*;
     use program::SourceLine;
-    use search::{Behaviour, ReasonKind, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
+    use search::{Behaviour, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
     use term::Bits;
 
     pub fn row<'a>(name: &'a str, finding: Finding<'a>, millis: u64) -> Row<'a> {
         let strategy = match finding {
-            Finding::Unknown(_) => None,
+            Finding::Unknown(_) | Finding::Inlined(_) => None,
             _ => Some("static"),
         };
         let statistics = Statistics { points: 3, obligations: 7, solver_calls: 1, ..Statistics::default() };

@@ -2,6 +2,7 @@
 
 use crate::check_report::Stopped;
 use crate::palette::{Look, printable};
+use crate::reasons::{Cause, cause};
 use crate::row::{Finding, Row};
 use crate::{Colour, Summary, readable, witness};
 use program::Assumption;
@@ -115,6 +116,7 @@ pub(crate) fn render_end(rows: &[Row<'_>], time: Duration, style: TextStyle, sto
     }
     if let Some(reasons) = render_reasons(rows) {
         out.push_str(&format!("unknown: {reasons}\n"));
+        out.push_str(&render_causes(rows));
     }
     if style.detail == Detail::Statistics {
         out.push_str(&render_statistics(rows));
@@ -127,6 +129,7 @@ fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
         Finding::Equivalent(_) => Look::Equivalent,
         Finding::Different(_) => Look::Different,
         Finding::Unknown(_) => Look::Unknown,
+        Finding::Inlined(_) => Look::Aside,
     };
     let word = style.colour.paint(look, format!("{:10}", row.finding.word()));
     let millis =
@@ -148,6 +151,7 @@ fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
         }
         Finding::Different(_) => {}
         Finding::Unknown(reason) => add(&printable(&reason.to_string())),
+        Finding::Inlined(reason) => add(&printable(&reason.detail)),
     }
     if style.detail == Detail::Statistics && was_tried(row) {
         let s = row.statistics;
@@ -172,6 +176,7 @@ fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
 fn was_tried(row: &Row<'_>) -> bool {
     match row.finding {
         Finding::Unknown(reason) => !matches!(reason.kind, ReasonKind::Unsupported | ReasonKind::MissingFunction),
+        Finding::Inlined(_) => false,
         _ => true,
     }
 }
@@ -191,8 +196,9 @@ fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
 }
 
 fn render_summary(rows: &[Row<'_>], summary: Summary, time: Duration) -> String {
+    let inlined = if summary.inlined > 0 { format!(", {} inlined", summary.inlined) } else { String::new() };
     let counts = format!(
-        "{}: {} equivalent, {} different, {} unknown",
+        "{}: {} equivalent, {} different, {} unknown{inlined}",
         count(rows.len(), "function"),
         summary.equivalent,
         summary.different,
@@ -225,6 +231,35 @@ fn render_reasons(rows: &[Row<'_>]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// What functions without an answer have in common, the commonest first, with one piece of advice each.
+fn render_causes(rows: &[Row<'_>]) -> String {
+    let mut causes: BTreeMap<Cause, Vec<&str>> = BTreeMap::new();
+    for row in rows {
+        if let Finding::Unknown(reason) = row.finding {
+            causes.entry(cause(reason)).or_default().push(row.name);
+        }
+    }
+    let mut causes: Vec<(Cause, Vec<&str>)> = causes.into_iter().collect();
+    causes.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let rest: usize = causes.iter().skip(MOST_CAUSES).map(|(_, names)| names.len()).sum();
+    let mut out = String::new();
+    for (Cause { what, advice }, names) in causes.iter().take(MOST_CAUSES) {
+        let examples: Vec<String> = names.iter().take(MOST_EXAMPLES).map(|name| readable(name)).collect();
+        let more = if names.len() > MOST_EXAMPLES { ", …" } else { "" };
+        out.push_str(&format!("  {:>5}  {what} ({}{more})\n", names.len(), printable(&examples.join(", "))));
+        out.push_str(&format!("         → {advice}\n"));
+    }
+    if rest > 0 {
+        out.push_str(&format!("  {rest:>5}  for other causes\n"));
+    }
+    out
+}
+
+/// Causes that are listed.
+const MOST_CAUSES: usize = 8;
+/// Functions that are named for a cause.
+const MOST_EXAMPLES: usize = 3;
+
 fn render_subjects(subjects: Vec<(&str, usize)>) -> String {
     let rest: usize = subjects.iter().skip(MOST_SUBJECTS).map(|(_, n)| n).sum();
     let mut parts: Vec<String> =
@@ -237,7 +272,7 @@ fn render_subjects(subjects: Vec<(&str, usize)>) -> String {
 
 /// What is unsupported, without its place: the mnemonic of the quoted instruction, else the words of the detail
 /// without `f+0x12` before them and ` at …` or a source line after them.
-fn subject(reason: &Reason) -> &str {
+pub(crate) fn subject(reason: &Reason) -> &str {
     let detail = reason.detail.as_str();
     let mut quoted = detail.split('`');
     match (quoted.next(), quoted.next(), quoted.next()) {
@@ -335,6 +370,7 @@ mod tests {
                       [0x7000]   = 2a 00 00 00
                       [g+8]      = ff
                       where getc(0x7000) gives 0xffffffff and writes [h] = 07
+                      needs a callee that writes what is shown (class callee-writes)
                       original   returns 1   count.c:14
                       candidate  returns 0
 

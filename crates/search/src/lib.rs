@@ -18,7 +18,7 @@ pub use objects::start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlac
 pub use objects::strategy::Strategy;
 pub use reason::{Reason, ReasonKind};
 pub use verdict::{
-    Behaviour, NativeRuns, Outcome, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessKind,
+    Behaviour, NativeRuns, Outcome, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessClass, WitnessKind,
     WitnessRegister,
 };
 pub use watchdog::interrupt_at;

@@ -16,7 +16,7 @@ use crate::stop::{Stop, Why};
 use kernel::lemma::Facts;
 use pair::{Alone, Files, Prepared};
 use search::{Outcome, Reason, ReasonKind, Session, Verdict};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -43,6 +43,9 @@ pub struct Effort {
 /// Between two looks at everything that may have happened.
 const POLL: Duration = Duration::from_millis(20);
 
+/// Functions that are named of those that contain one that was inlined.
+const MOST_CONTAINING: usize = 4;
+
 /// What a job says of its pair.
 enum Step {
     Decided(Box<Outcome>, Option<Trial>),
@@ -54,6 +57,8 @@ enum Step {
 struct Shared {
     task: Task,
     facts: OnceLock<Facts>,
+    /// Who uses which function of the original, once somebody asks.
+    users: OnceLock<BTreeMap<usize, BTreeSet<usize>>>,
 }
 
 /// Compares all pairs. `tell` hears of each answer, and may say that what was looked for is found. Why it ended early, if it did.
@@ -65,7 +70,7 @@ pub fn compare_all(
 ) -> Option<Why> {
     let count = task.pairs.len();
     let both: Vec<[usize; 2]> = task.pairs.iter().filter_map(Matched::both).collect();
-    let shared = Arc::new(Shared { task, facts: OnceLock::new() });
+    let shared = Arc::new(Shared { task, facts: OnceLock::new(), users: OnceLock::new() });
     let (proved, alone) = channel();
     let mut proved = Some(proved);
     let mut lemmas = find_facts(Arc::clone(&shared.task.files), both, alone);
@@ -158,8 +163,7 @@ impl Shared {
     fn first(&self, index: usize) -> Step {
         let pair = &self.task.pairs[index];
         let Some(both) = pair.both() else {
-            let reason = Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name");
-            return Step::Decided(Box::new(unknown(reason)), None);
+            return Step::Decided(Box::new(unknown(self.missing(pair))), None);
         };
         let (prepared, alone) = match self.task.files.prepare_alone(both) {
             Ok(Some(prepared)) => prepared,
@@ -189,6 +193,47 @@ impl Shared {
         self.warn(pair, &programs);
         let outcome = self.task.session.check_pair(&mut arena, &programs);
         self.run(both, outcome)
+    }
+
+    /// Why the candidate lacks a function. A local one that nobody has to find may be gone into those that used it.
+    fn missing(&self, pair: &Matched) -> Reason {
+        let (original, candidate) = (self.task.files.original(), self.task.files.candidate());
+        let name = original.name(pair.original);
+        // Compilers give what they have made of a function a longer name.
+        let names = candidate.names();
+        let made =
+            names.iter().flatten().find(|other| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+        if let Some(made) = made {
+            let detail = format!("the candidate has only `{made}`, which a compiler has made of it");
+            return Reason::new(ReasonKind::MissingFunction, detail);
+        }
+        let users = if original.is_local(pair.original) { self.containing(pair.original) } else { BTreeSet::new() };
+        if users.is_empty() {
+            return Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name");
+        }
+        let names: Vec<&str> = users.iter().take(MOST_CONTAINING).map(|user| original.name(*user)).collect();
+        let more = match users.len().saturating_sub(MOST_CONTAINING) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        Reason::new(ReasonKind::Inlined, format!("into {}{more}", names.join(", ")))
+    }
+
+    /// Functions of both files that use a local one of the original, by way of others that are gone, too.
+    fn containing(&self, function: usize) -> BTreeSet<usize> {
+        let (original, candidate) = (self.task.files.original(), self.task.files.candidate());
+        let users = self.users.get_or_init(|| original.users());
+        let (mut open, mut seen, mut found) = (vec![function], BTreeSet::new(), BTreeSet::new());
+        while let Some(gone) = open.pop() {
+            for user in users.get(&gone).into_iter().flatten().filter(|user| **user != function) {
+                if candidate.find(original.name(*user)).is_some() {
+                    found.insert(*user);
+                } else if seen.insert(*user) {
+                    open.push(*user);
+                }
+            }
+        }
+        found
     }
 
     /// The pair under the user's condition, if there is one about it.

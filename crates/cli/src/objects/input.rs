@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<File, Failure> {
             File::read(path).map_err(|error| Failure(error.to_string()))?
         }
     };
-    with_code(file, path)
+    code(file, path).map_err(NoCode::failure)
 }
 
 /// Takes the bytes of an object file apart.
@@ -45,18 +45,35 @@ pub fn parse(bytes: Vec<u8>, path: &Path) -> Result<File, Failure> {
     File::parse(bytes, &path.display().to_string()).map_err(|error| Failure(error.to_string()))
 }
 
+/// Why there is nothing to compare.
+pub enum NoCode {
+    /// The file holds data only.
+    Data(Failure),
+    /// A compiler has left the work to the linker.
+    Intermediate(Failure),
+}
+
+impl NoCode {
+    fn failure(self) -> Failure {
+        match self {
+            NoCode::Data(failure) | NoCode::Intermediate(failure) => failure,
+        }
+    }
+}
+
 /// A file without code has nothing to compare: to call that equal would be a lie about everything in it.
-fn with_code(file: File, path: &Path) -> Result<File, Failure> {
+pub fn code(file: File, path: &Path) -> Result<File, NoCode> {
     if file.has_code() {
         return Ok(file);
     }
     let intermediate = file.image().sections().iter().any(|section| section.name.starts_with(".gnu.lto_"));
-    let what = if intermediate {
-        "no machine code, only gcc's intermediate code (-flto); compile without -flto or with -ffat-lto-objects"
-    } else {
-        "no code in it"
-    };
-    Err(Failure(format!("{}: {what}", path.display())))
+    let failed = |what: &str| Failure(format!("{}: {what}", path.display()));
+    Err(match intermediate {
+        true => NoCode::Intermediate(failed(
+            "no machine code, only gcc's intermediate code (-flto); compile without -flto or with -ffat-lto-objects",
+        )),
+        false => NoCode::Data(failed("no code in it")),
+    })
 }
 
 /// The members of an archive that are files, by name. One that repeats gets a number.
@@ -113,8 +130,13 @@ pub fn is_relocatable(start: &[u8]) -> bool {
     start.starts_with(b"\x7fELF") && start.get(16..18) == Some(&[1, 0])
 }
 
+/// Is it LLVM bitcode, by its beginning?
+pub fn is_bitcode(start: &[u8]) -> bool {
+    start.starts_with(b"BC\xc0\xde") || start.starts_with(b"\xde\xc0\x17\x0b")
+}
+
 /// The first bytes of a file.
-fn beginning(path: &Path) -> Option<Vec<u8>> {
+pub fn beginning(path: &Path) -> Option<Vec<u8>> {
     use std::io::Read;
     let mut start = Vec::new();
     std::fs::File::open(path).ok()?.take(512).read_to_end(&mut start).ok()?;
