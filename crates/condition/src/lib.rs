@@ -18,7 +18,7 @@ mod meaning;
 mod render;
 
 pub use interface::Interface;
-pub use render::render;
+pub use render::{kind, render, render_all};
 
 use kernel::{Expression, Operator};
 use meaning::{Meaning, Ranges};

@@ -49,23 +49,29 @@ pub(crate) fn map(mapping: &Mapping) -> bool {
 /// Makes the code executable, catches faults, gives up all rights. False if the system refuses.
 pub(crate) fn confine(region: &Region) -> bool {
     REGION.store(region.base() as usize, Ordering::SeqCst);
-    // SAFETY: the first two pages of the region hold code only and are not written by the child; the signal
-    // stack is a part of the region that nothing else uses; the handler has the signature that SA_SIGINFO
-    // demands; zeroed `sigaction` and `stack_t` are valid and then filled in; `prctl` and `setrlimit` take
-    // plain values.
+    let (code, stack) = (region.base().wrapping_add(TRAMPOLINE), region.base().wrapping_add(SIGNAL_STACK));
+    confine_code(code, 2 * PAGE, (stack, SIGNAL_STACK_SIZE), on_fault)
+}
+
+/// A signal handler.
+pub(crate) type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// The same for any code: `length` bytes at an address, with a stack of so many bytes for the handler.
+pub(crate) fn confine_code(code: *mut u8, length: usize, stack: (*mut u8, usize), handler: Handler) -> bool {
+    // SAFETY: the pages hold code only and are not written by the child; the signal stack is memory that nothing else uses; the
+    // handler has the signature that SA_SIGINFO demands; zeroed `sigaction` and `stack_t` are valid and then
+    // filled in; `prctl` and `setrlimit` take plain values.
     unsafe {
-        let code = libc::PROT_READ | libc::PROT_EXEC;
-        if libc::mprotect(region.base().add(TRAMPOLINE).cast(), 2 * PAGE, code) != 0 {
+        if libc::mprotect(code.cast(), length, libc::PROT_READ | libc::PROT_EXEC) != 0 {
             return false;
         }
-        let mut stack: libc::stack_t = std::mem::zeroed();
-        stack.ss_sp = region.base().add(SIGNAL_STACK).cast();
-        stack.ss_size = SIGNAL_STACK_SIZE;
-        if libc::sigaltstack(&stack, std::ptr::null_mut()) != 0 {
+        let mut alternative: libc::stack_t = std::mem::zeroed();
+        (alternative.ss_sp, alternative.ss_size) = (stack.0.cast(), stack.1);
+        if libc::sigaltstack(&alternative, std::ptr::null_mut()) != 0 {
             return false;
         }
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_fault as *const () as usize;
+        action.sa_sigaction = handler as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
         for (_, number) in Signal::ALL {
             if libc::sigaction(number, &action, std::ptr::null_mut()) != 0 {

@@ -4,6 +4,8 @@
 //! ask it what the CPU does. [`run_function`] runs a whole function on one state with memory at chosen addresses:
 //! witnesses are replayed with it.
 //!
+//! [`batch`] runs many small programs on the same inputs, for a search.
+//!
 //! [`Sandbox`] runs code of files that nobody vouches for; [`timing`] times calls of functions in one.
 //!
 //! The child shares a region of memory with us, loads the state with a small
@@ -21,6 +23,7 @@ mod child;
 mod runner;
 mod function;
 mod sandbox;
+pub mod batch;
 pub mod timing;
 
 pub use function::{Access, Block, FunctionRun, run_function};

@@ -41,8 +41,7 @@ pub(crate) enum Waited {
 
 /// Fills the trampoline's part of a region.
 pub(crate) fn prepare(region: &mut Region) {
-    let vectors = if is_x86_feature_detected!("avx") { Vectors::Ymm } else { Vectors::Xmm };
-    let code = trampoline::assemble(vectors);
+    let code = trampoline::assemble(Vectors::of_processor());
     region.write(TRAMPOLINE, &code.bytes);
     let (finish, abort) = (region.address(code.finish), region.address(code.abort));
     let control = region.control();
@@ -92,7 +91,7 @@ impl Child {
         Ok(child)
     }
 
-    fn request(&self) -> bool {
+    pub fn request(&self) -> bool {
         // MSG_NOSIGNAL is for sockets; a dead reader would raise SIGPIPE, which Rust programs ignore.
         // SAFETY: writes one byte from a buffer of one byte.
         unsafe { libc::write(self.requests, [1u8].as_ptr().cast(), 1) == 1 }

@@ -23,6 +23,13 @@ pub(crate) enum Vectors {
     Ymm,
 }
 
+impl Vectors {
+    /// Those that this processor has.
+    pub fn of_processor() -> Vectors {
+        if is_x86_feature_detected!("avx") { Vectors::Ymm } else { Vectors::Xmm }
+    }
+}
+
 struct Emitter {
     bytes: Vec<u8>,
 }

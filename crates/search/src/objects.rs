@@ -4,6 +4,7 @@
 //! Trust: none, but for what `refute` says about itself.
 
 pub(crate) mod bindings;
+pub(crate) mod condition;
 pub(crate) mod constants;
 pub(crate) mod inputs;
 pub(crate) mod journal;

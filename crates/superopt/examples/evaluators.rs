@@ -57,46 +57,8 @@ fn task(name: &str) -> Task {
     Task::of_function(code(name), arguments, vec![result])
 }
 
-/// States with arguments at corners and at random.
-fn states(count: usize) -> Vec<State> {
-    let mut seed = 7u64;
-    let mut next = move || {
-        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    };
-    (0..count)
-        .map(|_| {
-            let mut state = State::default();
-            for (n, value) in state.general.iter_mut().enumerate() {
-                let word = next();
-                *value = match next() % 8 {
-                    0 => word % 5,
-                    1 => (word % 5).wrapping_neg(),
-                    2 => 1 << (word % 32),
-                    3 => (1u64 << (word % 32)) - 1,
-                    4 => word >> (word % 64),
-                    5 if n > 0 => word % 32,
-                    _ => word,
-                };
-            }
-            // Equal arguments are rare at random and matter often.
-            if next() % 4 == 0 {
-                state.general[6] = state.general[7];
-            }
-            match next() % 6 {
-                0 => state.general[1] = state.general[7],
-                1 => state.general[6] = state.general[7],
-                2 => state.general[2] = state.general[7],
-                _ => {}
-            }
-            let stack = 0x7ffd_0000_0000u64;
-            state.general[4] = stack;
-            state.memory = vec![(stack - 256, vec![0; 320])];
-            state
-        })
-        .collect()
+fn states(count: u64) -> Vec<State> {
+    (0..count).map(|number| State::random(7, number)).collect()
 }
 
 /// Price, code, when, by whom.

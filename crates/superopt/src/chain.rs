@@ -18,6 +18,8 @@ const PATIENCE: u64 = 1_000_000;
 const STUBBORNNESS: u64 = 300_000;
 /// Such returns after which it begins anew.
 const RETURNS: u32 = 4;
+/// Entries of the table of allowances.
+const ALLOWANCES: usize = 4096;
 /// Lengths to try; the task's own is the largest.
 const LENGTHS: [usize; 4] = [6, 8, 12, 16];
 
@@ -32,7 +34,8 @@ pub(crate) struct Chain {
     judge: Lanes,
     /// Which states the lanes run.
     active: Vec<usize>,
-    beta: f64,
+    /// What a proposal may cost more than the program it changes: drawn from these.
+    allowances: Vec<u32>,
     program: Vec<Slot>,
     next: Vec<Slot>,
     cost: u32,
@@ -64,6 +67,9 @@ pub(crate) struct Report {
 
 impl Chain {
     pub fn new(pool: Arc<Pool>, task: Arc<Task>, original: Vec<Slot>, random: Random, beta: f64) -> Chain {
+        // Quantiles of the exponential distribution: a table, since logarithms take as long as half a proposal.
+        let quantile = |i: usize| (-((i as f64 + 0.5) / ALLOWANCES as f64).ln() / beta) as u32;
+        let allowances = (0..ALLOWANCES).map(quantile).collect();
         let (lanes, judge) = (Lanes::new(pool.clone(), &task), Lanes::new(pool.clone(), &task));
         Chain {
             pool,
@@ -73,7 +79,7 @@ impl Chain {
             lanes,
             judge,
             active: Vec::new(),
-            beta,
+            allowances,
             program: Vec::new(),
             next: Vec::new(),
             cost: 0,
@@ -181,7 +187,7 @@ impl Chain {
     }
 
     fn step(&mut self, states: &[State], report: &mut Report) {
-        let allowance = (-self.random.fraction().ln() / self.beta) as u32;
+        let allowance = self.allowances[self.random.below(ALLOWANCES)];
         let extra = self.extra(&self.next);
         let Some(room) = (self.cost + allowance).checked_sub(extra) else { return };
         let Some(wrong) = self.lanes.propose(&self.next, room) else { return };

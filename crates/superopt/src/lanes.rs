@@ -16,6 +16,7 @@ use crate::steps::{Buffer, Frame, PART, lane, popcount, run};
 use crate::task::{DeadStack, Output, State, Task};
 use crate::template::{MOST_INPUTS, MOST_OUTPUTS, MOST_TEMPORARIES, lane_mask};
 use program::Register;
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub use crate::steps::LANES;
@@ -38,9 +39,17 @@ struct Wanted {
     mask: u64,
     buffer: usize,
     /// Cells where the value counts as misplaced: the same word of other registers.
-    others: u8,
+    others: [u8; 16],
+    others_count: u8,
+    general: bool,
     /// Is it another word of the result before it?
     later: bool,
+}
+
+impl Wanted {
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        self.others.into_iter().take(self.others_count.into()).map(usize::from)
+    }
 }
 
 /// What is known of a slot of a program.
@@ -77,7 +86,8 @@ pub enum Placement {
 
 /// The evaluator.
 pub struct Lanes {
-    pool: Arc<Pool>,
+    /// Always there, but while a program runs.
+    pool: Option<Arc<Pool>>,
     buffers: Vec<Buffer>,
     initial: [u16; CELLS],
     images: Vec<Image>,
@@ -99,6 +109,7 @@ pub struct Lanes {
     /// How results are looked for.
     pub placement: Placement,
     stores: Vec<Stored>,
+    missing: Cell<Option<u64>>,
 }
 
 impl Lanes {
@@ -117,33 +128,32 @@ impl Lanes {
         }
         let mut wanted = Vec::new();
         for output in &task.live_out {
-            match output {
-                Output::Flag(flag) => {
-                    let buffer = first_wanted + wanted.len();
-                    wanted.push(Wanted {
-                        cell: cells::of_flag(*flag).into(),
-                        mask: 1,
-                        buffer,
-                        others: 0,
-                        later: false,
-                    });
-                }
-                Output::Lane(lane) => {
-                    let Some(first) = cells::of(lane.register) else { continue };
-                    for word in 0..lane.bits.div_ceil(64) {
-                        let mask = lane_mask(lane.offset, lane.bits - 64 * word);
-                        let buffer = first_wanted + wanted.len();
-                        let general = matches!(lane.register, Register::General(_));
-                        let others = if general { 1 } else { 4 };
-                        wanted.push(Wanted {
-                            cell: usize::from(first) + usize::from(word),
-                            mask,
-                            buffer,
-                            others,
-                            later: word > 0,
-                        });
-                    }
-                }
+            let (first, offset, bits, register) = match output {
+                Output::Flag(flag) => (cells::of_flag(*flag), 0, 1, None),
+                Output::Lane(lane) => match cells::of(lane.register) {
+                    Some(first) => (first, lane.offset, lane.bits, Some(lane.register)),
+                    None => continue,
+                },
+            };
+            for word in 0..bits.div_ceil(64) as u8 {
+                let cell = first + word;
+                let all: Vec<u8> = match register {
+                    None => Vec::new(),
+                    Some(Register::General(_)) => pool.writable()[0].clone(),
+                    Some(_) => pool.writable()[1].iter().map(|n| 16 + 4 * n + (cell - 16) % 4).collect(),
+                };
+                let mut others = [0; 16];
+                let count =
+                    others.iter_mut().zip(all.iter().filter(|other| **other != cell)).map(|(o, c)| *o = *c).count();
+                wanted.push(Wanted {
+                    cell: cell.into(),
+                    mask: lane_mask(offset, bits - 64 * u16::from(word)),
+                    buffer: first_wanted + wanted.len(),
+                    others,
+                    others_count: count as u8,
+                    general: matches!(register, Some(Register::General(_))),
+                    later: word > 0,
+                });
             }
         }
         let mut buffers = vec![EMPTY; first_wanted + wanted.len()];
@@ -154,7 +164,7 @@ impl Lanes {
         buffers[Self::CONSTANTS] = std::array::from_fn(|_| std::array::from_fn(|_| noise.next()));
         let distances = vec![UNKNOWN; Self::TEMPORARIES * wanted.len().max(1)];
         Lanes {
-            pool,
+            pool: Some(pool),
             buffers,
             initial,
             images: vec![Image::default(); LANES],
@@ -172,6 +182,7 @@ impl Lanes {
             last: [UNDEFINED; CELLS],
             placement: Placement::Exact,
             stores: Vec::new(),
+            missing: Cell::new(None),
         }
     }
 
@@ -210,6 +221,20 @@ impl Lanes {
         true
     }
 
+    /// Takes one state, and gives it the memory that the original asks for where it has none. False if the original
+    /// faults on it for another reason, or asks for too much.
+    pub fn load_one(&mut self, state: &mut State, task: &Task, original: &[Slot]) -> bool {
+        for _ in 0..MOST_PIECES {
+            self.missing.set(None);
+            if self.load(std::slice::from_ref(state), task, original) {
+                return true;
+            }
+            let Some(place) = self.missing.get() else { return false };
+            state.map(place);
+        }
+        false
+    }
+
     /// Forgets the accepted program.
     fn reset(&mut self) {
         self.accepted.fill(NOTHING);
@@ -241,8 +266,15 @@ impl Lanes {
 
     fn run(&mut self, program: &[Slot], room: u32, purpose: Purpose) -> Option<u32> {
         debug_assert!(program.len() <= MOST_SLOTS);
-        let pool = self.pool.clone();
-        self.walk(&pool, program)?;
+        // Taken out and not cloned: threads would wait for each other's counts.
+        let pool = self.pool.take()?;
+        let cost = self.run_with(&pool, program, room, purpose);
+        self.pool = Some(pool);
+        cost
+    }
+
+    fn run_with(&mut self, pool: &Pool, program: &[Slot], room: u32, purpose: Purpose) -> Option<u32> {
+        self.walk(pool, program)?;
         let mut needed = self.needed_at_end();
         let mut stores = 0u64;
         for (i, slot) in program.iter().enumerate() {
@@ -254,7 +286,7 @@ impl Lanes {
                 needed |= self.proposed[i].uses;
             }
         }
-        self.execute(&pool, program, needed);
+        self.execute(pool, program, needed);
         let mut cost = 0u32;
         for i in 0..program.len() {
             if needed >> i & 1 == 1 && self.proposed[i].faults != 0 {
@@ -356,21 +388,11 @@ impl Lanes {
         };
         for wanted in &self.wanted {
             need(self.last[wanted.cell]);
-            if self.placement == Placement::Anywhere && wanted.others != 0 {
-                self.alternatives(wanted).for_each(|cell| need(self.last[cell]));
+            if self.placement == Placement::Anywhere {
+                wanted.others().for_each(|cell| need(self.last[cell]));
             }
         }
         needed
-    }
-
-    /// Cells where the same value would be misplaced.
-    fn alternatives(&self, wanted: &Wanted) -> impl Iterator<Item = usize> {
-        let [general, vector] = self.pool.writable();
-        let (class, vectors, word) = match wanted.others {
-            1 => (general.as_slice(), false, 0),
-            _ => (vector.as_slice(), true, (wanted.cell - 16) % 4),
-        };
-        class.iter().map(move |n| if vectors { 16 + 4 * usize::from(*n) + word } else { usize::from(*n) })
     }
 
     /// Runs the slots that are needed and whose inputs, or which themselves, have changed.
@@ -419,7 +441,7 @@ impl Lanes {
         }
         let outputs = base + if version >> i & 1 == 1 { MOST_OUTPUTS } else { 0 };
         let frame = Frame { inputs: &inputs, temporaries: Self::TEMPORARIES, constants: Self::CONSTANTS, outputs };
-        let view = View { images: &self.images, stores: &self.stores };
+        let view = View { images: &self.images, stores: &self.stores, missing: &self.missing };
         let mut faults = run(&template.steps, &template.slow, &pool.arena, &mut self.buffers, &frame, &view);
         for (k, flag) in template.flags.iter().enumerate() {
             if placed.flags >> k & 1 == 1 {
@@ -451,16 +473,9 @@ impl Lanes {
                 self.distance(buffer, goal)
             }
         };
-        if self.placement == Placement::Anywhere && wanted.others != 0 && best != 0 {
-            let pool = self.pool.clone();
-            let [general, vector] = pool.writable();
-            let class = if wanted.others == 1 { general } else { vector };
-            for n in class {
-                let cell = match wanted.others {
-                    1 => usize::from(*n),
-                    _ => 16 + 4 * usize::from(*n) + (wanted.cell - 16) % 4,
-                };
-                if cell != wanted.cell && self.last[cell] != UNDEFINED {
+        if self.placement == Placement::Anywhere && best != 0 {
+            for cell in wanted.others() {
+                if self.last[cell] != UNDEFINED {
                     let buffer = self.real(self.last[cell], self.next_version);
                     best = best.min(self.distance(buffer, goal) + MISPLACED * LANES as u32);
                 }
@@ -471,7 +486,7 @@ impl Lanes {
 
     /// What the stores of the last run leave changed; `None` if one was outside of memory.
     fn left_changed(&self) -> Option<Vec<Changed>> {
-        let view = View { images: &self.images, stores: &self.stores };
+        let view = View { images: &self.images, stores: &self.stores, missing: &self.missing };
         (0..LANES)
             .map(|i| {
                 let mut out = changed(&view, &self.buffers, i)?;
@@ -487,7 +502,7 @@ impl Lanes {
     }
 
     fn memory_distance(&self) -> u32 {
-        let view = View { images: &self.images, stores: &self.stores };
+        let view = View { images: &self.images, stores: &self.stores, missing: &self.missing };
         let mut wrong = 0;
         for i in 0..LANES {
             let Some(left) = changed(&view, &self.buffers, i) else {
@@ -513,7 +528,7 @@ impl Lanes {
     /// The value that a wanted register holds after the original, in each state: for enumeration.
     pub(crate) fn goal(&self) -> Option<([u64; LANES], u64)> {
         match self.wanted[..] {
-            [wanted] if wanted.others == 1 => Some((self.column(wanted.buffer), wanted.mask)),
+            [wanted] if wanted.general => Some((self.column(wanted.buffer), wanted.mask)),
             _ => None,
         }
     }
@@ -542,7 +557,7 @@ impl Lanes {
 
     /// What a slot makes of registers with these values; `None` if it faults or reads anything else. The states are lost.
     pub(crate) fn apply(&mut self, slot: Slot, values: &[(u8, &Buffer)]) -> Option<Buffer> {
-        let pool = self.pool.clone();
+        let pool = self.pool.clone()?;
         let template = pool.template(slot);
         let mut inputs = [0u16; MOST_INPUTS];
         for (input, role) in inputs.iter_mut().zip(&template.inputs) {
@@ -553,7 +568,7 @@ impl Lanes {
         }
         let outputs = Self::SLOTS;
         let frame = Frame { inputs: &inputs, temporaries: Self::TEMPORARIES, constants: Self::CONSTANTS, outputs };
-        let view = View { images: &self.images, stores: &[] };
+        let view = View { images: &self.images, stores: &[], missing: &self.missing };
         let faults = run(&template.steps, &template.slow, &pool.arena, &mut self.buffers, &frame, &view);
         let written = template.outputs.iter().position(|role| cell(*role, &slot) == slot.registers[0])?;
         (faults == 0 && template.outputs.len() == 1).then(|| self.buffers[outputs + written])
@@ -581,6 +596,8 @@ impl Lanes {
     }
 }
 
+/// Most pieces of memory that a state gets on demand.
+const MOST_PIECES: usize = 256;
 /// How far below the stack pointer a frame reaches.
 const DEEPEST: u64 = 1 << 20;
 

@@ -27,9 +27,11 @@ mod moves;
 mod chain;
 mod enumerate;
 mod search;
+mod straight;
 
 pub use lanes::{LANES, Lanes};
 pub use pool::{Pool, Slot};
 pub use price::price;
 pub use search::{Method, Options, Proposal, Search, SearchError};
+pub use straight::{NotStraight, function_task, straight_line};
 pub use task::{DeadStack, Goal, Level, Output, State, Task};

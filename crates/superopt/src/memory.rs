@@ -5,6 +5,7 @@
 
 use crate::steps::{Buffer, Reads, lane};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// Memory of one state: pieces by address.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +17,14 @@ impl Image {
     pub fn new(pieces: &[(u64, Vec<u8>)]) -> Image {
         let mut pieces = pieces.to_vec();
         pieces.sort_unstable_by_key(|(address, _)| *address);
-        Image { pieces }
+        let mut joined: Vec<(u64, Vec<u8>)> = Vec::new();
+        for (address, bytes) in pieces {
+            match joined.last_mut() {
+                Some((start, before)) if start.wrapping_add(before.len() as u64) == address => before.extend(bytes),
+                _ => joined.push((address, bytes)),
+            }
+        }
+        Image { pieces: joined }
     }
 
     pub fn byte(&self, address: u64) -> Option<u8> {
@@ -30,7 +38,7 @@ impl Image {
         let after = self.pieces.partition_point(|(start, _)| *start <= address);
         let (start, content) = self.pieces.get(after.checked_sub(1)?)?;
         let at = usize::try_from(address - start).ok()?;
-        let piece = content.get(at..at + usize::from(bytes))?;
+        let piece = content.get(at..at.checked_add(usize::from(bytes))?)?;
         Some(piece.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 }
@@ -46,6 +54,8 @@ pub(crate) struct Stored {
 pub(crate) struct View<'a> {
     pub images: &'a [Image],
     pub stores: &'a [Stored],
+    /// Where the last access outside of memory was.
+    pub missing: &'a Cell<Option<u64>>,
 }
 
 impl Stored {
@@ -68,7 +78,14 @@ impl Reads for View<'_> {
             start.wrapping_sub(address) < u64::from(bytes) || address.wrapping_sub(start) < u64::from(stored.bytes)
         };
         if !self.stores.iter().any(|stored| near(&stored)) {
-            return image.word(address, bytes);
+            let word = image.word(address, bytes);
+            if word.is_none() {
+                // An access over the end of a piece needs what is behind it.
+                let first =
+                    (0..u64::from(bytes)).map(|k| address.wrapping_add(k)).find(|place| image.byte(*place).is_none());
+                self.missing.set(Some(first.unwrap_or(address)));
+            }
+            return word;
         }
         let mut word = 0;
         for k in (0..u64::from(bytes)).rev() {
@@ -77,7 +94,11 @@ impl Reads for View<'_> {
                 let at = place.wrapping_sub(stored.address(buffers, i));
                 (at < u64::from(stored.bytes)).then(|| stored.byte(buffers, i, at))
             });
-            word = word << 8 | u64::from(hit.or_else(|| image.byte(place))?);
+            let byte = hit.or_else(|| image.byte(place));
+            if byte.is_none() {
+                self.missing.set(Some(place));
+            }
+            word = word << 8 | u64::from(byte?);
         }
         Some(word)
     }
@@ -93,7 +114,10 @@ pub(crate) fn changed(view: &View, buffers: &[Buffer], i: usize) -> Option<Chang
         let start = stored.address(buffers, i);
         for at in 0..u64::from(stored.bytes) {
             let place = start.wrapping_add(at);
-            view.images[i].byte(place)?;
+            if view.images[i].byte(place).is_none() {
+                view.missing.set(Some(place));
+                return None;
+            }
             out.insert(place, stored.byte(buffers, i, at));
         }
     }

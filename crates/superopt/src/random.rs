@@ -29,9 +29,4 @@ impl Random {
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
-
-    /// A number in (0, 1].
-    pub fn fraction(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
 }

@@ -98,7 +98,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Prepares a search. States on which the original faults are left out; seeds are programs to begin with, whether they
+    /// Prepares a search. States get the memory that the original asks for; those on which it faults are left out; seeds are programs to begin with, whether they
     /// are right or not.
     pub fn new(
         task: Task,
@@ -124,8 +124,8 @@ impl Search {
         let original = |pool: &Pool| pool.exactly(&task.original).unwrap_or_default();
         let mut lanes = Lanes::new(pools[0].clone(), &task);
         let first = original(&pools[0]);
-        let states: Vec<State> =
-            states.into_iter().filter(|state| lanes.load(std::slice::from_ref(state), &task, &first)).collect();
+        let mut states = states;
+        states.retain_mut(|state| lanes.load_one(state, &task, &first));
         if states.is_empty() {
             return Err(SearchError::NoStates);
         }
@@ -222,10 +222,10 @@ impl Search {
 
     /// A state on which some proposal was wrong: no program that fails on it is proposed again. False if the original
     /// cannot be run on it, or it is known.
-    pub fn add_state(&mut self, state: State) -> bool {
+    pub fn add_state(&mut self, mut state: State) -> bool {
         let Some(original) = self.pools[0].exactly(&self.task.original) else { return false };
         let mut lanes = Lanes::new(self.pools[0].clone(), &self.task);
-        if self.states.contains(&state) || !lanes.load(std::slice::from_ref(&state), &self.task, &original) {
+        if !lanes.load_one(&mut state, &self.task, &original) || self.states.contains(&state) {
             return false;
         }
         self.states.insert(0, state);

@@ -1,5 +1,6 @@
 //! What is asked: code, what it may use, what it must leave behind, and states to try it on.
 
+use crate::random::Random;
 use program::{Flag, Register};
 use x86::table::{Feature, Row, Vex};
 use x86::{Instruction, Lane, Registers};
@@ -77,6 +78,74 @@ pub struct State {
     /// Memory that may be accessed: address and bytes, apart from each other.
     pub memory: Vec<(u64, Vec<u8>)>,
 }
+
+/// Bytes of a piece of memory that a state gets on demand.
+const PIECE: u64 = 64;
+
+impl State {
+    /// A state with registers at random: corner values, small and large ones, addresses, equal ones.
+    pub fn random(seed: u64, number: u64) -> State {
+        let mut random = Random::new(seed, number);
+        let mut state = State::default();
+        let addresses = random.below(2) == 0;
+        for n in 0..16 {
+            let word = random.next();
+            state.general[n] = match random.below(10) {
+                0 => word % 5,
+                1 => (word % 5).wrapping_neg(),
+                2 => 1 << (word % 64),
+                3 => (1u64 << (word % 32)).wrapping_sub(1) ^ if word & 64 == 0 { 0 } else { 0xffff_ffff },
+                4 => word >> (word % 64),
+                5 => word % 64,
+                6 if n > 0 => state.general[random.below(n)],
+                _ if addresses => (n as u64 + 1) << 40 | (word & 0xffff_ffc0),
+                _ => word,
+            };
+        }
+        state.general[4] = STACK;
+        for words in &mut state.vector {
+            let kind = random.below(4);
+            for word in words {
+                let bits = random.next();
+                let single = |bits: u64| ((bits % 2000) as f32 / 16.0 - 60.0).to_bits();
+                *word = match kind {
+                    0 => bits,
+                    1 => u64::from(single(bits)) | u64::from(single(bits >> 32)) << 32,
+                    2 => ((bits % 4000) as f64 / 16.0 - 120.0).to_bits(),
+                    _ => bits & 0x0000_00ff_0000_00ff,
+                };
+            }
+        }
+        for flag in 0..6 {
+            state.flags[flag] = random.below(2) == 0;
+        }
+        state
+    }
+
+    /// Puts memory with bytes at random around an address.
+    pub fn map(&mut self, address: u64) {
+        let start = address / PIECE * PIECE;
+        let taken = |place: u64| {
+            let holds = |(first, bytes): &(u64, Vec<u8>)| place.wrapping_sub(*first) < bytes.len() as u64;
+            self.memory.iter().any(holds)
+        };
+        let end = (address..start.saturating_add(PIECE)).find(|place| taken(*place));
+        let end = end.unwrap_or(start.saturating_add(PIECE));
+        let begin = (start..address).rev().find(|place| taken(*place)).map_or(start, |place| place + 1);
+        let mut random = Random::new(begin, 5);
+        let kind = random.below(3);
+        let bytes = (begin..end).map(|place| match kind {
+            0 => random.next() as u8,
+            1 if place % 4 != 0 => 0,
+            _ => (random.next() % 8) as u8,
+        });
+        let bytes = bytes.collect();
+        self.memory.push((begin, bytes));
+    }
+}
+
+/// The stack pointer of random states.
+const STACK: u64 = 0x7ffd_0000_0008;
 
 impl Level {
     /// Does every CPU of this level have the instructions of the row, in this encoding?

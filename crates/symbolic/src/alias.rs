@@ -135,7 +135,7 @@ fn different_objects(context: &mut Context<'_>, &[x, y]: &[Region; 2]) -> Option
 /// One is inside a named object, the other among the stack words that a variadic function was given.
 fn variadic_arguments(context: &mut Context<'_>, question: &OneObject) -> Option<Alias> {
     let OneObject { region, other: (other, bytes), .. } = *question;
-    let named = region.local.is_none() && !context.allocations.contains_key(&region.var);
+    let named = region.local.is_none() && !context.origins.allocations.contains_key(&region.var);
     if !named || !context.is_in_claimed_arguments(other, bytes) || !context.may_assume_defined() {
         return None;
     }
@@ -157,7 +157,7 @@ fn private_local(context: &mut Context<'_>, question: &OneObject) -> Option<Alia
 
 /// One is inside a local object, the other an index away from a pointer that was there before the object escaped.
 fn local_escaped_later(context: &mut Context<'_>, question: &OneObject) -> Option<Alias> {
-    let escaped = context.escaped_at[question.region.local?]?;
+    let escaped = context.escapes.at[question.region.local?]?;
     if !context.is_based_before(question.other.0, escaped, question.region.var) {
         return None;
     }
@@ -176,7 +176,7 @@ fn unaliased_static(context: &mut Context<'_>, question: &OneObject) -> Option<A
     let name = context.object_name(region.var);
     context.assume(Assumption::UnaliasedStatic(name));
     context.assume(Assumption::DisjointObjects);
-    if context.allocations.contains_key(&region.var) {
+    if context.origins.allocations.contains_key(&region.var) {
         context.assume(Assumption::FreshAllocation);
     }
     context.assume_inside(region);
@@ -185,7 +185,7 @@ fn unaliased_static(context: &mut Context<'_>, question: &OneObject) -> Option<A
 
 /// When the object of an access was allocated, if it was.
 fn born(context: &Context<'_>, region: Region) -> Option<u32> {
-    context.allocations.get(&region.var).copied().filter(|_| region.local.is_none())
+    context.origins.allocations.get(&region.var).copied().filter(|_| region.local.is_none())
 }
 
 /// One is inside a new object, all of which the other's address is made was there before.
@@ -223,7 +223,7 @@ impl Context<'_> {
     /// Is an address that the original accesses so far from a pointer that it lies behind these bytes of an object, wherever in
     /// the object the pointer points to? No pointer points in front of its object.
     fn is_behind(&mut self, address: TermId, region: Region, bytes: u16) -> bool {
-        let known = self.original_addresses.contains(&address) && self.may_assume_defined();
+        let known = self.accesses.original.contains(&address) && self.may_assume_defined();
         if !known || self.depends_on_frame(address) || self.mentions_locals(address) {
             return false;
         }
@@ -254,7 +254,7 @@ impl Context<'_> {
     /// new object? Then it lies in what the pointer points to, and not in an object that came to be reached later. What is
     /// scaled, or extended from 32 bits, is an index; of what else there is must be one.
     fn is_based_before(&mut self, address: TermId, clock: u32, object: VarId) -> bool {
-        let known = self.original_addresses.contains(&address) && self.may_assume_defined();
+        let known = self.accesses.original.contains(&address) && self.may_assume_defined();
         if !known || self.depends_on_frame(address) || self.mentions_locals(address) {
             return false;
         }
@@ -307,7 +307,7 @@ impl Context<'_> {
             return true;
         }
         if let Some(var) = self.arena.as_var(value) {
-            let fresh = var != object && self.allocations.contains_key(&var);
+            let fresh = var != object && self.origins.allocations.contains_key(&var);
             if fresh {
                 self.assume(Assumption::FreshAllocation);
             }
@@ -365,7 +365,7 @@ impl Context<'_> {
         let linear = Linear::of(self.arena, address);
         let pointers =
             linear.terms.iter().filter(|(part, factor)| !self.is_index(*part, *factor)).map(|(part, _)| *part);
-        let pointers: Vec<TermId> = match self.original_addresses.contains(&address) {
+        let pointers: Vec<TermId> = match self.accesses.original.contains(&address) {
             true => pointers.collect(),
             false => vec![address],
         };

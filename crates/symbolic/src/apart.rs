@@ -17,13 +17,13 @@ impl Context<'_> {
             return self.stand(Viewpoint::default());
         }
         let key = (known.conditions.clone(), known.distances.pointers.clone());
-        let number = match self.read_memo.numbers.get(&key) {
+        let number = match self.overlaps.memo.numbers.get(&key) {
             Some(number) => *number,
             None => {
                 let view = View::new(self.arena, known);
-                self.read_memo.views.push(Rc::new(view));
-                let number = self.read_memo.views.len();
-                self.read_memo.numbers.insert(key, number);
+                self.overlaps.memo.views.push(Rc::new(view));
+                let number = self.overlaps.memo.views.len();
+                self.overlaps.memo.numbers.insert(key, number);
                 number
             }
         };
@@ -32,7 +32,7 @@ impl Context<'_> {
 
     /// Decides by what was known somewhere else.
     pub fn stand(&mut self, at: Viewpoint) -> Viewpoint {
-        std::mem::replace(&mut self.viewpoint, at)
+        std::mem::replace(&mut self.overlaps.viewpoint, at)
     }
 
     /// A term with its reads resolved by what is known here.
@@ -53,22 +53,22 @@ impl Context<'_> {
     }
 
     pub(crate) fn kept_apart(&mut self, a: (TermId, u16), b: (TermId, u16)) -> bool {
-        let Some(index) = self.viewpoint.0.checked_sub(1) else { return false };
+        let Some(index) = self.overlaps.viewpoint.0.checked_sub(1) else { return false };
         let question = (index, a.0, a.1, b.0, b.1);
-        if let Some(answer) = self.read_memo.apart.get(&question) {
+        if let Some(answer) = self.overlaps.memo.apart.get(&question) {
             return *answer;
         }
-        let view = self.read_memo.views[index].clone();
+        let view = self.overlaps.memo.views[index].clone();
         let answer = view.keep_apart(self.arena, a, b);
-        self.read_memo.apart.insert(question, answer);
+        self.overlaps.memo.apart.insert(question, answer);
         answer
     }
 
     pub(crate) fn remembered(&self, memory: TermId, address: TermId, bytes: u16) -> Option<TermId> {
-        self.read_memo.values.get(&(self.viewpoint.0, memory, address, bytes)).copied()
+        self.overlaps.memo.values.get(&(self.overlaps.viewpoint.0, memory, address, bytes)).copied()
     }
 
     pub(crate) fn remember(&mut self, memory: TermId, address: TermId, bytes: u16, value: TermId) {
-        self.read_memo.values.insert((self.viewpoint.0, memory, address, bytes), value);
+        self.overlaps.memo.values.insert((self.overlaps.viewpoint.0, memory, address, bytes), value);
     }
 }

@@ -227,7 +227,7 @@ impl<'a> Context<'a> {
             Some(local) => local.effect == LocalEffect::Heap,
             None => contract.is_some_and(|c| library::manages_heap(c.name)),
         };
-        let quiet = manages_heap && !self.uses_errno && self.may_assume_defined();
+        let quiet = manages_heap && !self.uses_errno() && self.may_assume_defined();
         if quiet {
             self.assume(Assumption::PrivateHeap);
             self.assume(Assumption::ErrnoPrivate);
@@ -482,7 +482,7 @@ impl<'a> Context<'a> {
         {
             let born = self.tick();
             self.set_birth(var, born);
-            self.allocations.insert(var, born);
+            self.origins.allocations.insert(var, born);
         }
         out
     }

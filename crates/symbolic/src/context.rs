@@ -3,12 +3,17 @@
 
 mod conditions;
 mod escape;
+mod noted;
+mod origins;
 mod places;
 
 use crate::Known;
-use crate::viewpoint::{ReadMemo, Viewpoint};
+use crate::viewpoint::Overlaps;
+use escape::Escapes;
 use interrupt::Interrupt;
-use program::{Assumption, Care, Function, LocalContract, Object, ObjectKind, Register, Side, Undefined};
+use noted::{Accesses, Shown};
+use origins::{Origins, TermFacts};
+use program::{Assumption, Function, LocalContract, Object, ObjectKind, Register, Side, Undefined};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Arena, Bits, Linear, Op as TermOp, Sort, TermId, VarId};
@@ -110,75 +115,30 @@ pub struct Context<'a> {
     pub bindings: Vec<Binding>,
     /// What was taken for granted so far.
     pub assumptions: BTreeSet<Assumption>,
-    entry_rsp: [VarId; 2],
-    /// Variables for places that may hold a frame address.
-    frame_values: FxHashSet<VarId>,
-    /// Variables for what the candidate alone put somewhere: they may hold addresses that the original never takes.
-    candidate_values: FxHashSet<VarId>,
-    local_vars: Vec<VarId>,
-    /// Clock at which each local object escaped.
-    pub(crate) escaped_at: Vec<Option<u32>>,
-    /// Local objects that escaped since the last [`Context::publish`].
-    just_escaped: Vec<usize>,
-    /// When a variable came into being: 0 for inputs, later for results of calls.
-    births: FxHashMap<VarId, u32>,
-    clock: u32,
-    term_facts: FxHashMap<TermId, TermFacts>,
-    /// Addresses that the original accesses: the only ones about which `in-bounds` says anything.
-    pub(crate) original_addresses: FxHashSet<TermId>,
-    /// Blocks that the original fills or copies: where they begin, and their lengths.
-    pub(crate) original_blocks: FxHashSet<(TermId, TermId)>,
-    /// Addresses of the candidate that must be proved to stay inside their object.
-    claimed_addresses: FxHashSet<TermId>,
-    pub(crate) read_memo: ReadMemo,
-    /// What decides which accesses overlap, besides their addresses.
-    pub(crate) viewpoint: Viewpoint,
-    /// Variables that stand for values nobody defined: clobbered registers after calls and at entry.
-    pub(crate) undefined: FxHashSet<VarId>,
-    /// Results of allocation functions, with the clock of their birth.
-    pub(crate) allocations: FxHashMap<VarId, u32>,
-    /// What the original accesses by name; made when first needed.
-    pub(crate) named_accesses: Option<crate::named::NamedAccesses>,
-    /// Registers live at each point, by side; made when first needed.
-    pub(crate) live: [Option<Vec<u64>>; 2],
-    /// What the original's code shows of the values that it sets up for calls; made when first needed.
-    pub(crate) evidence: Option<std::rc::Rc<crate::passed::Evidence>>,
-    /// Stack words that the original stores for itself.
-    pub(crate) spills: Option<std::rc::Rc<crate::passed::Spills>>,
-    /// Stack slots that the original reads behind its calls.
-    pub(crate) slots: Option<std::rc::Rc<crate::passed::Slots>>,
+    /// What variables stand for, and since when.
+    pub(crate) origins: Origins,
+    /// Local objects that have left the function.
+    pub(crate) escapes: Escapes,
+    /// What has been accessed, and how.
+    pub(crate) accesses: Accesses,
+    /// What the code of both sides shows.
+    pub(crate) shown: Shown,
+    /// Which accesses overlap.
+    pub(crate) overlaps: Overlaps,
     /// Are extensions pushed into sums that do not wrap? Only loops need it.
     pub widens: bool,
     /// Is something assumed about which blocks of memory overlap? Then it counts where nothing is widened, too.
     pub keeps_apart: bool,
     /// What a precondition says of arguments outright.
     pub stated: BTreeMap<Register, Stated>,
-    /// Does one of the functions look at `errno`?
-    pub(crate) uses_errno: bool,
     /// Places of its frame that the original has computed from addresses of locals which do not hold them.
     pub(crate) left_locals: FxHashSet<i64>,
     /// Objects that the candidate aligns less than whoever has their address from the original may rely on.
     less_aligned: FxHashSet<VarId>,
-    /// Addresses of the original's volatile accesses.
-    pub(crate) volatile_addresses: FxHashMap<TermId, Care>,
-    /// Was there a volatile access?
-    pub(crate) has_trace: bool,
     /// Ends the work from outside.
     pub interrupt: Interrupt,
     /// The number of terms at which to give up.
     pub most_terms: usize,
-}
-
-#[derive(Clone, Copy, Default)]
-struct TermFacts {
-    /// Youngest variable inside.
-    birth: u32,
-    /// Which local objects' addresses occur inside, as a bit set (locals beyond 63 share the last bit).
-    locals: u64,
-    /// For a memory: which of them its bytes may hold.
-    content: u64,
-    /// Does an entry stack pointer occur outside of loads?
-    frame: bool,
 }
 
 /// Named data that both files define and the candidate aligns less than the original promises.
@@ -198,7 +158,7 @@ impl<'a> Context<'a> {
             let term = arena.var(&format!("rsp.{}", side.name()), Sort::Bv(64));
             arena.as_var(term).expect("a variable")
         });
-        let local_vars = (0..bindings.len())
+        let locals = (0..bindings.len())
             .map(|i| {
                 let term = arena.var(&format!("§local.{i}"), Sort::Bv(64));
                 arena.as_var(term).expect("a variable")
@@ -207,37 +167,18 @@ impl<'a> Context<'a> {
         Context {
             arena,
             functions: [original, candidate],
-            escaped_at: vec![None; bindings.len()],
-            bindings,
             assumptions: BTreeSet::new(),
-            entry_rsp,
-            frame_values: FxHashSet::default(),
-            candidate_values: FxHashSet::default(),
-            local_vars,
-            just_escaped: Vec::new(),
-            births: FxHashMap::default(),
-            clock: 0,
-            term_facts: FxHashMap::default(),
-            original_addresses: FxHashSet::default(),
-            original_blocks: FxHashSet::default(),
-            claimed_addresses: FxHashSet::default(),
-            read_memo: ReadMemo::default(),
-            viewpoint: Viewpoint::default(),
-            undefined: FxHashSet::default(),
-            allocations: FxHashMap::default(),
-            named_accesses: None,
-            live: [None, None],
+            origins: Origins::new(entry_rsp, locals),
+            escapes: Escapes::of(bindings.len()),
+            bindings,
+            accesses: Accesses::default(),
+            shown: Shown::default(),
+            overlaps: Overlaps::default(),
             widens: false,
             keeps_apart: false,
             stated: BTreeMap::new(),
-            uses_errno: [original, candidate].into_iter().any(Function::uses_errno),
-            evidence: None,
-            slots: None,
-            spills: None,
             left_locals: FxHashSet::default(),
             less_aligned: less_aligned(original, candidate),
-            volatile_addresses: FxHashMap::default(),
-            has_trace: false,
             interrupt: Interrupt::never(),
             most_terms: 30_000_000,
         }
@@ -254,6 +195,12 @@ impl<'a> Context<'a> {
         self.functions[0].undefined == Undefined::Excused
     }
 
+    /// Does one of the functions look at `errno`?
+    pub(crate) fn uses_errno(&mut self) -> bool {
+        let functions = self.functions;
+        *self.shown.uses_errno.get_or_insert_with(|| functions.into_iter().any(Function::uses_errno))
+    }
+
     /// Is the budget used up?
     pub fn out_of_budget(&self) -> bool {
         self.arena.len() > self.most_terms || self.interrupt.is_tripped()
@@ -261,73 +208,72 @@ impl<'a> Context<'a> {
 
     /// The entry stack pointer of a side.
     pub fn entry_rsp(&mut self, side: Side) -> TermId {
-        let var = self.entry_rsp[side.index()];
+        let var = self.origins.entry_rsp[side.index()];
         self.arena.var_term(var)
     }
 
     /// The symbolic address of a local object.
     pub fn local_address(&mut self, local: usize) -> TermId {
-        let var = self.local_vars[local];
+        let var = self.origins.locals[local];
         self.arena.var_term(var)
     }
 
     /// Moves the clock on: variables made from now on are younger than everything so far.
     pub fn tick(&mut self) -> u32 {
-        self.clock += 1;
-        self.clock
+        self.origins.tick()
     }
 
     /// A new variable, born now.
     pub fn fresh(&mut self, hint: &str, sort: Sort) -> TermId {
         let term = self.arena.fresh(hint, sort);
         let var = self.arena.as_var(term).expect("a variable");
-        self.births.insert(var, self.clock);
+        self.origins.bear(var);
         term
     }
 
     /// A new variable for a place that may hold a frame address: nobody can tell what an access through it reaches.
     pub fn fresh_frame_value(&mut self, hint: &str, sort: Sort) -> TermId {
         let term = self.fresh(hint, sort);
-        self.frame_values.extend(self.arena.as_var(term));
+        self.origins.frame_values.extend(self.arena.as_var(term));
         term
     }
 
     /// Says that the candidate alone decides what a variable holds.
     pub fn note_candidate_value(&mut self, variable: TermId) {
-        self.candidate_values.extend(self.arena.as_var(variable));
+        self.origins.candidate_values.extend(self.arena.as_var(variable));
     }
 
     /// May the candidate have put any address into this variable?
     pub(crate) fn is_candidate_value(&self, var: VarId) -> bool {
-        self.candidate_values.contains(&var)
+        self.origins.candidate_values.contains(&var)
     }
 
     /// Is there a memory whose content the candidate alone decides?
     pub(crate) fn has_candidate_memories(&self) -> bool {
-        self.candidate_values.iter().any(|v| self.arena.var_sort(*v) == Sort::Memory)
+        self.origins.candidate_values.iter().any(|v| self.arena.var_sort(*v) == Sort::Memory)
     }
 
     /// Says when a variable came into being; before any term over it was looked at.
     pub(crate) fn set_birth(&mut self, var: VarId, clock: u32) {
-        self.births.insert(var, clock);
+        self.origins.set_birth(var, clock);
     }
 
     /// A new variable for a value that nobody defined.
     pub fn fresh_undefined(&mut self, hint: &str, sort: Sort) -> TermId {
         let term = self.fresh(hint, sort);
         let var = self.arena.as_var(term).expect("a variable");
-        self.undefined.insert(var);
+        self.origins.undefined.insert(var);
         term
     }
 
     /// Is this a value that nobody defined (what a register holds after a call that clobbers it)?
     pub fn is_undefined(&self, term: TermId) -> bool {
-        self.arena.as_var(term).is_some_and(|var| self.undefined.contains(&var))
+        self.arena.as_var(term).is_some_and(|var| self.origins.undefined.contains(&var))
     }
 
     /// Is this what an allocating function has returned?
     pub fn is_allocation(&self, var: VarId) -> bool {
-        self.allocations.contains_key(&var)
+        self.origins.allocations.contains_key(&var)
     }
 
     /// The object behind an address variable, of either program.
@@ -382,61 +328,7 @@ impl<'a> Context<'a> {
     }
 
     fn facts(&mut self, term: TermId) -> TermFacts {
-        if let Some(facts) = self.term_facts.get(&term) {
-            return *facts;
-        }
-        let mut stack = vec![term];
-        while let Some(&top) = stack.last() {
-            if self.term_facts.contains_key(&top) {
-                stack.pop();
-                continue;
-            }
-            let missing: Vec<TermId> =
-                self.arena.args(top).iter().copied().filter(|a| !self.term_facts.contains_key(a)).collect();
-            if !missing.is_empty() {
-                stack.extend(missing);
-                continue;
-            }
-            stack.pop();
-            let mut facts = TermFacts::default();
-            for arg in self.arena.args(top) {
-                let inner = self.term_facts[arg];
-                facts.birth = facts.birth.max(inner.birth);
-                facts.locals |= inner.locals;
-                facts.frame |= inner.frame;
-            }
-            facts.content = self.content_of(top);
-            match self.arena.op(top) {
-                // What is read where is made of what was stored, not of the place.
-                TermOp::Load(_) => (facts.frame, facts.locals) = (false, facts.content),
-                TermOp::Var(var) => {
-                    facts.birth = self.births.get(&var).copied().unwrap_or(0);
-                    facts.frame = self.entry_rsp.contains(&var) || self.frame_values.contains(&var);
-                    if let Some(local) = self.local_vars.iter().position(|v| *v == var) {
-                        facts.locals = 1 << local.min(63);
-                    }
-                }
-                _ => {}
-            }
-            self.term_facts.insert(top, facts);
-        }
-        self.term_facts[&term]
-    }
-
-    /// Local objects whose addresses a memory may hold, as far as it was stored to since it was anybody's; for a load, what
-    /// it may find. The facts of the operands are known.
-    fn content_of(&self, term: TermId) -> u64 {
-        let args = self.arena.args(term);
-        let content = |i: usize| self.term_facts[&args[i]].content;
-        let locals = |i: usize| self.term_facts[&args[i]].locals;
-        match self.arena.op(term) {
-            TermOp::Var(_) => 0,
-            TermOp::Load(_) => content(0),
-            TermOp::Store(_) | TermOp::Fill => content(0) | locals(2),
-            TermOp::Copy => content(0) | content(2),
-            TermOp::Ite if self.arena.sort(term) == Sort::Memory => content(1) | content(2),
-            _ => (0..args.len()).fold(0, |all, i| all | content(i) | locals(i)),
-        }
+        self.origins.facts(self.arena, term)
     }
 
     /// Does the value depend on where the frame is?
@@ -608,7 +500,7 @@ impl<'a> Context<'a> {
     /// results must prove it: see [`Context::bounds`].
     pub(crate) fn claim_in_bounds(&mut self, address: TermId) {
         if self.bounds(address, 1).is_some() {
-            self.claimed_addresses.insert(address);
+            self.accesses.claimed.insert(address);
         }
     }
 
@@ -633,7 +525,7 @@ impl<'a> Context<'a> {
 
     /// Size of a named or local object that certainly exists and that no other overlaps.
     pub fn extent(&self, var: VarId) -> Option<u64> {
-        if let Some(local) = self.local_vars.iter().position(|v| *v == var) {
+        if let Some(local) = self.origins.locals.iter().position(|v| *v == var) {
             let binding = &self.bindings[local];
             return binding.original.or(binding.candidate).map(|i| i.size).filter(|_| !self.is_open_ended(local));
         }
@@ -667,11 +559,11 @@ impl<'a> Context<'a> {
 
     /// Notes that the original accesses bytes at this address.
     pub(crate) fn note_original_address(&mut self, address: TermId, bytes: u16) {
-        self.original_addresses.insert(address);
+        self.accesses.original.insert(address);
         // A wide store is cut into pieces.
         for at in 1..if bytes > 8 { bytes } else { 0 } {
             let inside = self.arena.add_const(address, i64::from(at));
-            self.original_addresses.insert(inside);
+            self.accesses.original.insert(inside);
         }
     }
 
@@ -683,7 +575,7 @@ impl<'a> Context<'a> {
 
     /// Notes a block that lies in the object that it begins in.
     pub fn note_block(&mut self, address: TermId, length: TermId) {
-        self.original_blocks.insert((address, length));
+        self.accesses.blocks.insert((address, length));
     }
 
     /// The object that an access at this address stays inside, and whether `in-bounds` is needed for it.
@@ -700,10 +592,10 @@ impl<'a> Context<'a> {
         if constant && certain && size.is_some_and(|s| offset <= s && s - offset >= u64::from(bytes)) {
             return Some(Region { var, local, offset: Some(offset), assumed: false, claimed: false });
         }
-        if self.claimed_addresses.contains(&address) && !self.original_addresses.contains(&address) {
+        if self.accesses.claimed.contains(&address) && !self.accesses.original.contains(&address) {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: false, claimed: true });
         }
-        if self.original_addresses.contains(&address) && self.may_assume_defined() {
+        if self.accesses.original.contains(&address) && self.may_assume_defined() {
             return Some(Region { var, local, offset: constant.then_some(offset), assumed: true, claimed: false });
         }
         None
@@ -715,7 +607,7 @@ impl<'a> Context<'a> {
         if facts.frame || facts.locals & 1 << local.min(63) != 0 {
             return true;
         }
-        self.escaped_at[local].is_some_and(|escaped| facts.birth >= escaped)
+        self.escapes.at[local].is_some_and(|escaped| facts.birth >= escaped)
     }
 
     /// Is the term made of the address of a local object?
@@ -733,7 +625,7 @@ impl<'a> Context<'a> {
         if let Some(object) = self.object(var) {
             return object.name.clone();
         }
-        match self.local_vars.iter().position(|v| *v == var) {
+        match self.origins.locals.iter().position(|v| *v == var) {
             Some(local) => self.local_name(local),
             None => self.arena.var_name(var).to_string(),
         }
@@ -751,7 +643,7 @@ impl<'a> Context<'a> {
     pub fn settle_alignment(&mut self, side: Side, condition: TermId) -> TermId {
         let mut known: FxHashMap<VarId, TermId> = FxHashMap::default();
         for var in self.arena.free_vars(condition) {
-            let (align, low) = if self.entry_rsp.contains(&var) {
+            let (align, low) = if self.origins.entry_rsp.contains(&var) {
                 self.assume(Assumption::AbiEntry);
                 (16, 8)
             } else {

@@ -24,7 +24,7 @@ impl Context<'_> {
         if !matches!(object.kind, ObjectKind::Named { function: false, .. }) {
             return false;
         }
-        let accesses = self.named_accesses.get_or_insert_with(|| named_accesses(self.arena, original));
+        let accesses = self.shown.named.get_or_insert_with(|| named_accesses(self.arena, original));
         let Some(accessed) = accesses.get(&var) else { return false };
         let covered = |byte: i64| accessed.iter().any(|(at, n)| byte >= *at && byte - at < i64::from(*n));
         let all = (0..i64::from(bytes)).all(|i| offset.checked_add(i).is_some_and(covered));

@@ -151,7 +151,7 @@ impl Context<'_> {
         let near = self.local_at(Side::Candidate, offset);
         for local in near.into_iter().chain(claimed) {
             let address = self.local_pointer(Side::Candidate, local, offset, rest.to_vec());
-            if self.original_addresses.contains(&address) {
+            if self.accesses.original.contains(&address) {
                 return Some(local);
             }
         }

@@ -151,7 +151,7 @@ impl Context<'_> {
         let certain = short.and_then(|n| self.region(start, n)).is_some_and(|r| !r.assumed && !r.claimed);
         // Some of the stack that a variadic function was given: `alias` knows what it can be.
         let certain = certain || short.is_some_and(|n| self.is_in_claimed_arguments(start, n));
-        if difference.is_some() || !(certain || self.original_blocks.contains(&(start, whole))) {
+        if difference.is_some() || !(certain || self.accesses.blocks.contains(&(start, whole))) {
             return false;
         }
         match length {

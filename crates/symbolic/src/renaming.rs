@@ -15,10 +15,10 @@ impl Context<'_> {
     /// Does nothing after the call at this point look at its result?
     fn result_use(&mut self, side: Side, point: PointId, call: &Call) -> ResultUse {
         let function = self.functions[side.index()];
-        if self.live[side.index()].is_none() {
-            self.live[side.index()] = Some(liveness(self.arena, function, &|_| None));
+        if self.shown.live[side.index()].is_none() {
+            self.shown.live[side.index()] = Some(liveness(self.arena, function, &|_| None));
         }
-        let live = self.live[side.index()].as_ref().expect("just made");
+        let live = self.shown.live[side.index()].as_ref().expect("just made");
         let result = 1u64 << Register::General(0).index();
         let used = match call.returns {
             Some(next) => live[next.index()] & result != 0,

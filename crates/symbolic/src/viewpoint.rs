@@ -55,3 +55,12 @@ pub(crate) struct ReadMemo {
 /// What decides which accesses overlap besides their addresses; at first nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Viewpoint(pub(crate) usize);
+
+/// What an execution knows of overlaps.
+#[derive(Default)]
+pub(crate) struct Overlaps {
+    /// What reads were resolved to.
+    pub memo: ReadMemo,
+    /// Where it stands now.
+    pub viewpoint: Viewpoint,
+}

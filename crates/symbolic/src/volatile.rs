@@ -27,12 +27,12 @@ impl Context<'_> {
 
     /// Is this the address of the trace?
     pub(crate) fn is_trace(&mut self, address: TermId) -> bool {
-        self.has_trace && address == self.trace_address()
+        self.accesses.has_trace && address == self.trace_address()
     }
 
     /// Makes a new trace of the old one.
     fn extend_trace(&mut self, state: &mut State, what: &str, operands: &[TermId]) {
-        self.has_trace = true;
+        self.accesses.has_trace = true;
         let place = self.trace_address();
         let trace = self.read(state.world, place, 8);
         let operands: Vec<TermId> = [trace].iter().chain(operands).copied().collect();
@@ -54,20 +54,20 @@ impl Executor<'_, '_> {
         let known = self.context.functions[self.side.index()].volatile.care(place);
         match (self.side, known) {
             (Side::Original, Some(care)) => {
-                let noted = self.context.volatile_addresses.entry(address).or_insert(care);
+                let noted = self.context.accesses.volatile.entry(address).or_insert(care);
                 *noted = care.max(*noted);
                 known
             }
             (Side::Original, None) => None,
-            (Side::Candidate, Some(Care::Volatile)) if !self.context.original_addresses.contains(&address) => known,
-            (Side::Candidate, _) => self.context.volatile_addresses.get(&address).copied(),
+            (Side::Candidate, Some(Care::Volatile)) if !self.context.accesses.original.contains(&address) => known,
+            (Side::Candidate, _) => self.context.accesses.volatile.get(&address).copied(),
         }
     }
 
     /// The candidate's address as the original wrote it for an access that may be volatile, if what is known of the path makes
     /// them the same.
     pub(crate) fn as_noted(&mut self, address: TermId) -> TermId {
-        let noted = &self.context.volatile_addresses;
+        let noted = &self.context.accesses.volatile;
         if self.side == Side::Original || noted.contains_key(&address) || noted.len() > MOST_NOTED {
             return address;
         }
@@ -87,7 +87,7 @@ impl Executor<'_, '_> {
         bytes: u16,
     ) -> TermId {
         let place = self.context.trace_address();
-        self.context.has_trace = true;
+        self.context.accesses.has_trace = true;
         let mut operands = vec![self.context.read(state.world, place, 8), address];
         let what = match care {
             Care::Volatile => "value",

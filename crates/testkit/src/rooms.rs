@@ -1,6 +1,6 @@
 //! How the modules of a crate import each other, read from its sources.
 //!
-//! A module's imports are what it names through `crate::`, tests apart; a name that the crate's root re-exports counts as the module
+//! A module's imports are what it names through `crate::`, tests apart, also those in a file `tests.rs`; a name that the crate's root re-exports counts as the module
 //! that it comes from. In the folders of the engines (`objects`, `regalloc`, `nests`) each module counts for
 //! itself; in `objects` neighbours may also be named through `super::`.
 //! Crates themselves cannot import each other in a circle.
@@ -128,6 +128,7 @@ pub fn imports(source: &Path) -> Imports {
     let exports = exports(&root, &modules, &folders);
     let mut files = Vec::new();
     rust_files(source, &mut files);
+    files.retain(|file| file.file_stem().is_none_or(|stem| stem != "tests"));
     let mut out = Imports::new();
     for file in files {
         let inside = file.strip_prefix(source).expect("below the folder").with_extension("");

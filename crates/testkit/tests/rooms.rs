@@ -19,7 +19,7 @@ const CIRCLES: &[(&str, usize)] = &[
     ("search", 6),
     ("solver", 14),
     ("term", 4),
-    ("updates", 6),
+    ("updates", 5),
     ("x86", 7),
 ];
 

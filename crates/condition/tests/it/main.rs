@@ -3,3 +3,4 @@
 mod interface;
 mod meaning;
 mod refused;
+mod shown;

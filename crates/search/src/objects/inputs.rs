@@ -2,10 +2,10 @@
 
 use crate::objects::constants::Constants;
 use interpreter::{
-    BUFFER_SPACING, BUFFERS, Effects, Fabric, STACK_ARGUMENTS, Script, Seed, bytes_read, plausible_word,
+    BUFFER_SPACING, BUFFERS, Effects, Fabric, Layout, STACK_ARGUMENTS, Script, Seed, Start, bytes_read, plausible_word,
 };
 use program::contract::Fixed;
-use program::{Function, Narrow, Place, Register, Value};
+use program::{Function, Narrow, Place, Register, Side, Value};
 use rustc_hash::FxHashMap;
 use term::{Arena, Bits, VarId};
 
@@ -508,5 +508,27 @@ fn random_float(ingredients: &Ingredients, stream: &mut Stream, width: u16) -> B
             let low = if lane(true) & 64 == 0 { lane(true) } else { lane(false) | lane(false) << 32 };
             Bits::from_limbs(width, &[low, lane(true)])
         }
+    }
+}
+
+/// Memory at the start of a side's run; `words` are the constants of which it may be made.
+pub(crate) fn memory_at_start<'r>(
+    layout: &'r Layout,
+    words: &'r [u64],
+    floats: bool,
+    side: Side,
+    input: &'r Input,
+) -> Start<'r> {
+    Start {
+        layout,
+        fixed: &input.fixed,
+        seed: input.seed,
+        garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
+        constants: words,
+        pointers: &input.pointers,
+        // Half of the inputs: the numbers may be integers all the same.
+        floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
+        fabric: input.fabric,
+        alike: input.alike,
     }
 }

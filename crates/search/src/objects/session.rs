@@ -102,12 +102,14 @@ impl Session {
         let start = Instant::now();
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
-        if kernel::are_identical(arena, original, candidate)
+        // Under a condition something is assumed even of the same code: that a state satisfies it.
+        if pair.precondition().is_true()
+            && kernel::are_identical(arena, original, candidate)
             && let Some(outcome) = self.identical(arena, pair, deadline)
         {
             return outcome;
         }
-        let mut runner = Runner::new(arena, original, candidate);
+        let mut runner = Runner::new(arena, original, candidate).under(pair.precondition());
         runner.native = self.options.native;
         if let Some(refutation) = runner.start_states(arena, &self.options.tests, start + budgets::TESTS.of(budget)) {
             return refuted(refutation, "tests");

@@ -64,24 +64,24 @@ impl<'a> Context<'a> {
     }
 
     fn evidence(&mut self) -> Rc<Evidence> {
-        if self.evidence.is_none() {
-            self.evidence = Some(Rc::new(Evidence::of(self.arena, self.functions[0])));
+        if self.shown.evidence.is_none() {
+            self.shown.evidence = Some(Rc::new(Evidence::of(self.arena, self.functions[0])));
         }
-        Rc::clone(self.evidence.as_ref().expect("just made"))
+        Rc::clone(self.shown.evidence.as_ref().expect("just made"))
     }
 
     fn slots(&mut self) -> Rc<Slots> {
-        if self.slots.is_none() {
-            self.slots = Some(Rc::new(Slots::of(self.arena, self.functions[0])));
+        if self.shown.slots.is_none() {
+            self.shown.slots = Some(Rc::new(Slots::of(self.arena, self.functions[0])));
         }
-        Rc::clone(self.slots.as_ref().expect("just made"))
+        Rc::clone(self.shown.slots.as_ref().expect("just made"))
     }
 
     fn spills(&mut self) -> Rc<Spills> {
-        if self.spills.is_none() {
-            self.spills = Some(Rc::new(Spills::of(self.arena, self.functions[0])));
+        if self.shown.spills.is_none() {
+            self.shown.spills = Some(Rc::new(Spills::of(self.arena, self.functions[0])));
         }
-        Rc::clone(self.spills.as_ref().expect("just made"))
+        Rc::clone(self.shown.spills.as_ref().expect("just made"))
     }
 
     /// Does the original's code read or write the byte of its frame at an offset from the entry stack pointer?
@@ -269,7 +269,7 @@ impl<'a> Context<'a> {
         for end in ends.into_iter().filter(|end| *end <= defined && *end > declared) {
             let above = self.arena.extract(held, 8 * end - 1, 8 * bytes.max(end - 8));
             // What is made of something undefined was not meant.
-            let undefined = self.arena.free_vars(above).iter().any(|var| self.undefined.contains(var));
+            let undefined = self.arena.free_vars(above).iter().any(|var| self.origins.undefined.contains(var));
             if (whole || self.arena.as_u64(above) != Some(0)) && !undefined {
                 bytes = end;
             }

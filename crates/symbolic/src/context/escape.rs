@@ -7,10 +7,25 @@ use crate::State;
 use program::Side;
 use term::{Op as TermOp, TermId};
 
+/// Which local objects have left the function, in the order of the bindings.
+pub(crate) struct Escapes {
+    /// The clock at that time.
+    pub at: Vec<Option<u32>>,
+    /// Those that have since the last [`Context::publish`].
+    recent: Vec<usize>,
+}
+
+impl Escapes {
+    /// None of so many.
+    pub fn of(locals: usize) -> Escapes {
+        Escapes { at: vec![None; locals], recent: Vec::new() }
+    }
+}
+
 impl Context<'_> {
     /// Puts the local objects that have just escaped into the state's world.
     pub fn publish(&mut self, state: &mut State) {
-        for local in std::mem::take(&mut self.just_escaped) {
+        for local in std::mem::take(&mut self.escapes.recent) {
             self.publish_local(state, local);
         }
     }
@@ -19,9 +34,9 @@ impl Context<'_> {
     /// loop may have let it escape already.
     pub fn publish_all(&mut self, state: &mut State) {
         for local in (0..self.bindings.len()).filter(|l| self.bindings[*l].escapes).collect::<Vec<_>>() {
-            if self.escaped_at[local].is_none() {
+            if self.escapes.at[local].is_none() {
                 let now = self.tick();
-                self.escaped_at[local] = Some(now);
+                self.escapes.at[local] = Some(now);
             }
             self.publish_local(state, local);
         }
@@ -97,10 +112,10 @@ impl Context<'_> {
                 }
                 continue;
             }
-            self.just_escaped.push(local);
-            if self.escaped_at[local].is_none() {
+            self.escapes.recent.push(local);
+            if self.escapes.at[local].is_none() {
                 let now = self.tick();
-                self.escaped_at[local] = Some(now);
+                self.escapes.at[local] = Some(now);
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ impl Context<'_> {
         }
         let linear = Linear::of(self.arena, term);
         let at = linear.terms.iter().position(|(t, c)| {
-            c.to_u64() == Some(1) && self.arena.as_var(*t).is_some_and(|var| self.entry_rsp.contains(&var))
+            c.to_u64() == Some(1) && self.arena.as_var(*t).is_some_and(|var| self.origins.entry_rsp.contains(&var))
         })?;
         let mut rest = linear.terms;
         rest.remove(at);
@@ -40,9 +40,9 @@ impl Context<'_> {
     pub fn is_made_of_more(&mut self, term: TermId) -> bool {
         let return_address = self.return_address();
         let more = |var: &VarId| {
-            self.undefined.contains(var)
-                || self.entry_rsp.contains(var)
-                || self.frame_values.contains(var)
+            self.origins.undefined.contains(var)
+                || self.origins.entry_rsp.contains(var)
+                || self.origins.frame_values.contains(var)
                 || self.arena.as_var(return_address) == Some(*var)
         };
         self.arena.free_vars(term).iter().any(more)
@@ -76,9 +76,9 @@ impl Context<'_> {
         let mut found = None;
         for (term, coefficient) in &linear.terms {
             let Some(var) = self.arena.as_var(*term) else { continue };
-            let local = self.local_vars.iter().position(|v| *v == var);
+            let local = self.origins.locals.iter().position(|v| *v == var);
             let is_object = local.is_some()
-                || self.allocations.contains_key(&var)
+                || self.origins.allocations.contains_key(&var)
                 || self.object(var).is_some_and(|o| o.kind != ObjectKind::Section);
             if is_object {
                 if found.is_some() || coefficient.to_u64() != Some(1) {

@@ -107,11 +107,15 @@ pub(crate) fn collect(
             Some(input) => Input { fuel: GIVEN_FUEL, ..input.clone() },
             None => runner.random_input(arena, Seed(seed), number),
         };
+        if !runner.satisfies(arena, &input) {
+            continue;
+        }
         // Statics hold what they were given last, not only what they hold at the start.
         runner.layout.free = round % STATICS_AS_AT_START != 0;
         let mut traces = runner.traces(arena, &input);
         if traces[0].wild.is_some()
             && let Some(better) = runner.repaired(arena, &input, &traces[0])
+            && runner.satisfies(arena, &better)
         {
             traces = runner.traces(arena, &better);
         }

@@ -98,6 +98,7 @@ impl<'a> Runner<'a> {
         }
         input.take_stack(&self.arguments);
         input.scripts = self.scripts(said, locals, &mut stream, attempt, &away);
+        self.project(arena, &mut input);
         input
     }
 

@@ -225,6 +225,7 @@ mod tests {
     fn function(points: Vec<Point>, code: &[u8]) -> Function {
         let value = |i| Value { place: Place::Register(Register::General(i)), bytes: 4, boolean: false, narrow: None };
         Function {
+            source_types: Default::default(),
             name: "f".to_string(),
             points,
             objects: BTreeMap::new(),

@@ -4,13 +4,15 @@ use super::compare::{Comparison, Difference};
 use super::repair::is_near;
 use super::replay::Refutation;
 use super::samples::{Paths, path_of, usual_pages};
+use crate::objects::condition::{self, Entry};
 use crate::objects::constants::Constants;
-use crate::objects::inputs::{Argument, Ingredients, Input, arguments};
+use crate::objects::inputs::{Argument, Ingredients, Input, Stream, arguments, memory_at_start};
 use crate::{Native, StartState};
 use interpreter::{
     BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program,
     STACK_ARGUMENTS, Seed, Situation, Start, Target, Trace, Watch, is_stack, run,
 };
+use kernel::{Expression, Precondition};
 use program::contract::Fixed;
 use program::{FaultKind, Function, Object, ObjectKind, Op, Place, Register, Side};
 use rustc_hash::FxHashMap;
@@ -70,6 +72,10 @@ pub(crate) struct Runner<'a> {
     pub native: Native,
     /// What to note on the way, on each side.
     pub watches: Option<[Watch; 2]>,
+    /// What start states are compared.
+    condition: Vec<Expression>,
+    /// Are floating-point numbers taken for real ones? Runs compute with what they are.
+    real: bool,
 }
 
 /// An input on which the programs disagree.
@@ -98,6 +104,9 @@ enum Garbage {
 
 /// A byte of garbage is the same by chance once in 256 times; in so many other runs it is not.
 const OTHER_GARBAGE: u64 = 4;
+
+/// Why an input does not count that a condition excludes.
+const OUTSIDE: &str = "the condition does not hold at the start";
 
 /// Points that the candidate may enter in any case.
 const CANDIDATE_FUEL: usize = 2000;
@@ -149,7 +158,41 @@ impl<'a> Runner<'a> {
             values: Values::Guessed,
             native: Native::Allowed,
             watches: None,
+            condition: Vec::new(),
+            real: false,
         }
+    }
+
+    /// Only start states that satisfy the condition count from here on.
+    pub fn under(mut self, precondition: &Precondition) -> Runner<'a> {
+        self.condition = precondition.conjuncts().to_vec();
+        self.real = self.floats && !precondition.axioms().is_empty();
+        self
+    }
+
+    /// What an input means to conditions.
+    fn entry<'r>(&'r self, arena: &'r Arena) -> Entry<'r> {
+        let (arguments, layout, constants) = (self.arguments.as_slice(), &self.layout, self.constants.words());
+        Entry { arena, arguments, layout, constants, floats: self.floats }
+    }
+
+    /// Does the start state of an input satisfy the condition?
+    pub(crate) fn satisfies(&mut self, arena: &Arena, input: &Input) -> bool {
+        self.place(arena, input);
+        condition::holds(&self.entry(arena), input, &self.condition)
+    }
+
+    /// Changes an input until it satisfies the condition, if that is easy.
+    pub(crate) fn project(&self, arena: &Arena, input: &mut Input) {
+        if !self.condition.is_empty() {
+            let mut stream = Stream::new(input.seed.split(0x00c0_4d17));
+            condition::project(&self.entry(arena), input, &self.condition, &mut stream);
+        }
+    }
+
+    /// Are results of runs not what the proof would be about, because floating-point numbers are taken for real ones?
+    pub(crate) fn computes_otherwise(&self) -> bool {
+        self.real
     }
 
     /// Random inputs number `rounds`, until one tells the programs apart, time is up, or `steps` points were entered.
@@ -221,7 +264,9 @@ impl<'a> Runner<'a> {
             fixed: &fixed,
             loops: self.loops,
         };
-        Input::random(&ingredients, seed, round)
+        let mut input = Input::random(&ingredients, seed, round);
+        self.project(arena, &mut input);
+        input
     }
 
     fn fixed_value(&self, arena: &Arena, value: &Fixed) -> Option<u64> {
@@ -243,6 +288,10 @@ impl<'a> Runner<'a> {
     pub fn try_input(&mut self, arena: &Arena, input: &Input) -> Option<Found> {
         self.place(arena, input);
         if !self.keeps_restrict(input) || self.points_to_statics(input) {
+            return None;
+        }
+        if !self.satisfies(arena, input) {
+            *self.rejected.entry(OUTSIDE.to_string()).or_default() += 1;
             return None;
         }
         let (difference, traces) = self.try_magnitude(arena, input, MAGNITUDES[0])?;
@@ -312,7 +361,10 @@ impl<'a> Runner<'a> {
         truths.into_iter().chain(numbers).filter(|v| *v != value && value > 1).any(|v| {
             let mut other = input.clone();
             other.set(&self.arguments, i, Bits::new(64, v));
-            self.try_magnitude(arena, &other, MAGNITUDES[0]).is_none() && self.may_be_alike(arena, input, &other)
+            // What a condition excludes tells nothing about types.
+            self.satisfies(arena, &other)
+                && self.try_magnitude(arena, &other, MAGNITUDES[0]).is_none()
+                && self.may_be_alike(arena, input, &other)
         })
     }
 
@@ -330,7 +382,7 @@ impl<'a> Runner<'a> {
                     (narrow, changed) = (other, changed + 1);
                 }
             }
-            changed > 1 && self.try_magnitude(arena, &narrow, MAGNITUDES[0]).is_none()
+            changed > 1 && self.satisfies(arena, &narrow) && self.try_magnitude(arena, &narrow, MAGNITUDES[0]).is_none()
         })
     }
 
@@ -357,7 +409,7 @@ impl<'a> Runner<'a> {
         }
         let mut apart = input.clone();
         apart.set(&self.arguments, i, Bits::new(64, RESULT_PLACE));
-        self.try_magnitude(arena, &apart, MAGNITUDES[0]).is_none()
+        self.satisfies(arena, &apart) && self.try_magnitude(arena, &apart, MAGNITUDES[0]).is_none()
     }
 
     /// The same with bytes that would do as truth values: a byte may hold one, and then it is 0 or 1.
@@ -394,6 +446,9 @@ impl<'a> Runner<'a> {
         let candidate = self.follow(arena, input, magnitude, &original, (Garbage::Usual, Faults::End));
         self.steps += candidate.steps;
         self.path = Some(path_of([&original, &candidate]));
+        if self.real {
+            return None;
+        }
         // What a function that we cannot evaluate would return is not ours to say, if one side knows better.
         let made_up = |trace: &Trace| trace.made_up.iter().copied().collect::<std::collections::BTreeSet<u64>>();
         let difference = self.comparison(input).traces(&original, &candidate)?;
@@ -648,18 +703,7 @@ impl<'a> Runner<'a> {
 
 /// Memory at the start of a side's run.
 fn start<'r>(layout: &'r Layout, constants: &'r Constants, floats: bool, side: Side, input: &'r Input) -> Start<'r> {
-    Start {
-        layout,
-        fixed: &input.fixed,
-        seed: input.seed,
-        garbage: input.seed.split(0x9a_4ba9e + side.index() as u64),
-        constants: constants.words(),
-        pointers: &input.pointers,
-        // Half of the inputs: the numbers may be integers all the same.
-        floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
-        fabric: input.fabric,
-        alike: input.alike,
-    }
+    memory_at_start(layout, constants.words(), floats, side, input)
 }
 
 /// Does the original look at the result of a callee that wrote to the world? Such a function may be declared `pure`, which

@@ -156,6 +156,9 @@ impl<'a> Runner<'a> {
     /// only such on which the original's run is defined.
     pub fn samples(&mut self, arena: &Arena, seed: u64, until: Instant) -> Vec<Sample> {
         let mut chosen = Chosen::default();
+        if self.computes_otherwise() {
+            return chosen.samples;
+        }
         let mut steps = 0;
         for n in 0..MOST_OF_PATH {
             let mut rounds = self.paths.rounds(n);
@@ -170,6 +173,7 @@ impl<'a> Runner<'a> {
                 let mut input = self.random_input(arena, Seed(seed), round);
                 if i > 0 {
                     input = self.neighbour(&input, &mut Stream::new(Seed(seed).split(round).split(0x5a3e1e + i)));
+                    self.project(arena, &mut input);
                 }
                 input.effects = Effects::Quiet;
                 let sample = self.sample(arena, &input, &mut steps, &mut chosen);
@@ -217,6 +221,9 @@ impl<'a> Runner<'a> {
     /// The sample of an input, if the original's run is defined, can be told to others and is not like too many others.
     fn sample(&mut self, arena: &Arena, input: &Input, steps: &mut usize, chosen: &mut Chosen) -> Option<Sample> {
         if !self.keeps_restrict(input) || self.points_to_statics(input) || !self.keeps_ranges(input) {
+            return None;
+        }
+        if !self.satisfies(arena, input) {
             return None;
         }
         let convention = self.convention(input);
