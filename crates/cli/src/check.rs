@@ -1,5 +1,6 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
+use crate::applies::{self, Engine};
 use crate::arguments::{CheckArguments, ColourChoice, ReportFormat};
 use crate::objects::comparison::{Effort, Task, compare_all};
 use crate::objects::{native, start_states, units};
@@ -23,20 +24,17 @@ use std::time::{Duration, Instant};
 /// Kernels and register allocation take nothing for granted that the option could switch off.
 pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
 
-/// The conditions of others are the C text itself.
-pub const ASSUME_ELSEWHERE: &str = "--assume is for functions of object files";
-
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
     let c = nests::is_c(&arguments.original) || nests::is_c(&arguments.candidate);
     let nest = c || arguments.strategy == "updates" || arguments.interface.is_some();
-    if arguments.no_ub && (machine_ir || nest) {
-        return Err(Failure(NO_UB_ELSEWHERE.to_string()));
-    }
-    if !arguments.assume.is_empty() && (machine_ir || nest) {
-        return Err(Failure(ASSUME_ELSEWHERE.to_string()));
-    }
+    let engine = match (machine_ir, nest) {
+        (true, _) => Engine::Allocations,
+        (_, true) => Engine::Kernels,
+        _ => Engine::Objects,
+    };
+    applies::check(arguments, engine)?;
     if machine_ir {
         return machine_ir::run(arguments);
     }
@@ -62,7 +60,7 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(nowhere) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
-    let titles = units.iter().flat_map(|unit| unit.pairs.iter().map(|pair| (unit, pair)));
+    let titles = units.iter().flat_map(|unit| unit.pairs.iter().map(move |pair| (unit, pair)));
     let titles: Vec<Title<'_>> = titles
         .map(|(unit, pair)| {
             let candidate_name = candidate_name(pair, unit.files.candidate());

@@ -148,7 +148,9 @@ impl<T: Send + 'static> Pool<T> {
             .filter(|(_, start)| now >= **start + patience)
             .map(|(job, start)| (*job, now - *start))
             .collect();
-        late.iter().for_each(|(job, _)| drop(self.running.remove(job)));
+        for (job, _) in &late {
+            self.running.remove(job);
+        }
         late.into_iter().map(|(job, time)| (job, Timed { finished: Finished::Overdue, time })).collect()
     }
 }

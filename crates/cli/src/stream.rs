@@ -46,9 +46,9 @@ enum Order {
 impl<'a> Output<'a> {
     /// For these functions.
     pub fn new(arguments: &'a CheckArguments, titles: &[Title<'_>]) -> Output<'a> {
-        let mut taken: BTreeMap<Option<&str>, BTreeSet<String>> = BTreeMap::new();
+        let mut taken: BTreeMap<Option<String>, BTreeSet<String>> = BTreeMap::new();
         let file = |title: &Title<'_>| {
-            let name = certificates::file_name(title.name, taken.entry(title.file).or_default());
+            let name = certificates::file_name(title.name, taken.entry(title.file.map(str::to_string)).or_default());
             title.file.map_or_else(PathBuf::new, certificates::directory).join(name)
         };
         let files = titles.iter().map(file).collect();
@@ -84,7 +84,7 @@ impl<'a> Output<'a> {
             self.failed.get_or_insert(failure);
         }
         self.summary = self.summary.with(&function.outcome.verdict);
-        if self.arguments.stream.fail_fast && matches!(function.outcome.verdict, Verdict::Different(_)) {
+        if self.arguments.stream.fail_fast && self.fails(&function) {
             stop.found();
         }
         self.progress.decided(self.summary);
@@ -97,6 +97,14 @@ impl<'a> Output<'a> {
         {
             self.print(&self.line(function));
             self.next += 1;
+        }
+    }
+
+    /// Does the function make the exit status 1?
+    fn fails(&self, function: &FunctionReport) -> bool {
+        match &function.outcome.verdict {
+            Verdict::Different(witness) => self.arguments.stream.fail_on.contains(&witness.class()),
+            _ => false,
         }
     }
 
@@ -122,6 +130,7 @@ impl<'a> Output<'a> {
                 self.print(&self.line(function));
             }
         }
+        let failing = self.answers.values().any(|function| self.fails(function));
         let [original, candidate] = self.paths();
         let Output { arguments, progress, answers, total, failed, .. } = self;
         drop(progress);
@@ -139,10 +148,14 @@ impl<'a> Output<'a> {
             complain(&format!("error: {what}"));
             return Ok(Status::Failed);
         }
+        let status = match Status::of(report.summary()) {
+            Status::Different if !failing => Status::Unknown,
+            status => status,
+        };
         Ok(match why {
             Some(Why::Interrupted) => Status::Interrupted,
-            Some(_) => Status::of(report.summary()).at_least_unknown(),
-            None => Status::of(report.summary()),
+            Some(_) => status.at_least_unknown(),
+            None => status,
         })
     }
 }

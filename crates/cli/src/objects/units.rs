@@ -147,7 +147,7 @@ fn load(source: Source) -> Result<Option<File>, Failure> {
     let file = input::parse(bytes, &path)?;
     match input::code(file, &path) {
         Ok(file) => Ok(Some(file)),
-        Err(input::NoCode::Data) => Ok(None),
+        Err(input::NoCode::Data(_)) => Ok(None),
         Err(input::NoCode::Intermediate(failure)) => Err(failure),
     }
 }

@@ -270,6 +270,14 @@ impl<'a> Comparison<'_, 'a> {
         }
         let name = &info.name;
         let differ = |x: Bits, y: Bits| {
+            // Two texts are told apart by what they say.
+            let texts = [x, y].map(|v| self.layout.text_at(v.low()).filter(|_| v.width() == 64));
+            if let [Some(a), Some(b)] = &texts
+                && a != b
+            {
+                let say = |text: &[u8]| format!("calls {name} with {:?}", String::from_utf8_lossy(text));
+                return Some(Calls::Differ(say(a), say(b)));
+            }
             let say = |v: Bits| format!("calls {name} with {}", show(v));
             Some(Calls::Differ(say(x), say(y)))
         };
