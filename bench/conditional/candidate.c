@@ -56,12 +56,12 @@ void test1(double *a, const double *b, unsigned long n)
         _mm_store_pd(a + i, _mm_add_pd(_mm_load_pd(a + i), _mm_load_pd(b + i)));
 }
 
-void test6(double *a, const double *b, unsigned long n, unsigned long m)
+void test6(double *a, const double *b, unsigned long m)
 {
     for (unsigned long j = 0; j < m; j++)
-        for (unsigned long i = 0; i < n; i += 2) {
-            double *row = a + i + j * n;
-            _mm_store_pd(row, _mm_add_pd(_mm_load_pd(row), _mm_load_pd(b + i + j * n)));
+        for (unsigned long i = 0; i < 16; i += 2) {
+            double *cell = a + i + j * 16;
+            _mm_store_pd(cell, _mm_add_pd(_mm_load_pd(cell), _mm_load_pd(b + i + j * 16)));
         }
 }
 

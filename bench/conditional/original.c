@@ -48,11 +48,11 @@ void test1(double *a, const double *b, unsigned long n)
         a[i] += b[i];
 }
 
-void test6(double *a, const double *b, unsigned long n, unsigned long m)
+void test6(double *a, const double *b, unsigned long m)
 {
     for (unsigned long j = 0; j < m; j++)
-        for (unsigned long i = 0; i < n; i++)
-            a[i + j * n] += b[i + j * n];
+        for (unsigned long i = 0; i < 16; i++)
+            a[i + j * 16] += b[i + j * 16];
 }
 
 void test10(int *a, const int *b, unsigned long n)

@@ -30,6 +30,12 @@ use Engine::{Kernels, Objects};
 const ONLY: &[(&str, &[Engine])] = &[
     ("assume", &[Objects]),
     ("no_ub", &[Objects]),
+    ("conditional", &[Objects]),
+    ("fp_axioms", &[Objects]),
+    ("prototypes", &[Objects]),
+    ("header", &[Objects]),
+    ("live_in", &[Objects]),
+    ("live_out", &[Objects]),
     ("strict_assert", &[Objects]),
     ("tests", &[Objects]),
     ("dump_queries", &[Objects]),
@@ -57,6 +63,7 @@ fn written(option: &str) -> String {
         "includes" => "-I".to_string(),
         "parameters" => "--param".to_string(),
         "solvers" => "--solver".to_string(),
+        "prototypes" => "--prototype".to_string(),
         other => format!("--{}", other.replace('_', "-")),
     }
 }

@@ -1,9 +1,18 @@
 //! The command line. Its form is fixed: scripts depend on it.
 
+mod optimize;
+
+pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
+
 use crate::help;
+use crate::measuring::MeasureArguments;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
+use crate::objects::conditional::ConditionalArguments;
+use crate::objects::guard::GuardArguments;
+use crate::objects::interface::InterfaceArguments;
 use crate::pairing::Selection;
+use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::{AssertTexts, Undefined};
 use search::WitnessClass;
@@ -30,9 +39,17 @@ pub enum Command {
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
     #[command(after_help = help::SHOW)]
     Show(ShowArguments),
+    /// Run a program and record start states of a function, as tests
+    Record(RecordArguments),
+    /// Time two functions against each other and say which is faster, if that can be said
+    Measure(MeasureArguments),
+    /// Write an object that checks a condition and runs CANDIDATE where it holds, ORIGINAL elsewhere
+    Guard(Box<GuardArguments>),
     /// Compile with LLVM and check what its register allocators did
     #[command(after_help = help::REGALLOC)]
     Regalloc(RegallocArguments),
+    /// Look for faster code for a function, and write it if it is proved
+    Optimize(Box<OptimizeArguments>),
     /// What a word in a report means: a reason, a class of differences, an assumption
     Explain(ExplainArguments),
     /// A proof, a refutation and an `unknown` on examples that come with lockstep
@@ -54,6 +71,10 @@ pub struct CheckArguments {
     pub functions: Vec<Selection>,
     #[command(flatten, next_help_heading = "What counts as the same")]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
+    #[command(flatten)]
+    pub conditional: ConditionalArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
     #[arg(help_heading = "Search", long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,
@@ -206,6 +227,8 @@ pub struct VerifyArguments {
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -331,7 +354,7 @@ pub enum ColourChoice {
     Never,
 }
 
-fn parse_selection(text: &str) -> Result<Selection, String> {
+pub fn parse_selection(text: &str) -> Result<Selection, String> {
     let (name, other) = match text.split_once('=') {
         Some((name, other)) => (name, Some(other)),
         None => (text, None),
@@ -349,7 +372,7 @@ fn parse_parameter(text: &str) -> Result<(String, i64), String> {
     if name.is_empty() { Err(wrong()) } else { Ok((name.to_string(), value)) }
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         // A year: beyond it deadlines overflow the clock.

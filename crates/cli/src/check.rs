@@ -24,6 +24,13 @@ use std::time::{Duration, Instant};
 /// Kernels and register allocation take nothing for granted that the option could switch off.
 pub const NO_UB_ELSEWHERE: &str = "--no-ub is for functions of object files";
 
+/// The text itself says how functions of others are called.
+pub const INTERFACE_ELSEWHERE: &str =
+    "--prototype, --header, --live-in and --live-out are for functions of object files";
+
+/// The conditions of others are the C text itself.
+pub const ASSUME_ELSEWHERE: &str = "--assume is for functions of object files";
+
 /// Compares, reports, and says how it went.
 pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
@@ -81,13 +88,19 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
             pairs: unit.pairs.clone(),
             session: Arc::clone(&session),
             assumed: assumed.clone(),
+            conditional: arguments.conditional,
             objects: (!arguments.no_run).then(|| native::Objects::link(&unit.files)),
         };
         stopped = compare_all(task, &effort, &mut stop, &mut |index, outcome, time, stop| {
             let Title { file, name, candidate_name } = titles[before + index];
             let [file, candidate_name] = [file, candidate_name].map(|text| text.map(str::to_string));
             let name = name.to_string();
-            let function = FunctionReport { file, candidate_name, name, outcome, time, cpu: None, certificate: None };
+            let assumed = match &assumed {
+                Some(assumed) if assumed.function == unit.pairs[index].original => assumed.parts.clone(),
+                _ => Vec::new(),
+            };
+            let (cpu, certificate) = (None, None);
+            let function = FunctionReport { file, candidate_name, name, outcome, time, cpu, certificate, assumed };
             output.tell(before + index, function, stop);
         });
         before += unit.pairs.len();
@@ -162,8 +175,17 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
-        _ => Facts::default(),
+        Some(Finished::Panicked(message)) => {
+            complain(&no_facts(&message));
+            Facts::default()
+        }
+        Some(Finished::Overdue) | None => Facts::default(),
     }
+}
+
+/// What to say where the search for facts has failed.
+pub fn no_facts(message: &str) -> String {
+    format!("internal error: no facts about functions: {message}; less can be proved")
 }
 
 /// The search keeps to its limit by itself; this is when we stop believing that it will. Less than the 10 % or half
@@ -190,6 +212,8 @@ pub fn unknown(reason: Reason) -> Outcome {
         certificate: None,
         native: Default::default(),
         journal: Default::default(),
+        inferred: None,
+        hint: None,
     }
 }
 

@@ -12,6 +12,8 @@ mod check;
 mod demo;
 mod explain;
 mod help;
+mod measuring;
+mod recording;
 mod pairing;
 mod pool;
 mod processor_time;
@@ -25,6 +27,7 @@ mod verify;
 mod objects;
 mod regalloc;
 mod nests;
+mod optimize;
 
 use arguments::{Arguments, Command};
 use clap::parser::ValueSource;
@@ -46,8 +49,12 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::Record(arguments) => recording::run(arguments),
+        Command::Measure(arguments) => measuring::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Guard(arguments) => objects::guard::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
+        Command::Optimize(arguments) => optimize::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Setup(arguments) => setup::run(arguments),

@@ -12,6 +12,8 @@ pub enum Status {
     Different,
     /// None different, at least one unknown; the certificate rejected.
     Unknown,
+    /// All functions equivalent, at least one under a condition that was inferred.
+    Conditional,
     /// Bad input or usage. Nothing was written to stdout.
     Failed,
     /// Somebody interrupted it; what was decided until then is reported.
@@ -36,6 +38,7 @@ impl Status {
         match summary {
             Summary { different: 1.., .. } => Status::Different,
             Summary { unknown: 1.., .. } => Status::Unknown,
+            Summary { equivalent_if: 1.., .. } => Status::Conditional,
             Summary { .. } => Status::Good,
         }
     }
@@ -48,6 +51,7 @@ impl From<Status> for ExitCode {
             Status::Different => 1,
             Status::Unknown => 2,
             Status::Failed => 3,
+            Status::Conditional => 4,
             Status::Interrupted => Status::INTERRUPTED,
         })
     }
@@ -58,11 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn different_outranks_unknown_outranks_equivalent() {
-        let status =
-            |equivalent, different, unknown| Status::of(Summary { equivalent, different, unknown, inlined: 0 });
-        assert_eq!(status(3, 0, 0), Status::Good);
-        assert_eq!(status(3, 0, 1), Status::Unknown);
-        assert_eq!(status(3, 1, 1), Status::Different);
+    fn different_outranks_unknown_outranks_conditions_outrank_equivalent() {
+        let status = |equivalent, equivalent_if, different, unknown| {
+            Status::of(Summary { equivalent, equivalent_if, different, unknown, inlined: 0 })
+        };
+        assert_eq!(status(3, 0, 0, 0), Status::Good);
+        assert_eq!(status(3, 2, 0, 0), Status::Conditional);
+        assert_eq!(status(3, 2, 0, 1), Status::Unknown);
+        assert_eq!(status(3, 2, 1, 1), Status::Different);
     }
 }

@@ -83,7 +83,7 @@ impl<'a> Output<'a> {
         {
             self.failed.get_or_insert(failure);
         }
-        self.summary = self.summary.with(&function.outcome.verdict);
+        self.summary = self.summary.with(&function.outcome);
         if self.arguments.stream.fail_fast && self.fails(&function) {
             stop.found();
         }

@@ -4,17 +4,20 @@
 //! answer is the same on every machine, however busy it is.
 
 use crate::arguments::{Format, VerifyArguments, assert_texts, undefined};
-use crate::check::NO_UB_ELSEWHERE;
+use crate::check::{ASSUME_ELSEWHERE, INTERFACE_ELSEWHERE, NO_UB_ELSEWHERE};
+use crate::objects::assume::{self, Assumed};
 use crate::objects::input::{self, unsupported};
+use crate::pairing::Matched;
 use crate::pool::{self, Finished};
 use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
 use crate::{complain, deliver, nests};
 use audit::RuleAudit;
+use condition::Interface;
 use kernel::lemma::{self, Facts, Lemma, Unproved};
-use kernel::{Certificate, CheckedProof, Rejection};
+use kernel::{Certificate, CheckedProof, Entailment, Pair, Rejection};
 use pair::{File, Files, Prepared};
-use report::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};
+use report::{AuditReport, CertificateVerdict, Condition, VerifiedCertificate, VerifyReport};
 use solver::{Solver, SolverOptions, SolverStatistics};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -58,6 +61,12 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
         if arguments.no_ub {
             return Err(Failure(NO_UB_ELSEWHERE.to_string()));
         }
+        if !arguments.assume.is_empty() {
+            return Err(Failure(ASSUME_ELSEWHERE.to_string()));
+        }
+        if !arguments.calls.is_empty() {
+            return Err(Failure(INTERFACE_ELSEWHERE.to_string()));
+        }
         if arguments.audit || arguments.format == Format::Json {
             return Err(Failure(format!("{} {other}", if arguments.audit { "--audit" } else { "--format json" })));
         }
@@ -89,7 +98,20 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     {
         return Err(std::mem::replace(failure, Failure(String::new())));
     }
-    let report = check_all(arguments, files, &paths, jobs);
+    let known = jobs.iter().filter_map(|job| job.as_ref().ok());
+    let matched = |(certificate, pair): &(Certificate, [usize; 2])| Matched {
+        name: certificate.original.clone(),
+        original: pair[0],
+        candidate: Some(pair[1]),
+    };
+    let pairs: Vec<Matched> = known.map(matched).collect();
+    let files = arguments.calls.apply(files, &pairs)?;
+    let assumed = match (arguments.assume.is_empty(), &jobs[..]) {
+        (true, _) => None,
+        (false, [Ok((_, pair))]) => Some(arguments.assume.about(&files, *pair)?),
+        (false, _) => return Err(Failure("--assume is about one function: name its certificate".to_string())),
+    };
+    let report = check_all(arguments, files, &paths, jobs, assumed);
     match arguments.format {
         Format::Text => {
             for certificate in &report.certificates {
@@ -133,7 +155,13 @@ fn certificates(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 type Job = Result<(Certificate, [usize; 2]), Failure>;
 
-fn check_all(arguments: &VerifyArguments, files: Files, paths: &[PathBuf], jobs: Vec<Job>) -> VerifyReport {
+fn check_all(
+    arguments: &VerifyArguments,
+    files: Files,
+    paths: &[PathBuf],
+    jobs: Vec<Job>,
+    assumed: Option<Assumed>,
+) -> VerifyReport {
     let audit = arguments.audit.then(|| Arc::new(Mutex::new(Audit::default())));
     let cores = if arguments.audit {
         NonZeroUsize::MIN
@@ -146,7 +174,9 @@ fn check_all(arguments: &VerifyArguments, files: Files, paths: &[PathBuf], jobs:
     let results = {
         let (jobs, audit) = (Arc::clone(&jobs), audit.clone());
         let work = move |index: usize| match &jobs[index] {
-            Ok((certificate, pair)) => check(&files, certificate, *pair, together.as_ref(), audit.as_deref()),
+            Ok((certificate, pair)) => {
+                check(&files, certificate, *pair, together.as_ref(), assumed.as_ref(), audit.as_deref())
+            }
             Err(Failure(what)) => CertificateVerdict::Malformed(what.clone()),
         };
         pool::run_in_order(paths.len(), settings, work, |_| {})
@@ -228,6 +258,7 @@ fn check(
     certificate: &Certificate,
     pair: [usize; 2],
     together: Option<&Facts>,
+    assumed: Option<&Assumed>,
     audit: Option<&Mutex<Audit>>,
 ) -> CertificateVerdict {
     let proved = match together {
@@ -242,6 +273,15 @@ fn check(
         Ok(prepared) => prepared,
         Err(error) => return CertificateVerdict::Malformed(unsupported(error).to_string()),
     };
+    // The axioms that the certificate names are part of what it states.
+    let stated = match certificate.precondition(pair.original(), &arena) {
+        Ok(stated) => stated,
+        Err(what) => return CertificateVerdict::Malformed(what),
+    };
+    if assume::can_never_hold(&stated, &pair, &mut arena) {
+        return CertificateVerdict::Rejected("its condition can never hold".to_string());
+    }
+    stated.axioms().iter().for_each(|axiom| arena.allow(*axiom));
     let mut solver = solver(audit.is_some());
     let checked = kernel::check(&mut arena, &pair, certificate, &mut solver);
     if let Some(audit) = audit {
@@ -250,14 +290,40 @@ fn check(
         audit.fired(&mut arena);
     }
     match checked {
-        Ok(proof) => accepted(&proof, &solver),
+        Ok(proof) => accepted(&proof, &pair, &mut arena, assumed, &solver),
         Err(rejection) => Refused::Certificate(rejection).verdict(),
     }
 }
 
-fn accepted(proof: &CheckedProof, solver: &Solver) -> CertificateVerdict {
-    let assumptions = proof.assumptions().iter().map(|a| a.to_string()).collect();
-    CertificateVerdict::Accepted { assumptions, counts: proof.counts(), questions: solver.statistics().proved }
+/// What was proved, and under which condition: a proof under one that does not follow from what the user assumes is none for the user.
+fn accepted(
+    proof: &CheckedProof,
+    pair: &Pair,
+    arena: &mut term::Arena,
+    assumed: Option<&Assumed>,
+    solver: &Solver,
+) -> CertificateVerdict {
+    let condition = proof.precondition();
+    if let Some(assumed) = assumed {
+        match assume::follows(&assumed.precondition, condition, pair, arena) {
+            Ok(Entailment::Holds) => {}
+            Ok(Entailment::Fails) => {
+                return CertificateVerdict::Rejected("its condition does not follow from --assume".to_string());
+            }
+            Ok(Entailment::Unknown) => {
+                let what = "that its condition follows from --assume could not be shown";
+                return CertificateVerdict::Rejected(what.to_string());
+            }
+            Err(what) => return CertificateVerdict::Malformed(what),
+        }
+    }
+    let parts = assume::parts(condition, &Interface::new(pair.original(), arena));
+    CertificateVerdict::Accepted {
+        assumptions: proof.assumptions().iter().map(|a| a.to_string()).collect(),
+        condition: Condition { parts, assumed: assumed.is_some() },
+        counts: proof.counts(),
+        questions: solver.statistics().proved,
+    }
 }
 
 fn solver(audited: bool) -> Solver {

@@ -70,6 +70,15 @@ impl Interface {
         &self.function
     }
 
+    /// The parameters as C declares them, type and name; none where debug information does not say them all.
+    pub fn declared_parameters(&self) -> Option<Vec<(String, String)>> {
+        let named = |parameter: &Named| {
+            let ty = parameter.ty.as_ref()?;
+            is_name(&parameter.name).then(|| (ty.text(&self.types), parameter.name.clone()))
+        };
+        self.parameters.iter().map(named).collect()
+    }
+
     /// The sort of an expression, if its parts fit and a condition may mention them.
     pub fn sort(&self, expression: &Expression) -> Option<Sort> {
         match expression {

@@ -89,6 +89,29 @@ impl<'a> Layout<'a> {
         layout
     }
 
+    /// The objects of one function where a process has them; those that are not among the places lie far away, with the content that
+    /// their file gives them. Nothing is known of what lies beside what there.
+    pub fn of_process(arena: &Arena, function: &'a Function, places: &FxHashMap<VarId, u64>) -> Layout<'a> {
+        let mut layout = Layout::default();
+        let mut next = OBJECTS + 5 * STAGGER;
+        for (var, object) in &function.objects {
+            if let Some(start) = places.get(var) {
+                layout.addresses.insert(*var, *start);
+                continue;
+            }
+            next += SPACING + STAGGER;
+            layout.addresses.insert(*var, next);
+            if object.kind != ObjectKind::Section {
+                layout.objects.push(Placed { start: next, object });
+            }
+        }
+        layout.objects.sort_by_key(|placed| placed.start);
+        for object in function.objects.values().filter(|object| !places.contains_key(&object.var)) {
+            layout.fill(arena, object);
+        }
+        layout
+    }
+
     fn is_free(&self, at: u64, object: &Object) -> bool {
         let end = at.saturating_add(object.size.unwrap_or(1 << 20));
         let low = (4096..OBJECTS).contains(&at) && end < OBJECTS && object.kind != ObjectKind::Section;

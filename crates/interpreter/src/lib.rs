@@ -30,7 +30,7 @@ pub use callee::{CalleeInfo, Callees};
 pub use cells::Cells;
 pub use layout::{Layout, Placed};
 pub use machine::{Effects, Faults, Script, Situation, run};
-pub use memory::{Change, Memory, Pages, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
+pub use memory::{Backing, Change, Memory, Pages, STACK_ARGUMENTS, STACK_TOP, Start, is_stack};
 pub use program::{ByteUse, Extent, Program, bytes_read};
 pub use trace::{Called, End, Form, FormArgument, Passed, Pointed, ResultUse, SetUp, Target, Trace, Write};
 pub use values::{BUFFER_SPACING, BUFFERS, Fabric, Seed, plausible_word, pointer_to_buffer};

@@ -132,6 +132,8 @@ pub(super) struct Machine<'m, 'r, 'a> {
     /// Is the call under way a jump?
     pub tail: bool,
     visits: Vec<Visit>,
+    /// A bit for each point that was entered.
+    entered: Vec<u64>,
     touches: Vec<Touch>,
     /// Is its result looked at right behind it?
     pub result_used: bool,
@@ -208,6 +210,7 @@ pub fn run<'a>(
         place: 0,
         tail: false,
         visits: Vec::new(),
+        entered: vec![0; program.points.len() / 64 + 1],
         touches: Vec::new(),
         result_used: false,
     };
@@ -305,6 +308,7 @@ impl<'a> Machine<'_, '_, 'a> {
                 let visit = self.visit(at, watch);
                 self.visits.push(visit);
             }
+            self.entered[at.index() / 64] |= 1 << (at.index() % 64);
             match self.point(at) {
                 Ok(next) => at = next,
                 Err(end) => return (end, step + 1),
@@ -758,6 +762,7 @@ impl<'a> Machine<'_, '_, 'a> {
             wild: self.wild,
             doubtful: self.doubtful.or(doubt),
             place: self.place,
+            entered: self.entered,
             made_up: self.made_up,
             sign_only: self.sign_only,
             computed_locals: self.computed_locals,

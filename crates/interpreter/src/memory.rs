@@ -8,6 +8,7 @@ use super::ctype;
 use super::layout::Layout;
 use super::values::{BUFFER_COUNT, BUFFER_SPACING, BUFFERS, Fabric, Seed, is_buffer, plausible_floats};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt;
 
 /// Value of `rsp` at entry: ≡ 8 (mod 16).
 pub const STACK_TOP: u64 = 0x7ffd_0000_0008;
@@ -59,6 +60,14 @@ pub struct Start<'a> {
     pub fabric: Fabric,
     /// Do all buffers hold the same?
     pub alike: bool,
+    /// Memory that is somewhere else, and what it has goes before everything that is seeded.
+    pub backing: Option<&'a dyn Backing>,
+}
+
+/// Memory outside the interpreter: that of a process.
+pub trait Backing: fmt::Debug {
+    /// The eight bytes at a multiple of 8, if they are there.
+    fn word(&self, address: u64) -> Option<u64>;
 }
 
 /// A heap object made during the run.
@@ -427,6 +436,11 @@ impl Memory {
         blocks
     }
 
+    /// Words outside the frame that were accessed: address, bytes that were read before they were written, bytes that were written.
+    pub fn accesses(&self) -> impl Iterator<Item = (u64, u8, u8)> + '_ {
+        self.order.iter().map(|index| (index << 3, self.words[index].read, self.words[index].written))
+    }
+
     /// Addresses of the words accessed so far, in the order of the first access.
     pub fn accessed(&self) -> impl Iterator<Item = u64> + '_ {
         self.order.iter().map(|index| index << 3)
@@ -446,6 +460,8 @@ fn initial_frame_byte(start: &Start, slot: usize) -> (u8, bool) {
         (of(RETURN_ADDRESS), true)
     } else if let Some(byte) = start.fixed.get(&address) {
         (*byte, true)
+    } else if let Some(word) = start.backing.and_then(|backing| backing.word(address & !7)) {
+        (of(word), true)
     } else {
         (of(seeded_word(start, start.seed.mix(address >> 3))), true)
     }
@@ -467,6 +483,9 @@ fn initial_word(start: &Start, index: u64, allocations: &[Allocation]) -> Word {
     }
     if is_stack(address) {
         return whole(start.garbage.mix(index), 0xff);
+    }
+    if let Some(word) = start.backing.and_then(|backing| backing.word(address)) {
+        return whole(word, 0);
     }
     if let Some(value) = ctype::word(address) {
         return whole(value, 0);

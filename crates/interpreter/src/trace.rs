@@ -163,6 +163,8 @@ pub struct Trace<'a> {
     pub wild: Option<u64>,
     /// Where control was last.
     pub place: u64,
+    /// A bit for each point that was entered.
+    pub entered: Vec<u64>,
     /// What compilers may count on and this run of an original violates: it is no witness.
     pub doubtful: Option<&'static str>,
     /// Pure calls that nobody evaluated: their results are made up. A number for each.

@@ -133,6 +133,9 @@ pub fn check(
         let mut context = Context::new(&mut *arena, original, candidate, bindings.clone());
         context.interrupt = solver.interrupt().clone();
         context.assumptions.extend(extents.iter().chain(&definitions).cloned());
+        if pair.is_called_as_told() {
+            context.assume(Assumption::Interface(original.name.clone()));
+        }
         if let Some(folded) = original.folded {
             context.assume(Assumption::Definition(original.name.clone()));
             if folded == Folded::WithLocals {

@@ -70,6 +70,12 @@ fn values_and_ranges_of_arguments() {
     assert_eq!(check(TWO, low, &["(<=u $rdi #64:16777216)"]), "the result");
     assert_eq!(check(TWO, low, &["(<s $rdi #64:16777216)"]), "the result");
     assert_eq!(check(TWO, low, &["(<u $rsi #64:16777216)"]), "the result");
+    assert_eq!(check(TWO, low, &["(<=s #64:0 $rdi)", "(<s $rdi #64:16777216)"]), "accepted");
+    assert_eq!(check(TWO, low, &["(<=s #64:0 $rdi)", "(<=s $rdi #64:16777216)"]), "the result");
+    assert_eq!(check(TWO, low, &["(<s #64:-1 $rdi)", "(<=s $rdi #64:16777215)"]), "accepted");
+    assert_eq!(check(TWO, low, &["(<=s #64:-1 $rdi)", "(<s $rdi #64:16777216)"]), "the result");
+    assert_eq!(check(TWO, low, &["(<=s #64:0 $rsi)", "(<s $rdi #64:16777216)"]), "the result");
+    assert_eq!(check(TWO, low, &["(<=s #64:0 $rdi)", "(<s $rsi #64:16777216)"]), "the result");
     let five = ["p0:; rax := rdi; return", "p0:; rax := 5; return"];
     assert_eq!(check(TWO, five, &["(= $rdi #64:5)"]), "accepted");
     assert_eq!(check(TWO, five, &["(or (= $rdi #64:5) (= $rdi #64:6))"]), "the result");

@@ -14,7 +14,7 @@ mod care;
 mod tested;
 
 use crate::Image;
-use crate::dwarf::{Described, Packed, Type, TypeId, TypeTable, WIDTHS};
+use crate::dwarf::{Described, Packed, Producer, Type, TypeId, TypeTable, WIDTHS};
 use crate::layout::Base;
 use care::Cares;
 use program::{Callee, Casts, Next, Op, Place, Point, PointId, Register, Signature, Volatile};
@@ -120,6 +120,8 @@ struct Analysis<'a> {
     likely_alignments: RefCell<BTreeMap<u64, u64>>,
     /// Bytes between members that instructions store, by their addresses.
     paddings: RefCell<BTreeMap<u64, u64>>,
+    /// Is what an instruction loads a `_Bool` by the types on every way? By the instructions' addresses.
+    booleans: RefCell<BTreeMap<u64, bool>>,
     /// Points whose calls go through a pointer that was loaded for nothing else.
     loaded: RefCell<BTreeSet<PointId>>,
 }
@@ -179,6 +181,7 @@ impl Image {
             alignments: RefCell::default(),
             likely_alignments: RefCell::default(),
             paddings: RefCell::default(),
+            booleans: RefCell::default(),
             loaded: RefCell::default(),
         };
         let undescribed = !analysis.undescribed.is_empty() || analysis.calls_undeclared(points);
@@ -225,6 +228,11 @@ impl Image {
                 if unoptimised && self.knows_truth_values() {
                     let typed = |var: VarId| analysis.objects.contains_key(&var);
                     truths.extend(tested::tested_bytes(arena, points, bases, &typed));
+                    if described.producer == Producer::Clang {
+                        let booleans = analysis.booleans.take();
+                        let boolean = |place: &u64| booleans.get(place) == Some(&true);
+                        truths.extend(tested::tested_in_memory(arena, points).filter(boolean));
+                    }
                 }
                 let mut paddings = analysis.paddings.into_inner();
                 paddings.retain(|_, mask| *mask != 0);
@@ -255,6 +263,7 @@ impl Image {
             analysis.alignments.take();
             analysis.likely_alignments.take();
             analysis.paddings.take();
+            analysis.booleans.take();
             analysis.cares.iter().for_each(|cares| cares.found.borrow_mut().clear());
         }
     }
@@ -326,6 +335,7 @@ impl Analysis<'_> {
                         loads.insert(*var, (number, self.is_declared(known)));
                     }
                     self.note_alignment(*place, known, access_bytes(self.arena, op));
+                    self.note_boolean(*place, known, op);
                     if let Op::Store { value, .. } = op {
                         self.note_padding(*place, known, *value);
                     }
@@ -394,6 +404,18 @@ impl Analysis<'_> {
             let least = alignments.entry(place).or_insert(align);
             *least = align.min(*least);
         }
+    }
+
+    /// Notes whether an instruction loads a `_Bool`, by the type of where it does.
+    fn note_boolean(&self, place: u64, address: Known, op: &Op) {
+        let by_type = match address {
+            Known::Pointer(type_id, offset) => Some((type_id, offset)),
+            Known::Frame(offset) => self.local(offset, 1),
+            Known::Number { .. } | Known::Plain | Known::Undescribed => None,
+        };
+        let loads = matches!(op, Op::Load { bytes: 1, .. });
+        let boolean = loads && by_type.is_some_and(|(type_id, offset)| self.types.is_boolean_at(type_id, offset));
+        *self.booleans.borrow_mut().entry(place).or_insert(boolean) &= boolean;
     }
 
     /// Notes which of the bytes that are stored at an address lie between the members of a structure.

@@ -2,6 +2,8 @@
 
 use crate::code::Code;
 use crate::container::{Binding, Place, Section, Symbol, Visibility};
+use crate::dwarf::Producer;
+use crate::relocation::{Meaning, Relocation};
 use crate::{Image, Kind};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
 use program::{Object, RegisterVariable, Surroundings};
@@ -53,6 +55,12 @@ impl Flow<'_> {
         }
     }
 }
+
+/// The registers that calls keep, but for the stack pointer.
+const KEPT: [iced_x86::Register; 6] = {
+    use iced_x86::Register::{R12, R13, R14, R15, RBP, RBX};
+    [RBX, RBP, R12, R13, R14, R15]
+};
 
 /// Parts of a register: its lowest byte, and the rest.
 const LOW: u8 = 1;
@@ -111,6 +119,11 @@ fn saves(instruction: &Instruction, register: iced_x86::Register) -> bool {
         }
         _ => false,
     }
+}
+
+/// Does an instruction put a register on the stack, or take it back?
+fn moves(mnemonic: Mnemonic, instruction: &Instruction, register: iced_x86::Register) -> bool {
+    instruction.mnemonic() == mnemonic && instruction.op0_register() == register
 }
 
 impl Image {
@@ -211,7 +224,6 @@ impl Image {
             && self.errno_functions.get_or_init(knowing).iter().any(|i| *i != index)
     }
 
-    /// Is a symbol of this name weak?
     /// Is a name kept from other files of the program, or its definition from being replaced?
     fn is_hidden(&self, name: &str) -> bool {
         let kept = |s: &&Symbol| s.binding != Binding::Local && s.visibility != Visibility::Default;
@@ -219,6 +231,7 @@ impl Image {
         self.hidden_names.get_or_init(hidden).contains(name)
     }
 
+    /// Is a symbol of this name weak?
     fn is_weak(&self, name: &str) -> bool {
         let weak = || self.symbols.iter().filter(|s| s.binding == Binding::Weak).map(|s| s.name.clone()).collect();
         self.weak_names.get_or_init(weak).contains(name)
@@ -267,8 +280,6 @@ impl Image {
         found
     }
 
-    /// Does some function of this file look at a register that calls keep as it arrives, but to save it? A variable lives there
-    /// then, which every callee may look at.
     /// Is each value that a function loads for one use?
     fn loads_once(&self, index: usize) -> bool {
         let once = |d: &crate::dwarf::Described| {
@@ -277,6 +288,8 @@ impl Image {
         self.described(index).is_some_and(once) && self.sets_up_rbp(index)
     }
 
+    /// Does some function of this file look at a register that calls keep as it arrives, but to save it? A variable lives there
+    /// then, which every callee may look at.
     fn register_variable(&self) -> RegisterVariable {
         let functions = || (0..self.functions().len()).filter(|i| self.functions()[*i].parent.is_none());
         let most = || functions().map(|i| self.reads_kept_register(i)).max().unwrap_or_default();
@@ -284,9 +297,8 @@ impl Image {
     }
 
     fn reads_kept_register(&self, index: usize) -> RegisterVariable {
-        use iced_x86::Register::{R12, R13, R14, R15, RBP, RBX};
-        const KEPT: [iced_x86::Register; 6] = [RBX, RBP, R12, R13, R14, R15];
         let Some(flow) = self.flow(index) else { return RegisterVariable::Whole };
+        let own = KEPT.map(|register| self.is_own(index, &flow, register));
         let (mut factory, mut found) = (InstructionInfoFactory::new(), RegisterVariable::None);
         // The parts that hold what they held at the entry, on some path to a place: two bits for each register.
         let (mut open, mut arrived) = (vec![(0, (1u16 << (2 * KEPT.len())) - 1)], BTreeMap::<u64, u16>::new());
@@ -296,18 +308,37 @@ impl Image {
             *known |= fresh;
             let Some(instruction) = flow.instructions.get(&at).filter(|_| fresh != 0) else { continue };
             for (i, register) in KEPT.into_iter().enumerate() {
-                let (reads, sets) = access(&mut factory, instruction, register);
+                let (reads, mut sets) = access(&mut factory, instruction, register);
                 if parts & u16::from(reads) << (2 * i) != 0 && !saves(instruction, register) {
                     found = found.max(match parts >> (2 * i) & u16::from(WHOLE) == u16::from(WHOLE) {
                         true => RegisterVariable::Whole,
                         false => RegisterVariable::Rest,
                     });
                 }
+                if own[i] && moves(Mnemonic::Push, instruction, register) {
+                    sets = WHOLE;
+                }
                 fresh &= !(u16::from(sets) << (2 * i));
             }
             open.extend(flow.next(instruction).into_iter().map(|next| (next, fresh)));
         }
         found
+    }
+
+    /// Is a register that calls keep the function's own once it is saved? A compiler of C saves and restores no register that it has
+    /// given to a variable of the program: gcc uses it for nothing else, and clang has none but `rsp` and `rbp`. What is read
+    /// there was never set then, and means nothing. Conventions in which clang passes arguments in kept registers (`swiftcall`,
+    /// `regcall`, `preserve_none`) leave out `rbx` and `rbp`. What is pushed and never popped is an argument.
+    fn is_own(&self, index: usize, flow: &Flow, register: iced_x86::Register) -> bool {
+        use iced_x86::Register::{RBP, RBX};
+        let by_clang = self.described(index).is_some_and(|described| described.producer == Producer::Clang);
+        let popped = || flow.instructions.values().any(|i| moves(Mnemonic::Pop, i, register));
+        self.is_compiled_c(index) && (!by_clang || [RBX, RBP].contains(&register)) && popped()
+    }
+
+    /// Has a compiler that is known made the function, from C?
+    fn is_compiled_c(&self, index: usize) -> bool {
+        self.described(index).is_some_and(|described| described.is_c && described.producer != Producer::Other)
     }
 
     /// The code of a function, to be followed.
@@ -329,26 +360,39 @@ impl Image {
         };
         let alone = instructions.values().filter(ends).map(Instruction::next_ip);
         let home = &self.sections[entry.place.section as usize];
-        // A function's name stands for its first instruction; every other place in code may be a target, or a table of them.
-        let elsewhere = |r: &crate::relocation::Relocation| {
-            let symbol = r.symbol.and_then(|s| self.symbols.get(s as usize));
-            let function = |s: &Symbol| s.kind == object::elf::STT_FUNC && [0, -4].contains(&r.addend);
-            let code = |place: Place| self.sections[place.section as usize].is_code();
-            symbol.is_some_and(|s| s.place().is_some_and(code) && !function(s))
+        // A function's first instruction is its name; every other place in code may be a target, or a table of them.
+        let elsewhere = |r: &Relocation, next: u64| {
+            let more = match r.meaning() {
+                Meaning::Absolute => r.addend,
+                // Distances count from the next instruction.
+                Meaning::Relative => r.addend.wrapping_add_unsigned(next - r.offset),
+                _ => 0,
+            };
+            let place = r.symbol.and_then(|s| self.symbols.get(s as usize)?.place());
+            let place = place.filter(|place| self.sections[place.section as usize].is_code());
+            place.is_some_and(|from| {
+                let to = Place { offset: from.offset.wrapping_add_signed(more), ..from };
+                self.function_at(to).is_none()
+            })
         };
         // Tables in the data of object files name their targets. Where there is none, or the code makes addresses of its own, a
         // jump may lead to whatever nothing runs into.
         let made = |i: &Instruction| {
-            let named = home.relocations_in(entry.place.offset + i.ip()..entry.place.offset + i.next_ip());
-            let address = i.is_ip_rel_memory_operand() && named.is_empty();
+            let (from, next) = (entry.place.offset + i.ip(), entry.place.offset + i.next_ip());
+            let named = home.relocations_in(from..next);
+            let address = i.is_ip_rel_memory_operand() && named.is_empty() && {
+                let to = Place { offset: entry.place.offset.wrapping_add(i.ip_rel_memory_address()), ..entry.place };
+                self.function_at(to).is_none()
+            };
             let direct = matches!(
                 i.flow_control(),
                 FlowControl::Call | FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
             );
-            !direct && (address || named.iter().any(elsewhere))
+            !direct && (address || named.iter().any(|r| elsewhere(r, next)))
         };
         let mut tables: Vec<u64> = labels.collect();
-        if self.kind != Kind::Relocatable || tables.is_empty() || instructions.values().any(made) {
+        let unlisted = tables.is_empty() && !self.is_compiled_c(index);
+        if self.kind != Kind::Relocatable || unlisted || instructions.values().any(made) {
             tables.extend(alone);
         }
         Some(Flow { instructions, tables, home, start: entry.place.offset })
@@ -399,13 +443,13 @@ impl Image {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::assembled;
+    use crate::testing::{assembled, compiled};
     use program::RegisterVariable;
 
     /// Two blocks behind a jump through a table in the data; the second reads `rbx`, and only a call leads there.
     fn jumps(before: &str, table: &str) -> bool {
         let image = assembled(&format!(
-            ".globl f\n.type f, @function\nf: push rbx\n{before}\ncmp edi, 1\nja 2f\nmov edi, edi\njmp [{table} + 8*rdi]
+            ".type h, @function\nh: ret\n.size h, . - h\n.globl f\n.type f, @function\nf: push rbx\n{before}\ncmp edi, 1\nja 2f\nmov edi, edi\njmp [{table} + 8*rdi]
              1: mov ebx, esi\ncall g\njmp 3f\n2: xor eax, eax\n3: pop rbx\nret\n4: mov eax, ebx\njmp 3b\n.size f, . - f
              .section .rodata\n.Lt: .quad 1b, 2b"
         ));
@@ -418,6 +462,52 @@ mod tests {
         assert!(jumps("lea rax, [rip + 4f]", ".Lt"));
         assert!(jumps("mov eax, OFFSET 4f", ".Lt"));
         assert!(jumps("", "f + 3"));
+        // The start of another function is no place that the jump leads to; a place in it may be.
+        assert!(!jumps("mov eax, OFFSET h", ".Lt"));
+        assert!(!jumps("lea rax, [rip + h]", ".Lt"));
+        assert!(jumps("mov eax, OFFSET h - 1", ".Lt"));
+        assert!(jumps("lea rax, [rip + h + 4]", ".Lt"));
+    }
+
+    /// A function that a compiler of C is said to have made.
+    fn compiled_as(text: &str, compiler: &str) -> RegisterVariable {
+        let text = format!("__attribute__((naked)) long f(long a) {{ asm(\"{text}\"); }}");
+        compiled(&text, &format!("{compiler} -c -g -O2 -masm=intel")).register_variable()
+    }
+
+    #[test]
+    fn what_a_compiler_saves_and_restores_is_no_variable() {
+        let [gcc, clang] = ["gcc", "clang-19"];
+        let saved = "push rbx; mov rax, rbx; pop rbx; ret";
+        assert_eq!(compiled_as(saved, gcc), RegisterVariable::None);
+        assert_eq!(compiled_as(saved, clang), RegisterVariable::None);
+        // On another way it is not saved; what is not taken back is an argument; a store is none.
+        assert_eq!(
+            compiled_as("test edi, edi; je 1f; push rbx; pop rbx; 1: mov rax, rbx; ret", gcc),
+            RegisterVariable::Whole
+        );
+        assert_eq!(compiled_as("push rbx; mov rax, rbx; pop rcx; ret", gcc), RegisterVariable::Whole);
+        assert_eq!(compiled_as("mov [rsp - 8], rbx; mov rax, rbx; pop rbx; ret", gcc), RegisterVariable::Whole);
+        // Arguments of some conventions that clang has.
+        let saved = "push r13; mov rax, r13; pop r13; ret";
+        assert_eq!(compiled_as(saved, gcc), RegisterVariable::None);
+        assert_eq!(compiled_as(saved, clang), RegisterVariable::Whole);
+        // Nobody says who wrote it.
+        let written = assembled(&format!(".globl f\n.type f, @function\nf: {saved}\n.size f, . - f"));
+        assert_eq!(written.register_variable(), RegisterVariable::Whole);
+    }
+
+    #[test]
+    fn a_jump_of_compiled_code_without_a_table_leaves_the_function() {
+        let text = "test edi, edi; je 1f; jmp rsi; 1: xor eax, eax; ret; mov rax, rbx; ret";
+        assert_eq!(compiled_as(text, "gcc"), RegisterVariable::None);
+        let made = text
+            .replace("jmp rsi", "lea rax, [rip + 1b]; jmp rax")
+            .replace("1b", "2f")
+            .replace("ret; mov", "ret; 2: mov");
+        assert_eq!(compiled_as(&made, "gcc"), RegisterVariable::Whole);
+        let written = assembled(&format!(".globl f\n.type f, @function\nf: {text}\n.size f, . - f"));
+        assert_eq!(written.register_variable(), RegisterVariable::Whole);
     }
 
     #[test]

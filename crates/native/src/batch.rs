@@ -182,6 +182,11 @@ impl Batch {
         self.statuses.get(program).copied().unwrap_or(Status::Killed)
     }
 
+    /// What a program left on all inputs, one after another; meaningless unless it is [`Status::Done`].
+    pub fn results(&self, program: usize) -> &[u64] {
+        self.shared.results(program)
+    }
+
     /// What a program left on an input; meaningless unless it is [`Status::Done`].
     pub fn result(&self, program: usize, input: usize) -> &[u64] {
         self.shared.result(program, input)

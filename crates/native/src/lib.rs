@@ -25,6 +25,7 @@ mod function;
 mod sandbox;
 pub mod batch;
 pub mod timing;
+pub mod traced;
 
 pub use function::{Access, Block, FunctionRun, run_function};
 pub use runner::{Runner, Scratch, run_batch};

@@ -25,6 +25,7 @@ mod same;
 mod compare;
 mod worker;
 mod pair;
+mod timing;
 
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ pub use native::Limits;
 pub use pair::{Difference, Objects, Pair, Pending, Report};
 pub use seed::Seed;
 pub use shape::{Piece, Place, Prototype, Shape};
+pub use timing::{CannotTime, Options, Times, time};
 
 /// Where things lie in a sandbox: all below 2 GiB, so that every code model can address them.
 pub mod map {
@@ -60,6 +62,8 @@ pub mod map {
     pub const HEAP: u64 = 0x5200_0000;
     /// Its size.
     pub const HEAP_SIZE: u64 = 0x2000;
+    /// What stubs return where calls are timed: a cursor for each, and the results.
+    pub const RESULTS: u64 = 0x5400_0000;
     /// Memory to which pointers lead that stubs return and that undefined objects hold.
     pub const POOL: u64 = 0x5300_0000;
     /// Its size.

@@ -64,7 +64,7 @@ impl Linked {
         let (table, broken) = (relocator.table(), relocator.broken());
         if !table.is_empty() {
             let index = object::SectionIndex(usize::MAX);
-            sections.push(Loaded { address: map::TABLE, bytes: table, access: Access::Read, thread: false, index });
+            sections.push(Loaded { address: places.table, bytes: table, access: Access::Read, thread: false, index });
         }
         for (address, size) in places.commons.values() {
             let bytes = vec![0; usize::try_from(*size).unwrap_or(0)];

@@ -4,7 +4,7 @@ use crate::compare::{self, Compared};
 use crate::input::Input;
 use crate::link::{CannotLink, Linked};
 use crate::map;
-use crate::places::{Places, parse};
+use crate::places::{Places, Region, parse};
 use crate::run::{Begin, End, Run};
 use crate::same::Sides;
 use crate::seed::{Garbage, Seed};
@@ -155,8 +155,8 @@ impl Objects {
     /// The same, for inputs that mostly have these pages, by number: then sandboxes need not be started anew.
     pub fn for_inputs(objects: [&[u8]; 2], usual: BTreeSet<u64>) -> Result<Objects, CannotLink> {
         let files = [parse(objects[0])?, parse(objects[1])?];
-        let places = Places::new([&files[0], &files[1]], 0)?;
-        let elsewhere = Places::new([&files[0], &files[1]], SLIDE)?;
+        let places = Places::new(&[&files[0], &files[1]], Region::whole(0))?;
+        let elsewhere = Places::new(&[&files[0], &files[1]], Region::whole(SLIDE))?;
         let linked = [Linked::new(&files[0], &places)?, Linked::new(&files[1], &places)?];
         let moved = Linked::new(&files[0], &elsewhere)?;
         Ok(Objects { linkage: Arc::new(Linkage { linked, moved, usual }), workers: Mutex::default() })

@@ -28,6 +28,36 @@ pub(crate) struct Places {
     pub commons: BTreeMap<String, (u64, u64)>,
     /// Offsets of undefined thread-local objects from the thread pointer.
     pub threads: BTreeMap<String, i64>,
+    /// Address of the global offset table.
+    pub table: u64,
+}
+
+/// Where the parts of an object lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Region {
+    pub stubs: u64,
+    pub sections: u64,
+    pub sections_end: u64,
+    pub externs: u64,
+    pub externs_end: u64,
+    pub table: u64,
+    /// Sections begin so many of their alignments behind the start of a page, but within a cache line.
+    pub skew: u64,
+}
+
+impl Region {
+    /// For an object that has an address space of its own, or both of a pair. `slide` moves everything that has no address of its own.
+    pub fn whole(slide: u64) -> Region {
+        Region {
+            stubs: map::STUBS,
+            sections: map::SECTIONS + slide,
+            sections_end: map::EXTERNS,
+            externs: map::EXTERNS + slide,
+            externs_end: map::THREAD,
+            table: map::TABLE,
+            skew: 0,
+        }
+    }
 }
 
 /// Takes an object apart.
@@ -60,10 +90,10 @@ pub(crate) fn loaded<'d, 'f>(file: &'f File<'d>) -> Vec<((String, usize), object
 }
 
 impl Places {
-    /// Chooses addresses for both objects. `slide` moves everything that has no address of its own.
-    pub fn new(files: [&File; 2], slide: u64) -> Result<Places, CannotLink> {
-        let mut places = Places::default();
-        places.place_sections(files, slide)?;
+    /// Chooses addresses for these objects, which share them.
+    pub fn new(files: &[&File], region: Region) -> Result<Places, CannotLink> {
+        let mut places = Places { table: region.table, ..Places::default() };
+        places.place_sections(files, region)?;
         let called = called(files);
         let mut undefined: BTreeSet<String> = BTreeSet::new();
         let mut common: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -83,7 +113,7 @@ impl Places {
             offset += 0x40;
             places.threads.insert(name, -offset);
         }
-        let (mut stub, mut next) = (map::STUBS + 16, map::EXTERNS + slide);
+        let (mut stub, mut next) = (region.stubs + 16, region.externs);
         for name in undefined {
             if called.contains(&name) {
                 places.functions.insert(name, stub);
@@ -98,13 +128,13 @@ impl Places {
             places.commons.insert(name, (next, size));
             next = (next + size.min(MOST_BYTES)).next_multiple_of(PAGE) + map::EXTERN_SPACING;
         }
-        if stub > map::STUBS + 0x10_0000 || next > map::THREAD {
+        if stub > region.stubs + 0x10_0000 || next > region.externs_end {
             return Err(CannotLink("too many undefined symbols".to_string()));
         }
         Ok(places)
     }
 
-    fn place_sections(&mut self, files: [&File; 2], slide: u64) -> Result<(), CannotLink> {
+    fn place_sections(&mut self, files: &[&File], region: Region) -> Result<(), CannotLink> {
         let mut sizes: BTreeMap<(String, usize), (u64, u64)> = BTreeMap::new();
         for file in files {
             for (key, index) in loaded(file) {
@@ -113,7 +143,7 @@ impl Places {
                 (*size, *align) = ((*size).max(section.size()), (*align).max(section.align()));
             }
         }
-        let mut next = map::SECTIONS + slide;
+        let mut next = region.sections;
         let mut total = 0u64;
         for (key, (size, align)) in sizes {
             total = total.saturating_add(size);
@@ -121,11 +151,12 @@ impl Places {
                 return Err(CannotLink("too large".to_string()));
             }
             next = next.next_multiple_of(align.max(PAGE));
-            self.sections.insert(key, next);
+            let start = next + if align < 64 { region.skew * align.max(1) % 64 } else { 0 };
+            self.sections.insert(key, start);
             // A hole behind each, so that who runs off its end is seen.
-            next = (next + size).next_multiple_of(PAGE) + 16 * PAGE;
+            next = (start + size).next_multiple_of(PAGE) + 16 * PAGE;
         }
-        if next > map::EXTERNS {
+        if next > region.sections_end {
             return Err(CannotLink("too many sections".to_string()));
         }
         Ok(())
@@ -133,7 +164,7 @@ impl Places {
 }
 
 /// Names that some relocation calls.
-fn called(files: [&File; 2]) -> BTreeSet<String> {
+fn called(files: &[&File]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for file in files {
         for section in file.sections().filter(is_loaded) {

@@ -4,7 +4,6 @@
 //! says nothing. Only the function itself must be whole.
 
 use crate::link::Loaded;
-use crate::map;
 use crate::places::{File, Places};
 use native::Access;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolKind, elf};
@@ -106,7 +105,7 @@ impl<'f, 'd> Relocator<'f, 'd> {
 
     /// Address of a slot that holds a value.
     fn slot(&mut self, value: u64) -> u64 {
-        let next = map::TABLE + 8 * self.table.len() as u64;
+        let next = self.places.table + 8 * self.table.len() as u64;
         let slot = *self.slots.entry(value).or_insert(next);
         if slot == next {
             self.table.push(value);

@@ -166,27 +166,7 @@ impl<'l> Machine<'l> {
 
     /// The registers at entry.
     fn registers(&self, begin: Begin, input: &Input) -> Processor {
-        let garbage = begin.garbage;
-        let general = match (self.role, input.convention) {
-            (Role::Candidate, Some(general)) => general,
-            _ => input.general,
-        };
-        let mut processor = Processor { rip: begin.entry, fs_base: map::THREAD_POINTER, ..Processor::default() };
-        for (i, register) in processor.general.iter_mut().enumerate() {
-            *register = garbage.number(0xe0 + i as u64);
-        }
-        for (register, value) in [7, 6, 2, 1, 8, 9].into_iter().zip(general) {
-            processor.general[register] = input.translate(self.linked, value);
-        }
-        processor.general[0] = input.rax;
-        processor.general[4] = begin.rsp;
-        for (i, vector) in processor.vectors.iter_mut().enumerate() {
-            *vector = match input.vectors.get(i) {
-                Some(bytes) => std::array::from_fn(|k| crate::world::word(&bytes[8 * k..8 * k + 8])),
-                None => std::array::from_fn(|k| garbage.number(0x3e0 + 4 * i as u64 + k as u64)),
-            };
-        }
-        processor
+        registers(self.linked, self.role, begin, input)
     }
 
     /// Is a fault the attempt to execute something that is no code, with a return address that is? Then it is a call through a pointer.
@@ -249,6 +229,31 @@ impl<'l> Machine<'l> {
         self.sandbox.set_processor(&processor)?;
         Ok(None)
     }
+}
+
+/// The registers of a side at entry.
+pub(crate) fn registers(linked: &Linked, role: Role, begin: Begin, input: &Input) -> Processor {
+    let garbage = begin.garbage;
+    let general = match (role, input.convention) {
+        (Role::Candidate, Some(general)) => general,
+        _ => input.general,
+    };
+    let mut processor = Processor { rip: begin.entry, fs_base: map::THREAD_POINTER, ..Processor::default() };
+    for (i, register) in processor.general.iter_mut().enumerate() {
+        *register = garbage.number(0xe0 + i as u64);
+    }
+    for (register, value) in [7, 6, 2, 1, 8, 9].into_iter().zip(general) {
+        processor.general[register] = input.translate(linked, value);
+    }
+    processor.general[0] = input.rax;
+    processor.general[4] = begin.rsp;
+    for (i, vector) in processor.vectors.iter_mut().enumerate() {
+        *vector = match input.vectors.get(i) {
+            Some(bytes) => std::array::from_fn(|k| crate::world::word(&bytes[8 * k..8 * k + 8])),
+            None => std::array::from_fn(|k| garbage.number(0x3e0 + 4 * i as u64 + k as u64)),
+        };
+    }
+    processor
 }
 
 impl Run {

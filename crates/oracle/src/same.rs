@@ -88,7 +88,7 @@ impl Sides<'_> {
 }
 
 /// Are two words that differ both numbers that are none, whole or in halves?
-fn both_nan(a: u64, b: u64) -> bool {
+pub(crate) fn both_nan(a: u64, b: u64) -> bool {
     let double = f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan();
     let half = |a: u32, b: u32| a == b || f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan();
     double || half(a as u32, b as u32) && half((a >> 32) as u32, (b >> 32) as u32)

@@ -53,6 +53,11 @@ const NO_RETURN: &[&str] = &[
 ];
 const TWICE: &[&str] = &["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "vfork", "getcontext", "savectx"];
 
+/// Does a function of this name never return, or return twice?
+pub(crate) fn never_returns(name: &str) -> bool {
+    NO_RETURN.contains(&name) || TWICE.contains(&name)
+}
+
 /// Carries out a call of a function that the object does not define.
 pub(crate) fn call(
     sandbox: &mut Sandbox,

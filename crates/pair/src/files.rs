@@ -4,9 +4,9 @@ use crate::{File, new_arena};
 use kernel::Pair;
 use kernel::lemma::{self, Facts, Lemma, Surroundings, Unproved, Wanted};
 use lift_elf::Error;
-use program::{AssertTexts, Function, Next, ObjectKind, Side, Undefined};
+use program::{AssertTexts, CallInterface, Function, Next, ObjectKind, Side, Undefined};
 use solver::{Solver, SolverOptions};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use term::Arena;
 
@@ -18,6 +18,8 @@ pub struct Files {
     assert_texts: AssertTexts,
     /// Do arenas note which rewrite rules fire?
     logged: bool,
+    /// How functions are called that have no debug information, by their names in the original.
+    interfaces: BTreeMap<String, CallInterface>,
     /// Functions that return twice, in either file, because they jump to one that does.
     twice: OnceLock<BTreeSet<String>>,
     /// Local functions of each file whose address is never taken.
@@ -50,6 +52,7 @@ impl Files {
             undefined,
             assert_texts: AssertTexts::default(),
             logged: false,
+            interfaces: BTreeMap::new(),
             twice: OnceLock::new(),
             private: OnceLock::new(),
         }
@@ -63,6 +66,11 @@ impl Files {
     /// The same, with arenas that note every rewrite rule which fires, for audits.
     pub fn logged(self) -> Files {
         Files { logged: true, ..self }
+    }
+
+    /// The same, where functions of these names are called so, as far as the files do not say how.
+    pub fn called_as(self, interfaces: BTreeMap<String, CallInterface>) -> Files {
+        Files { interfaces, ..self }
     }
 
     fn arena(&self) -> Arena {
@@ -89,7 +97,10 @@ impl Files {
             self.surroundings();
         }
         let twice = self.twice.get().cloned().unwrap_or_default();
-        let pair = Pair::new(original, candidate, facts, &twice, self.undefined);
+        let mut pair = Pair::new(original, candidate, facts, &twice, self.undefined);
+        if let Some(interface) = self.interfaces.get(self.original.name(ours)) {
+            pair = pair.called_as(interface);
+        }
         Ok(Prepared { arena, pair })
     }
 
@@ -109,6 +120,10 @@ impl Files {
         };
         let [original, candidate] = functions;
         let pair = Pair::new(original, candidate, &Facts::default(), &BTreeSet::new(), self.undefined);
+        let pair = match self.interfaces.get(self.original.name(both[0])) {
+            Some(interface) => pair.called_as(interface),
+            None => pair,
+        };
         Ok(Some((Prepared { arena, pair }, alone)))
     }
 

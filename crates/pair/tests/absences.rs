@@ -97,7 +97,7 @@ fn nobody_reads_messages() {
 #[test]
 fn nobody_who_is_believed_looks_at_a_clock() {
     let clocks = ["Instant", "SystemTime", "UNIX_EPOCH", ".elapsed("];
-    let timed = ["search", "cli", "report", "native", "oracle", "attack", "xtask", "testkit"];
+    let timed = ["search", "optimize", "cli", "report", "native", "oracle", "attack", "xtask", "testkit"];
     // Random programs for as long as somebody wants them.
     let fuzzers = ["lift-elf/src/fuzz.rs", "lift-c/src/fuzz.rs"];
     let allowed: Vec<String> =

@@ -70,6 +70,8 @@ pub enum Assumption {
     HeaderDefinition(String),
     /// Accesses derived from an object stay inside it.
     InBounds(String),
+    /// A function without debug information is called as the user says.
+    Interface(String),
     /// `noalias` of the intermediate representation holds.
     IrNoalias,
     /// A function of this name is the one of the C library.
@@ -208,6 +210,7 @@ impl Assumption {
             | FreshAllocation
             | Hash128
             | HeaderDefinition(_)
+            | Interface(_)
             | IrNoalias
             | Library(_)
             | LiteralAddressOpaque
@@ -255,6 +258,7 @@ impl Assumption {
             Hash128 => "hash-128",
             HeaderDefinition(_) => "header-definition",
             InBounds(_) => "in-bounds",
+            Interface(_) => "interface",
             IrNoalias => "ir-noalias",
             Library(_) => "library",
             LiteralAddressOpaque => "literal-address-opaque",
@@ -298,6 +302,7 @@ impl Assumption {
             | FloatingMode(entity)
             | HeaderDefinition(entity)
             | InBounds(entity)
+            | Interface(entity)
             | Library(entity)
             | NoFault(entity)
             | NoVolatileCasts(entity)

@@ -15,6 +15,7 @@ mod source_type;
 mod function;
 mod side;
 mod assumption;
+mod call_interface;
 mod liveness;
 pub mod contract;
 mod value_range;
@@ -26,6 +27,7 @@ mod twice;
 mod text;
 
 pub use assumption::{AssertTexts, Assumption, Undefined};
+pub use call_interface::CallInterface;
 pub use contract::{Contracts, LocalContract};
 pub use function::{
     Care, Casts, Folded, Function, LineTable, Local, Parameter, RegisterVariable, SourceLine, Surroundings, Volatile,

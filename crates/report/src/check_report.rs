@@ -2,7 +2,7 @@
 
 use crate::row::{Finding, Row};
 use crate::text::{Lines, Title};
-use crate::{Detail, TextStyle, json, text};
+use crate::{AssumedPart, Detail, TextStyle, json, text};
 use search::{Outcome, ReasonKind, Verdict};
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub struct FunctionReport {
     pub name: String,
     /// Name in the candidate, if it differs.
     pub candidate_name: Option<String>,
+    /// The condition under which both were compared, as the user stated it.
+    pub assumed: Vec<AssumedPart>,
     /// The verdict and what led to it.
     pub outcome: Outcome,
     /// Time spent on the pair, the kernel included.
@@ -56,6 +58,8 @@ pub struct FunctionReport {
 pub struct Summary {
     /// Proved.
     pub equivalent: usize,
+    /// Proved under a condition that was inferred.
+    pub equivalent_if: usize,
     /// Refuted.
     pub different: usize,
     /// Neither.
@@ -138,9 +142,10 @@ impl TextLines {
 }
 
 impl Summary {
-    /// The summary with one verdict more.
-    pub fn with(mut self, verdict: &Verdict) -> Summary {
-        match verdict {
+    /// The summary with one answer more.
+    pub fn with(mut self, outcome: &Outcome) -> Summary {
+        match &outcome.verdict {
+            Verdict::Equivalent(_) if outcome.inferred.is_some() => self.equivalent_if += 1,
             Verdict::Equivalent(_) => self.equivalent += 1,
             Verdict::Different(_) => self.different += 1,
             Verdict::Unknown(reason) if reason.kind == ReasonKind::Inlined => self.inlined += 1,
@@ -154,7 +159,8 @@ impl Summary {
         for row in rows {
             match row.finding {
                 Finding::Equivalent(_) => summary.equivalent += 1,
-                Finding::Different(_) => summary.different += 1,
+                Finding::EquivalentIf(..) => summary.equivalent_if += 1,
+                Finding::Different(..) => summary.different += 1,
                 Finding::Unknown(_) => summary.unknown += 1,
                 Finding::Inlined(_) => summary.inlined += 1,
             }
@@ -164,6 +170,6 @@ impl Summary {
 
     /// Number of functions.
     pub fn total(self) -> usize {
-        self.equivalent + self.different + self.unknown + self.inlined
+        self.equivalent + self.equivalent_if + self.different + self.unknown + self.inlined
     }
 }

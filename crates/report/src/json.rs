@@ -1,10 +1,11 @@
 //! The report for programs. Field names and their order are part of the command line's contract, version 1.
 
 use crate::check_report::{CheckReport, Stopped};
+use crate::conditional::{self, JsonConjunct};
 use crate::reasons::{Cause, cause};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
-use crate::{Detail, Summary, readable};
+use crate::{AssumedPart, Detail, Summary, readable};
 use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
@@ -54,12 +55,24 @@ struct JsonFunction<'a> {
     strategy: Option<&'a str>,
     time_ms: f64,
     assumptions: Vec<String>,
+    #[serde(skip_serializing_if = "<[AssumedPart]>::is_empty")]
+    assumed: &'a [AssumedPart],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<Vec<JsonConjunct<'a>>>,
     witness: Option<JsonWitness<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<JsonHint<'a>>,
     certificate: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<JsonRun<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<JsonStatistics>,
+}
+
+#[derive(Serialize)]
+struct JsonHint<'a> {
+    kind: &'static str,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -80,7 +93,7 @@ struct JsonReason<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonWitness<'a> {
+pub(crate) struct JsonWitness<'a> {
     kind: &'a str,
     class: &'static str,
     /// Register name to value, in hexadecimal: JSON numbers lose bits above 53.
@@ -133,12 +146,15 @@ struct JsonStatistics {
 #[derive(Serialize)]
 struct JsonSummary {
     equivalent: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    equivalent_if: usize,
     different: usize,
     unknown: usize,
     #[serde(skip_serializing_if = "is_zero")]
     inlined: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -173,8 +189,8 @@ fn line(value: &impl Serialize) -> String {
 }
 
 fn summary(rows: &[Row<'_>]) -> JsonSummary {
-    let Summary { equivalent, different, unknown, inlined } = Summary::of(rows);
-    JsonSummary { equivalent, different, unknown, inlined }
+    let Summary { equivalent, equivalent_if, different, unknown, inlined } = Summary::of(rows);
+    JsonSummary { equivalent, equivalent_if, different, unknown, inlined }
 }
 
 fn stopped(Stopped { why, undecided }: Stopped) -> JsonStopped {
@@ -193,7 +209,10 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         strategy: row.strategy,
         time_ms: milliseconds(row.time),
         assumptions: Vec::new(),
+        assumed: row.assumed,
+        condition: None,
         witness: None,
+        hint: None,
         certificate: row.certificate,
         run: row.run.map(|(inputs, reason)| JsonRun { inputs, reason }),
         statistics: (detail == Detail::Statistics).then(|| statistics(row)),
@@ -202,7 +221,14 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
         Finding::Equivalent(assumptions) => {
             function.assumptions = assumptions.iter().map(Assumption::to_string).collect()
         }
-        Finding::Different(found) => function.witness = Some(witness(found)),
+        Finding::EquivalentIf(assumptions, inferred) => {
+            function.assumptions = assumptions.iter().map(Assumption::to_string).collect();
+            function.condition = Some(conditional::json(inferred));
+        }
+        Finding::Different(found, hint) => {
+            function.witness = Some(witness(found));
+            function.hint = hint.map(|hint| JsonHint { kind: hint.kind.name(), text: &hint.text });
+        }
         Finding::Unknown(reason) | Finding::Inlined(reason) => {
             let Cause { what, advice } = cause(reason);
             let (kind, detail, tried) = (reason.kind.name(), &*reason.detail, reason.tried.as_deref());
@@ -223,7 +249,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
     JsonStatistics { points, obligations, solver_calls, loops, plans, guesses, survivors, cpu_ms }
 }
 
-fn witness(witness: &Witness) -> JsonWitness<'_> {
+pub(crate) fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
         kind: witness.kind.name(),
         class: witness.class().name(),
@@ -310,7 +336,7 @@ mod tests {
     fn a_witness() {
         let witness = samples::witness();
         renders_to(
-            samples::row("f", Finding::Different(&witness), 9),
+            samples::row("f", Finding::Different(&witness, None), 9),
             Detail::Brief,
             expect![[r#"
                 {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","class":"callee-writes","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}

@@ -6,7 +6,9 @@
 //! Trust: none, but the last word. A mistake here can misreport a verdict that was right; so the verdict words and
 //! the counts are derived in one place, [`CheckReport::summary`] and `Row`.
 
+mod assumed;
 mod check_report;
+mod conditional;
 mod demangle;
 mod json;
 mod palette;
@@ -20,6 +22,7 @@ mod objects;
 mod regalloc;
 pub mod nests;
 
+pub use assumed::AssumedPart;
 pub use check_report::{CheckReport, FunctionReport, Stopped, Summary, TextLines, render_jsonl_start};
 pub use demangle::readable;
 pub use objects::attempts::render_attempts;
@@ -29,4 +32,4 @@ pub use reasons::{Cause, cause, explain};
 pub use regalloc::allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
 pub use summaries::{render_allocation_claim, render_update_claim};
 pub use text::{Detail, TextStyle, Title};
-pub use verified::{AuditReport, CertificateVerdict, VerifiedCertificate, VerifyReport};
+pub use verified::{AuditReport, CertificateVerdict, Condition, VerifiedCertificate, VerifyReport};

@@ -3,10 +3,10 @@
 //! A `CheckedProof` can only be made by the kernel, so a renderer that demanded one could not be tested alone. Rows
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
-use crate::FunctionReport;
 use crate::text::Title;
+use crate::{AssumedPart, FunctionReport};
 use program::Assumption;
-use search::{Reason, ReasonKind, Statistics, Verdict, Witness};
+use search::{Hint, Inferred, Reason, ReasonKind, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
@@ -19,6 +19,8 @@ pub(crate) struct Row<'a> {
     pub time: Duration,
     pub cpu: Option<Duration>,
     pub certificate: Option<&'a str>,
+    /// The condition that the user stated.
+    pub assumed: &'a [AssumedPart],
     /// Inputs on which both programs were run on the CPU, or why none, if that was asked for.
     pub run: Option<(usize, Option<&'a str>)>,
 }
@@ -26,7 +28,10 @@ pub(crate) struct Row<'a> {
 pub(crate) enum Finding<'a> {
     /// Proved, under these assumptions: sorted, without repetition.
     Equivalent(Vec<Assumption>),
-    Different(&'a Witness),
+    /// The same under a condition that was inferred.
+    EquivalentIf(Vec<Assumption>, &'a Inferred),
+    /// With the hint at what is missing.
+    Different(&'a Witness, Option<&'a Hint>),
     Unknown(&'a Reason),
     /// The candidate has it in other functions, which have verdicts of their own; which.
     Inlined(&'a Reason),
@@ -39,9 +44,12 @@ impl<'a> Row<'a> {
                 let mut assumptions = proof.assumptions().to_vec();
                 assumptions.sort();
                 assumptions.dedup();
-                Finding::Equivalent(assumptions)
+                match &function.outcome.inferred {
+                    Some(inferred) => Finding::EquivalentIf(assumptions, inferred),
+                    None => Finding::Equivalent(assumptions),
+                }
             }
-            Verdict::Different(witness) => Finding::Different(witness),
+            Verdict::Different(witness) => Finding::Different(witness, function.outcome.hint.as_ref()),
             Verdict::Unknown(reason) if reason.kind == ReasonKind::Inlined => Finding::Inlined(reason),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
@@ -55,6 +63,7 @@ impl<'a> Row<'a> {
             time: function.time,
             cpu: function.cpu,
             certificate: function.certificate.as_deref(),
+            assumed: &function.assumed,
             run: {
                 let native = &function.outcome.native;
                 let tried = native.inputs > 0 || native.reason.is_some();
@@ -73,7 +82,8 @@ impl Finding<'_> {
     pub fn word(&self) -> &'static str {
         match self {
             Finding::Equivalent(_) => "equivalent",
-            Finding::Different(_) => "different",
+            Finding::EquivalentIf(..) => "equivalent-if",
+            Finding::Different(..) => "different",
             Finding::Unknown(_) => "unknown",
             Finding::Inlined(_) => "inlined",
         }
@@ -105,6 +115,7 @@ pub(crate) mod samples {
             time: Duration::from_millis(millis),
             cpu: None,
             certificate: None,
+            assumed: &[],
             run: None,
         }
     }

@@ -4,7 +4,7 @@ use crate::check_report::Stopped;
 use crate::palette::{Look, printable};
 use crate::reasons::{Cause, cause};
 use crate::row::{Finding, Row};
-use crate::{Colour, Summary, readable, witness};
+use crate::{Colour, Summary, assumed, conditional, readable, witness};
 use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,10 +89,25 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
 pub(crate) fn render_end(rows: &[Row<'_>], time: Duration, style: TextStyle, stopped: Option<Stopped>) -> String {
     let mut out = String::new();
     for row in rows {
-        if let Finding::Different(found) = row.finding {
-            out.push('\n');
-            out.push_str(&witness::render(&row.title().shown(), found, style.colour));
+        let title = row.title().shown();
+        match row.finding {
+            Finding::Different(found, hint) => {
+                out.push('\n');
+                out.push_str(&witness::render(&title, found, style.colour));
+                if let Some(hint) = hint {
+                    out.push_str(&conditional::render_hint(hint, style.colour));
+                }
+            }
+            Finding::EquivalentIf(_, inferred) => {
+                out.push('\n');
+                out.push_str(&conditional::render(&title, inferred, style.colour));
+            }
+            _ => {}
         }
+    }
+    for row in rows.iter().filter(|row| !row.assumed.is_empty()) {
+        out.push('\n');
+        out.push_str(&assumed::render(&row.title().shown(), row.assumed, style.colour));
     }
     let summary = Summary::of(rows);
     if summary.different > 0 {
@@ -126,8 +141,8 @@ pub(crate) fn render_end(rows: &[Row<'_>], time: Duration, style: TextStyle, sto
 
 fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
     let look = match row.finding {
-        Finding::Equivalent(_) => Look::Equivalent,
-        Finding::Different(_) => Look::Different,
+        Finding::Equivalent(_) | Finding::EquivalentIf(..) => Look::Equivalent,
+        Finding::Different(..) => Look::Different,
         Finding::Unknown(_) => Look::Unknown,
         Finding::Inlined(_) => Look::Aside,
     };
@@ -140,7 +155,7 @@ fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
         line.push_str(text);
     };
     match &row.finding {
-        Finding::Equivalent(assumptions) => {
+        Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => {
             if row.statistics.loops > 0 {
                 add(&count(row.statistics.loops, "loop"));
             }
@@ -149,9 +164,12 @@ fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
                 add(&format!("assumes {}", printable(&names.join(", "))));
             }
         }
-        Finding::Different(_) => {}
+        Finding::Different(..) => {}
         Finding::Unknown(reason) => add(&printable(&reason.to_string())),
         Finding::Inlined(reason) => add(&printable(&reason.detail)),
+    }
+    if !row.assumed.is_empty() {
+        add("under --assume");
     }
     if style.detail == Detail::Statistics && was_tried(row) {
         let s = row.statistics;
@@ -184,7 +202,7 @@ fn was_tried(row: &Row<'_>) -> bool {
 /// Assumptions about no particular entity that all proofs share.
 fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
     let mut proofs = rows.iter().filter_map(|row| match &row.finding {
-        Finding::Equivalent(assumptions) => Some(assumptions),
+        Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => Some(assumptions),
         _ => None,
     });
     let (Some(first), Some(second)) = (proofs.next(), proofs.next()) else { return BTreeSet::new() };
@@ -197,8 +215,12 @@ fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
 
 fn render_summary(rows: &[Row<'_>], summary: Summary, time: Duration) -> String {
     let inlined = if summary.inlined > 0 { format!(", {} inlined", summary.inlined) } else { String::new() };
+    let conditional = match summary.equivalent_if {
+        0 => String::new(),
+        n => format!("{n} equivalent under a condition, "),
+    };
     let counts = format!(
-        "{}: {} equivalent, {} different, {} unknown{inlined}",
+        "{}: {} equivalent, {conditional}{} different, {} unknown{inlined}",
         count(rows.len(), "function"),
         summary.equivalent,
         summary.different,
@@ -352,7 +374,7 @@ mod tests {
         let rows = [
             row("clamp", equivalent(&[Assumption::FramePrivate]), 2),
             looped,
-            row("count_set", Finding::Different(&found), 9),
+            row("count_set", Finding::Different(&found, None), 9),
             row("render", Finding::Unknown(&reason), 0),
         ];
         renders_to(

@@ -1,5 +1,6 @@
 //! The answers of `verify`, and of an audit, as text and JSON.
 
+use crate::AssumedPart;
 use audit::{RuleRow, proved_elsewhere};
 use kernel::Counts;
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub enum CertificateVerdict {
     Accepted {
         /// What the proof takes for granted.
         assumptions: Vec<String>,
+        /// The condition under which the statement holds.
+        condition: Condition,
         /// How much work it was.
         counts: Counts,
         /// Questions that the check proved, by whose word: the terms', checked clauses', a process's.
@@ -44,6 +47,15 @@ pub enum CertificateVerdict {
     Rejected(String),
     /// It makes no sense, or is about another program; why.
     Malformed(String),
+}
+
+/// The condition of a proof.
+#[derive(Default)]
+pub struct Condition {
+    /// Its parts, none if the statement holds always.
+    pub parts: Vec<AssumedPart>,
+    /// Does it follow from what the user assumes?
+    pub assumed: bool,
 }
 
 /// What proofs rest on.
@@ -72,6 +84,8 @@ struct JsonVerified<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
     assumptions: &'a [String],
+    #[serde(skip_serializing_if = "<[AssumedPart]>::is_empty")]
+    condition: &'a [AssumedPart],
     #[serde(skip_serializing_if = "Option::is_none")]
     obligations: Option<JsonWords>,
 }
@@ -139,6 +153,19 @@ impl JsonWords {
     }
 }
 
+impl Condition {
+    fn said(&self) -> String {
+        let loose = |text: &str| text.contains("||") || text.contains('?');
+        let one = |part: &AssumedPart| if loose(&part.text) { format!("({})", part.text) } else { part.text.clone() };
+        let parts: Vec<String> = self.parts.iter().map(one).collect();
+        match (parts.is_empty(), self.assumed) {
+            (true, _) => String::new(),
+            (false, true) => " under --assume".to_string(),
+            (false, false) => format!(" if {}", parts.join(" && ")),
+        }
+    }
+}
+
 const NOBODY: JsonWords = JsonWords { terms: 0, clauses: 0, process: 0 };
 
 impl VerifyReport {
@@ -197,14 +224,14 @@ impl VerifyReport {
                 CertificateVerdict::Rejected(why) => ("rejected", Some(why.as_str())),
                 CertificateVerdict::Malformed(why) => ("malformed", Some(why.as_str())),
             };
-            let (assumptions, obligations) = match &certificate.verdict {
-                CertificateVerdict::Accepted { assumptions, counts, .. } => {
-                    (&assumptions[..], Some(JsonWords::of(*counts)))
+            let (assumptions, condition, obligations) = match &certificate.verdict {
+                CertificateVerdict::Accepted { assumptions, condition, counts, .. } => {
+                    (&assumptions[..], &condition.parts[..], Some(JsonWords::of(*counts)))
                 }
-                _ => (&[][..], None),
+                _ => (&[][..], &[][..], None),
             };
             let (file, function) = (certificate.certificate.as_str(), certificate.function.as_str());
-            JsonVerified { certificate: file, function, result, detail, assumptions, obligations }
+            JsonVerified { certificate: file, function, result, detail, assumptions, condition, obligations }
         });
         let report = JsonVerify {
             version: 1,
@@ -221,11 +248,12 @@ impl VerifyReport {
         let mut out = String::new();
         for VerifiedCertificate { function, verdict, .. } in &self.certificates {
             let _ = match verdict {
-                CertificateVerdict::Accepted { assumptions, .. } if assumptions.is_empty() => {
-                    writeln!(out, "  {function}   accepted")
-                }
-                CertificateVerdict::Accepted { assumptions, .. } => {
-                    writeln!(out, "  {function}   accepted   assumes {}", assumptions.join(", "))
+                CertificateVerdict::Accepted { assumptions, condition, .. } => {
+                    let mut line = format!("  {function}   accepted{}", condition.said());
+                    if !assumptions.is_empty() {
+                        line += &format!("   assumes {}", assumptions.join(", "));
+                    }
+                    writeln!(out, "{line}")
                 }
                 CertificateVerdict::Rejected(why) => writeln!(out, "  {function}   rejected   {why}"),
                 CertificateVerdict::Malformed(_) => Ok(()),
@@ -292,7 +320,9 @@ mod tests {
     fn report(wrong: &[&str]) -> VerifyReport {
         let counts = Counts { points: 1, obligations: 8, by_clauses: 1, by_process: 1 };
         let questions = [5, 4, 1];
-        let accepted = CertificateVerdict::Accepted { assumptions: vec!["in-bounds".to_string()], counts, questions };
+        let condition = Condition::default();
+        let accepted =
+            CertificateVerdict::Accepted { assumptions: vec!["in-bounds".to_string()], condition, counts, questions };
         let certificate = |name: &str, verdict| VerifiedCertificate {
             certificate: format!("{name}.json"),
             function: name.to_string(),
@@ -324,6 +354,16 @@ mod tests {
         assert!(text.starts_with("  f   accepted   assumes in-bounds\n  g   rejected   why\n"), "{text}");
         assert!(text.contains("terms and rules alone 6 (75.0 %), clauses 1 (12.5 %), z3 1 (12.5 %)"), "{text}");
         assert!(text.contains("fired 5 times, 2 instances: proved by clauses 2, by z3 0"), "{text}");
+    }
+
+    #[test]
+    fn a_condition_is_part_of_what_is_accepted() {
+        let part = |text: &str| AssumedPart { kind: "range", text: text.to_string(), expression: String::new() };
+        let mut condition = Condition { parts: vec![part("n < 4"), part("aligned(p, 16)")], assumed: false };
+        assert_eq!(condition.said(), " if n < 4 && aligned(p, 16)");
+        condition.assumed = true;
+        assert_eq!(condition.said(), " under --assume");
+        assert_eq!(Condition::default().said(), "");
     }
 
     #[test]

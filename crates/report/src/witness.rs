@@ -93,7 +93,7 @@ fn register_value(register: &WitnessRegister) -> String {
 }
 
 /// Small numbers in decimal, for people; the rest in hexadecimal.
-fn value(bits: Bits) -> String {
+pub(crate) fn value(bits: Bits) -> String {
     match bits.to_u64() {
         Some(small @ 0..=4096) => small.to_string(),
         _ => hexadecimal(bits),

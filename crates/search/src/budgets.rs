@@ -45,7 +45,12 @@ pub(crate) const LOOPS: Phase = at_least(part(1, 10), 6000);
 pub(crate) const UNROLLING: Phase = at_least(part(1, 15), 4000);
 pub(crate) const UNROLLING_AT_MOST: Phase = part(1, 2);
 
+/// Without a condition, where one may be inferred.
+pub(crate) const PLAIN_CHECK: Phase = at_most(part(1, 4), 4000);
+
 // Of what is left:
+/// One check under a condition that is inferred.
+pub(crate) const CONDITIONAL_CHECK: Phase = at_most(part(1, 3), 5000);
 /// What the search for a proof of loops leaves for a second look at a pair that has none.
 pub(crate) const LEFT_TO_REFUTE: Phase = at_most(part(1, 4), 5000);
 /// The second random runs.

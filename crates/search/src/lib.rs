@@ -11,10 +11,12 @@ mod objects;
 pub mod regalloc;
 pub mod nests;
 
+pub use objects::conditional::{Conjunct, FloatAxioms, Hint, Inferred, Kind, Need, Question};
 pub use objects::journal::{Attempt, Journal};
 pub use objects::refute::{Sample, usual_pages};
 pub use objects::session::{Native, Options, Session};
-pub use objects::start_state::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
+pub use objects::start_samples::{Samples, Wanted, start_samples};
+pub use objects::start_state::{ABOVE_STACK, HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 pub use objects::strategy::Strategy;
 pub use reason::{Reason, ReasonKind};
 pub use verdict::{

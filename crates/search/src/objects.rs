@@ -5,12 +5,15 @@
 
 pub(crate) mod bindings;
 pub(crate) mod condition;
+pub(crate) mod conditional;
 pub(crate) mod constants;
 pub(crate) mod inputs;
 pub(crate) mod journal;
 pub(crate) mod loops;
 pub(crate) mod refute;
+mod offered;
 pub(crate) mod session;
 pub(crate) mod start_state;
+pub(crate) mod start_samples;
 pub(crate) mod strategy;
 pub(crate) mod timed;

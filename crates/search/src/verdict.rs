@@ -206,6 +206,10 @@ pub struct Outcome {
     pub certificate: Option<Certificate>,
     /// What was run of both programs themselves, or is to be.
     pub native: NativeRuns,
+    /// The condition that was inferred, under which an `equivalent` holds.
+    pub inferred: Option<crate::Inferred>,
+    /// The one condition without which the programs would agree on the input of a `different`; no verdict.
+    pub hint: Option<crate::Hint>,
     /// What was tried, if [`crate::Options::journal`] asks for it.
     pub journal: crate::Journal,
 }
@@ -219,4 +223,18 @@ pub struct NativeRuns {
     pub inputs: usize,
     /// Why there were none, in words, if somebody asked for them.
     pub reason: Option<String>,
+}
+
+/// The outcome of a pair of which nothing is known, and why.
+pub(crate) fn unknown(reason: Reason) -> Outcome {
+    Outcome {
+        verdict: Verdict::Unknown(reason),
+        strategy: None,
+        statistics: Statistics::default(),
+        certificate: None,
+        native: NativeRuns::default(),
+        journal: crate::Journal::default(),
+        inferred: None,
+        hint: None,
+    }
 }

@@ -7,8 +7,9 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use program::Register;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
-use superopt::{Options, Output, Search, State, Task, price};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use superopt::{Evaluate, Herd, LANES, Lanes, Native, Options, Output, Plain, Pool, Search, State, Task, price};
 use x86::{Flow, Instruction, Lane, Registers};
 
 /// Number of arguments of the functions that have more than one.
@@ -108,18 +109,51 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// Proposals a second of processor time, this process and its children.
+fn rate<E: Evaluate>(mut herd: Herd<E>) -> f64 {
+    let warm = processor_time();
+    while processor_time() - warm < Duration::from_millis(200) {
+        let _ = herd.round();
+    }
+    let (before, start, children) = (herd.proposals, processor_time(), Instant::now());
+    while processor_time() - start < Duration::from_millis(700) {
+        for _ in 0..64 {
+            let _ = herd.round();
+        }
+    }
+    let _ = children;
+    (herd.proposals - before) as f64 / (processor_time() - start).as_secs_f64() / 1e6
+}
+
+/// Rates of the chains, of the processor, and of an evaluator that runs whole programs one by one, on the same tasks.
 fn rates() {
-    let mut rates = Vec::new();
+    let mut columns: [Vec<f64>; 3] = Default::default();
+    println!("M proposals a second of processor time: chains, processor (without its child), whole programs");
     for name in ["p14", "p19", "p21", "p23", "p24"] {
         let mut search = Search::new(task(name), states(32), &[], Options::default()).expect("a search");
         let _ = search.epoch();
         let before = search.proposals;
         let start = processor_time();
         let _ = search.epoch();
-        let rate = (search.proposals - before) as f64 / (processor_time() - start).as_secs_f64() / 1e6;
-        println!("{name}: {rate:.2} M proposals/s of processor time");
-        rates.push(rate);
+        let chains = (search.proposals - before) as f64 / (processor_time() - start).as_secs_f64() / 1e6;
+        let task = task(name);
+        let pool = Arc::new(Pool::for_task(&task, &[]));
+        let original = pool.exactly(&task.original).expect("the original");
+        let mut lanes = Lanes::new(pool.clone(), &task);
+        let states = search.states().to_vec();
+        let native = Native::new(pool.clone(), &task, &states, &original).expect("the processor");
+        assert!(lanes.load(&states[..states.len().min(LANES)], &task, &original));
+        let processor = rate(Herd::new(pool.clone(), native, (1, 0.3), 16));
+        let plain = rate(Herd::new(pool, Plain(lanes), (1, 0.3), 16));
+        println!("{name}: {chains:.2}  {processor:.2}  {plain:.2}");
+        for (column, rate) in columns.iter_mut().zip([chains, processor, plain]) {
+            column.push(rate);
+        }
     }
-    rates.sort_by(f64::total_cmp);
-    println!("median: {:.2} M proposals/s", rates[2]);
+    let [chains, processor, plain] = columns.map(|mut column| {
+        column.sort_by(f64::total_cmp);
+        column[2]
+    });
+    println!("median: chains {chains:.2}, processor {processor:.2}, whole programs {plain:.2}");
+    println!("times as fast as whole programs: chains {:.1}, processor {:.1}", chains / plain, processor / plain);
 }

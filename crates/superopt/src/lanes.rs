@@ -14,7 +14,7 @@ use crate::pool::{Pool, Slot, cell};
 use crate::random::Random;
 use crate::steps::{Buffer, Frame, PART, lane, popcount, run};
 use crate::task::{DeadStack, Output, State, Task};
-use crate::template::{MOST_INPUTS, MOST_OUTPUTS, MOST_TEMPORARIES, lane_mask};
+use crate::template::{MOST_INPUTS, MOST_OUTPUTS, MOST_TEMPORARIES, Template, lane_mask};
 use program::Register;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -64,6 +64,8 @@ struct Placed {
     uses: u64,
     /// States that fault.
     faults: u32,
+    /// Do its flags depend on defined values only?
+    flags_defined: bool,
 }
 
 const NOTHING: Placed = Placed {
@@ -73,6 +75,7 @@ const NOTHING: Placed = Placed {
     flags: 0,
     uses: 0,
     faults: 0,
+    flags_defined: true,
 };
 
 /// Where a result may stand.
@@ -102,6 +105,8 @@ pub struct Lanes {
     /// Which set of buffers each accepted slot uses, and which slots were not run.
     version: u64,
     stale: u64,
+    /// Slots of the accepted program that are there.
+    known: u64,
     next_version: u64,
     next_stale: u64,
     /// Buffers of the registers at the end of the proposal.
@@ -177,6 +182,7 @@ impl Lanes {
             proposed: vec![NOTHING; MOST_SLOTS],
             version: 0,
             stale: 0,
+            known: 0,
             next_version: 0,
             next_stale: 0,
             last: [UNDEFINED; CELLS],
@@ -192,6 +198,24 @@ impl Lanes {
         if states.is_empty() {
             return false;
         }
+        self.set_states(states, task);
+        let defined = |lanes: &Lanes| lanes.wanted.iter().all(|wanted| lanes.last[wanted.cell] != UNDEFINED);
+        if self.run_original(original).is_none() || !defined(self) {
+            return false;
+        }
+        for k in 0..self.wanted.len() {
+            let Wanted { cell, buffer, .. } = self.wanted[k];
+            self.buffers[buffer] = self.buffers[self.real(self.last[cell], self.next_version)];
+        }
+        let changed = self.left_changed();
+        let Some(changed) = changed else { return false };
+        self.has_memory = changed.iter().any(|changed| !changed.is_empty());
+        self.changed = changed;
+        self.reset();
+        true
+    }
+
+    fn set_states(&mut self, states: &[State], task: &Task) {
         for i in 0..LANES {
             let state = &states[i % states.len()];
             let mut set = |cell: usize, value: u64| self.buffers[cell][i / PART][i % PART] = value;
@@ -203,22 +227,15 @@ impl Lanes {
             self.changed[i] = Changed::default();
         }
         self.reset();
-        // The original may read what it likes: it is run as it is.
+    }
+
+    /// Runs the original, which may read what it likes.
+    fn run_original(&mut self, original: &[Slot]) -> Option<u32> {
         let initial = self.initial;
         self.initial = std::array::from_fn(|cell| cell as u16);
         let ran = self.run(original, u32::MAX, Purpose::Original);
         self.initial = initial;
-        let Some(_) = ran else { return false };
-        for k in 0..self.wanted.len() {
-            let Wanted { cell, buffer, .. } = self.wanted[k];
-            self.buffers[buffer] = self.buffers[self.real(self.last[cell], self.next_version)];
-        }
-        let changed = self.left_changed();
-        let Some(changed) = changed else { return false };
-        self.has_memory = changed.iter().any(|changed| !changed.is_empty());
-        self.changed = changed;
-        self.reset();
-        true
+        ran
     }
 
     /// Takes one state, and gives it the memory that the original asks for where it has none. False if the original
@@ -235,10 +252,36 @@ impl Lanes {
         false
     }
 
+    /// Runs code on one state, which gets the memory that it asks for; gives the state afterwards. Registers and flags that
+    /// the code leaves undefined keep their values.
+    pub(crate) fn run_one(&mut self, state: &mut State, task: &Task, code: &[Slot]) -> Option<State> {
+        for _ in 0..MOST_PIECES {
+            self.missing.set(None);
+            self.set_states(std::slice::from_ref(state), task);
+            if self.run_original(code).is_some()
+                && let Some(changed) = self.left_changed()
+            {
+                let mut after = state.clone();
+                for cell in (0..CELLS).filter(|cell| self.last[*cell] != UNDEFINED) {
+                    let value = lane(&self.buffers, self.real(self.last[cell], self.next_version), 0);
+                    match cell {
+                        0..16 => after.general[cell] = value,
+                        16..cells::FLAGS => after.vector[(cell - 16) / 4][cell % 4] = value,
+                        _ => after.flags[cell - cells::FLAGS] = value & 1 == 1,
+                    }
+                }
+                changed[0].iter().for_each(|(address, byte)| after.set_byte(*address, *byte));
+                return Some(after);
+            }
+            state.map(self.missing.get()?);
+        }
+        None
+    }
+
     /// Forgets the accepted program.
     fn reset(&mut self) {
         self.accepted.fill(NOTHING);
-        (self.version, self.stale) = (0, u64::MAX);
+        (self.version, self.stale, self.known) = (0, u64::MAX, 0);
         self.distances.fill(UNKNOWN);
     }
 
@@ -247,10 +290,37 @@ impl Lanes {
         self.run(program, room, Purpose::Candidate)
     }
 
+    /// Which results a program leaves, one bit each; `None` if it reads what has no value.
+    pub(crate) fn defined_results(&mut self, program: &[Slot]) -> Option<u64> {
+        let pool = self.pool.take()?;
+        let walked = self.walk(&pool, program);
+        self.pool = Some(pool);
+        walked?;
+        let left = |wanted: &Wanted| u64::from(self.last[wanted.cell] != UNDEFINED);
+        Some(self.wanted.iter().enumerate().fold(0, |bits, (k, wanted)| bits | left(wanted) << k))
+    }
+
+    /// Does the original change memory?
+    pub(crate) fn changes_memory(&self) -> bool {
+        self.has_memory
+    }
+
+    /// The results: cell, bits that count, value in each state.
+    pub(crate) fn wanted_columns(&self) -> Vec<(usize, u64, [u64; LANES])> {
+        self.wanted.iter().map(|wanted| (wanted.cell, wanted.mask, self.column(wanted.buffer))).collect()
+    }
+
+    /// Forgets what it has run: the next proposal is run from its beginning.
+    pub fn forget(&mut self) {
+        self.stale = u64::MAX;
+        self.distances.fill(UNKNOWN);
+    }
+
     /// The proposal becomes the accepted program.
     pub fn accept(&mut self, program: &[Slot]) {
         self.accepted[..program.len()].copy_from_slice(&self.proposed[..program.len()]);
         (self.version, self.stale) = (self.next_version, self.next_stale);
+        self.known = if program.len() >= 64 { u64::MAX } else { (1 << program.len()) - 1 };
     }
 
     /// The buffer that a symbolic number means: of slots the set in use.
@@ -297,7 +367,7 @@ impl Lanes {
             return (cost == 0).then_some(0);
         }
         for k in 0..self.wanted.len() {
-            cost = cost.saturating_add(self.distance_to(k)?);
+            cost = cost.saturating_add(self.distance_to(k));
             if cost > room {
                 return None;
             }
@@ -312,12 +382,22 @@ impl Lanes {
     fn walk(&mut self, pool: &Pool, program: &[Slot]) -> Option<()> {
         self.last = self.initial;
         let mut stores = 0u64;
+        // Before the first slot that is not as it was, inputs are as they were, too.
+        let mut as_before = true;
         for (i, slot) in program.iter().enumerate() {
+            as_before &= *slot == self.accepted[i].slot;
             if slot.is_empty() {
-                self.proposed[i] = NOTHING;
+                (self.proposed[i].slot, self.proposed[i].uses) = (*slot, 0);
+                (self.proposed[i].count, self.proposed[i].faults, self.proposed[i].flags) = (0, 0, 0);
                 continue;
             }
             let template = pool.template(*slot);
+            if as_before && self.known >> i & 1 == 1 {
+                self.proposed[i] = self.accepted[i];
+                stores |= u64::from(template.stores.is_some()) << i;
+                self.define_outputs(template, slot, i, self.accepted[i].flags_defined);
+                continue;
+            }
             let idiom = pool.is_idiom(*slot);
             let mut uses = 0u64;
             let count = template.inputs.len();
@@ -328,7 +408,7 @@ impl Lanes {
                 if from == UNDEFINED {
                     // A flag that depends on a value that nobody defined has none itself.
                     flags_defined &= k < template.base_inputs;
-                    if !idiom && k < template.base_inputs {
+                    if !(idiom && cell < cells::FLAGS) && k < template.base_inputs {
                         return None;
                     }
                     from = 0;
@@ -350,16 +430,8 @@ impl Lanes {
             stores |= u64::from(template.stores.is_some()) << i;
             let placed = &mut self.proposed[i];
             (placed.slot, placed.count, placed.flags, placed.uses, placed.faults) = (*slot, count as u8, 0, uses, 0);
-            let base = Self::SLOTS + i * 2 * MOST_OUTPUTS;
-            let first = template.stores.map_or(0, |bytes| 1 + usize::from(bytes).div_ceil(8));
-            for (k, role) in template.outputs.iter().enumerate() {
-                self.last[usize::from(cell(*role, slot))] = (base + first + k) as u16;
-            }
-            let first = first + template.outputs.len();
-            for (k, flag) in template.flags.iter().enumerate() {
-                self.last[usize::from(flag.cell)] = if flags_defined { (base + first + k) as u16 } else { UNDEFINED };
-            }
-            template.undefined.iter().for_each(|cell| self.last[usize::from(*cell)] = UNDEFINED);
+            placed.flags_defined = flags_defined;
+            self.define_outputs(template, slot, i, flags_defined);
         }
         for k in 0..self.wanted.len() {
             let from = self.last[self.wanted[k].cell];
@@ -369,6 +441,21 @@ impl Lanes {
             }
         }
         Some(())
+    }
+
+    /// What a slot writes is found in its buffers from here on.
+    #[inline(always)]
+    fn define_outputs(&mut self, template: &Template, slot: &Slot, i: usize, flags_defined: bool) {
+        let base = Self::SLOTS + i * 2 * MOST_OUTPUTS;
+        let first = template.stores.map_or(0, |bytes| 1 + usize::from(bytes).div_ceil(8));
+        for (k, role) in template.outputs.iter().enumerate() {
+            self.last[usize::from(cell(*role, slot))] = (base + first + k) as u16;
+        }
+        let first = first + template.outputs.len();
+        for (k, flag) in template.flags.iter().enumerate() {
+            self.last[usize::from(flag.cell)] = if flags_defined { (base + first + k) as u16 } else { UNDEFINED };
+        }
+        template.undefined.iter().for_each(|cell| self.last[usize::from(*cell)] = UNDEFINED);
     }
 
     #[inline(always)]
@@ -463,11 +550,11 @@ impl Lanes {
         self.distances[at]
     }
 
-    /// Wrong bits of a result; `None` if its register holds nothing and no other counts.
-    fn distance_to(&mut self, goal: usize) -> Option<u32> {
+    /// Wrong bits of a result; all of them if no register that counts holds a value.
+    fn distance_to(&mut self, goal: usize) -> u32 {
         let wanted = self.wanted[goal];
         let mut best = match self.last[wanted.cell] {
-            UNDEFINED => UNKNOWN,
+            UNDEFINED => wanted.mask.count_ones() * LANES as u32,
             from => {
                 let buffer = self.real(from, self.next_version);
                 self.distance(buffer, goal)
@@ -481,7 +568,7 @@ impl Lanes {
                 }
             }
         }
-        (best != UNKNOWN).then_some(best)
+        best
     }
 
     /// What the stores of the last run leave changed; `None` if one was outside of memory.

@@ -22,16 +22,23 @@ mod nature;
 mod pool;
 mod memory;
 mod lanes;
+mod evaluate;
 mod price;
 mod moves;
 mod chain;
+mod herd;
 mod enumerate;
 mod search;
-mod straight;
+mod flow;
+mod windows;
 
+pub use evaluate::{Evaluate, Native, NoNative, Plain};
+pub use flow::{Block, Code, Located};
+pub use herd::Herd;
 pub use lanes::{LANES, Lanes};
 pub use pool::{Pool, Slot};
 pub use price::price;
 pub use search::{Method, Options, Proposal, Search, SearchError};
-pub use straight::{NotStraight, function_task, straight_line};
+
 pub use task::{DeadStack, Goal, Level, Output, State, Task};
+pub use windows::{Window, states, windows};

@@ -26,6 +26,12 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// All of it as one number.
+    pub(crate) fn number(self) -> u64 {
+        let [a, b, c, d] = self.registers;
+        u64::from(self.opcode) << 48 | u64::from(self.constant) << 32 | u64::from(u32::from_le_bytes([a, b, c, d]))
+    }
+
     /// Does it do nothing?
     pub fn is_empty(self) -> bool {
         self.opcode == 0
@@ -170,6 +176,11 @@ impl Pool {
             let kind = Kind::Foreign(Box::new(instruction.clone()));
             self.push(kind, Vec::new(), vec![Constant::Nothing], vec![template.shorten()], nature);
         }
+    }
+
+    /// The pool of a task; seeds are code whose instructions must be there.
+    pub fn for_task(task: &Task, seeds: &[Vec<Instruction>]) -> Pool {
+        Pool::new(task, seeds, Widths::Same)
     }
 
     /// A pool of a task's own instructions only.
@@ -359,6 +370,16 @@ impl Pool {
             }
         }
         out
+    }
+
+    /// Is there a form among those to be drawn that uses memory?
+    pub(crate) fn has_memory(&self) -> bool {
+        let uses = |number: &u16| {
+            let opcode = &self.opcodes[usize::from(*number)];
+            let templates = &self.templates[opcode.first_template..][..opcode.constants.len()];
+            templates.iter().any(|template| template.loads || template.stores.is_some())
+        };
+        self.drawn.iter().any(uses)
     }
 
     /// Registers that programs may write: general ones, vectors.

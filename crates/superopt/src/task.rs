@@ -122,6 +122,15 @@ impl State {
         state
     }
 
+    /// Changes a byte of memory that is there.
+    pub fn set_byte(&mut self, address: u64, byte: u8) {
+        for (start, bytes) in &mut self.memory {
+            if let Some(place) = bytes.get_mut(address.wrapping_sub(*start) as usize) {
+                *place = byte;
+            }
+        }
+    }
+
     /// Puts memory with bytes at random around an address.
     pub fn map(&mut self, address: u64) {
         let start = address / PIECE * PIECE;

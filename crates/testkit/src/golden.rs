@@ -40,7 +40,7 @@ fn run_one(binary: &Path, compilers: &[Compiler], file: &Path) -> Result<(Mark, 
     let compiler = compilers.iter().find(wanted).ok_or("the compiler it needs is not there")?;
     pair.build(compiler, folder.path()).map_err(|e| e.to_string())?;
     let (original, candidate) = (folder.path().join("original.o"), folder.path().join("candidate.o"));
-    let answers = lockstep::check(binary, &original, &candidate, Some(&pair.function))?;
+    let answers = lockstep::check_under(binary, &original, &candidate, Some(&pair.function), &pair.conditions)?;
     let answer = answers.iter().find(|a| a.name == pair.function).ok_or("no answer for the function")?;
     if pair.open && answer.verdict != Verdict::Unknown {
         println!("{}: {} now, so its `yet: unknown` can go", file.display(), answer.verdict.name());

@@ -54,11 +54,23 @@ const TIMEOUT: &str = "10";
 
 /// Runs `lockstep check` on two objects, on all functions or only one.
 pub fn check(binary: &Path, original: &Path, candidate: &Path, function: Option<&str>) -> Result<Vec<Answer>, String> {
+    check_under(binary, original, candidate, function, &[])
+}
+
+/// The same in start states that satisfy conditions.
+pub fn check_under(
+    binary: &Path,
+    original: &Path,
+    candidate: &Path,
+    function: Option<&str>,
+    conditions: &[String],
+) -> Result<Vec<Answer>, String> {
     let mut command = Command::new(binary);
     command.args(["check", "--format", "json", "--jobs", "1", "--timeout", TIMEOUT]).arg(original).arg(candidate);
     if let Some(name) = function {
         command.args(["--function", name]);
     }
+    command.args(conditions.iter().flat_map(|condition| ["--assume", condition]));
     let output = command.output().map_err(|e| format!("{}: {e}", binary.display()))?;
     let report: Value = serde_json::from_slice(&output.stdout)
         .map_err(|e| format!("{}: {e}: {}", output.status, String::from_utf8_lossy(&output.stderr)))?;

@@ -18,7 +18,7 @@
 //! other). The prototype gives the debug information that a compiler would. `prelude: LINE` adds a line of C in
 //! front of both programs. Without a prototype the programs are C files, compiled with `flags:` and those of
 //! `original-flags:` or `candidate-flags:`, by the compiler of `compiler:` (default gcc), and `function:` names the function (default `f`). `calls: int g(int); …` declares callees of assembly, so that their
-//! signatures are known.
+//! signatures are known. `assume: EXPR` is a condition on start states; each such line is another.
 //!
 //! Expectations: `verdict:` a verdict, or several with `|` between them when the tool may give up; `reason:` the
 //! kind of an `unknown`; `assumes:` an assumption that must be among the printed ones; `yet: unknown` that the tool does
@@ -50,6 +50,8 @@ pub struct Pair {
     pub reason: Option<String>,
     /// Assumptions that must be printed.
     pub assumes: Vec<String>,
+    /// Conditions under which the programs are compared (`--assume`).
+    pub conditions: Vec<String>,
     /// The tool gives up so far.
     pub open: bool,
 }
@@ -106,6 +108,7 @@ impl Pair {
         match (section, key) {
             ("header", "prototype") => self.prototype = Some(owned),
             ("header", "function") => self.function = owned,
+            ("header", "assume") => self.conditions.push(owned),
             ("header", "syntax") if value == "att" => self.syntax = Syntax::Att,
             ("header", "prelude") => self.prelude.push(owned),
             ("header", "calls") => self.calls.push(owned),

@@ -7,11 +7,15 @@ mod attack;
 mod baseline;
 mod bench;
 mod build;
+mod conditional;
 mod demo;
+mod inferred;
 mod kernels;
 mod harmless;
 mod regalloc;
 mod loops;
+mod measure;
+mod optimize;
 mod rooms;
 mod test;
 mod tools;
@@ -28,7 +32,13 @@ usage: cargo xtask COMMAND
                                    --save stores them. The sample is bundled, the corpus is in target/corpus.
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
+  bench conditional [FUNCTION…] [--lockstep FILE]
+                                   pairs of bench/conditional under the conditions written there
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
+  bench measure [--aa N]           N measurements of functions against themselves, in which nothing may be claimed
+  bench conditional --infer [FUNCTION…] [--no-twins] [--lockstep FILE]
+                                   conditions that are inferred for pairs of bench/conditional, against those of a paper, and
+                                   what is said of conditions that are weaker; fails if one of these is accepted
   attack [--minutes M] [--seed S] [--area A] [--batches N] [--timeout T] [--inputs N] [--jobs N] [--planted PERCENT] [--lockstep FILE]
                                    generated pairs with a known answer; every `equivalent` is run natively. Fails if one is wrong.
                                    A: calls, contracts, library, statics, addresses, data, memory, loops, float, assembly, all,
@@ -37,6 +47,9 @@ usage: cargo xtask COMMAND
                                    changes one instruction or relocation of the candidates that corpus.py built in DIR
   attack --show BATCH [--seed S] [--area A]
                                    writes the sources of one batch to target/attack/shown
+  bench optimize [--only NAME] [--limit N] [--time SECONDS] [--cpu CPU] [--wrong N] [--lockstep FILE]
+                                   how much faster `lockstep optimize` makes known kernels (a function or a group: conditional, loops,
+                                   strings, delight); --wrong: N wrong versions in one run, of which none may get out
   rooms                            lines, tests and circles of modules by room; the largest types and functions
   bench regalloc [mutants] [--lockstep FILE]
                                    register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
@@ -52,12 +65,28 @@ fn main() -> ExitCode {
             Some(request) => kernels::run(request),
             None => Err(USAGE.to_string()),
         },
+        ["bench", "conditional", "--infer", rest @ ..] => match inferred::Request::parse(rest) {
+            Some(request) => inferred::run(&request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "conditional", rest @ ..] => match conditional::Request::parse(rest) {
+            Some(request) => conditional::run(&request),
+            None => Err(USAGE.to_string()),
+        },
         ["attack", rest @ ..] => match attack::Request::parse(rest) {
             Some(request) => attack::run(request),
             None => Err(USAGE.to_string()),
         },
         ["bench", "regalloc", rest @ ..] => match regalloc::Request::parse(rest) {
             Some(request) => regalloc::run(request),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "measure", rest @ ..] => match measure::parse(rest) {
+            Some(sessions) => measure::run(sessions),
+            None => Err(USAGE.to_string()),
+        },
+        ["bench", "optimize", rest @ ..] => match optimize::Request::parse(rest) {
+            Some(request) => optimize::run(request),
             None => Err(USAGE.to_string()),
         },
         ["bench", rest @ ..] => match bench::Request::parse(rest) {

@@ -10,9 +10,11 @@ use crate::status::Failure;
 use clap::Args;
 use condition::{Interface, Parsed};
 use kernel::lemma::Facts;
-use kernel::{Entailment, Precondition};
+use kernel::{Entailment, Expression, Pair, Precondition};
 use pair::{Files, Prepared};
+use report::AssumedPart;
 use solver::{Solver, SolverOptions};
+use term::Arena;
 
 /// Conditions on start states, for every subcommand that compares functions.
 #[derive(Args, Clone, Debug, Default)]
@@ -30,6 +32,8 @@ pub struct Assumed {
     pub function: usize,
     /// The condition that was understood.
     pub precondition: Precondition,
+    /// Its parts, as they are shown.
+    pub parts: Vec<AssumedPart>,
 }
 
 impl AssumeArguments {
@@ -47,12 +51,11 @@ impl AssumeArguments {
             let what = "--assume is about one function: select it with --function";
             return Err(Failure(what.to_string()));
         };
-        let precondition = self.about(files, [*original, *candidate])?;
-        Ok(Some(Assumed { function: *original, precondition }))
+        self.about(files, [*original, *candidate]).map(Some)
     }
 
     /// The condition about a pair.
-    pub fn about(&self, files: &Files, both: [usize; 2]) -> Result<Precondition, Failure> {
+    pub fn about(&self, files: &Files, both: [usize; 2]) -> Result<Assumed, Failure> {
         let name = files.original().name(both[0]).to_string();
         let failed = |what: &dyn std::fmt::Display| Failure(format!("--assume, {name}: {what}"));
         let Prepared { mut arena, pair } =
@@ -61,21 +64,60 @@ impl AssumeArguments {
         let texts: Vec<&str> = self.assume.iter().map(String::as_str).collect();
         let Parsed { conjuncts, axioms } =
             condition::parse_all(&texts, &interface).map_err(|(i, error)| failed(&error.show(texts[i])))?;
-        for conjunct in &conjuncts {
-            complain(&format!("note: {name}: assumed: {}  {conjunct}", condition::render(conjunct, &interface)));
-        }
-        for axiom in &axioms {
-            complain(&format!("note: {name}: assumed: fp({axiom})"));
-        }
         let precondition =
             Precondition::new(conjuncts, axioms, pair.original(), &arena).map_err(|what| failed(&what))?;
-        let mut solver = Solver::new(SolverOptions { total: MOST_PROPAGATIONS, ..SolverOptions::default() });
-        match precondition.is_contradictory(&pair, &mut arena, &mut solver) {
+        let parts = parts(&precondition, &interface);
+        for AssumedPart { text, expression, .. } in parts.iter().take(MOST_ECHOED) {
+            complain(&format!("note: {name}: assumed: {text}   that is {expression}"));
+        }
+        if parts.len() > MOST_ECHOED {
+            complain(&format!("note: {name}: assumed: {} more parts", parts.len() - MOST_ECHOED));
+        }
+        match precondition.is_contradictory(&pair, &mut arena, &mut solver()) {
             Ok(Entailment::Holds) => Err(failed(&"the condition can never hold")),
-            Ok(_) => Ok(precondition),
+            Ok(_) => Ok(Assumed { function: both[0], precondition, parts }),
             Err(what) => Err(failed(&what)),
         }
     }
+}
+
+/// Parts of a condition that are echoed.
+const MOST_ECHOED: usize = 16;
+
+/// The parts of a condition, in the source's words and as they are stated.
+pub fn parts(precondition: &Precondition, interface: &Interface) -> Vec<AssumedPart> {
+    let texts = condition::render_all(precondition.conjuncts(), interface);
+    let one = |(conjunct, text): (&Expression, String)| AssumedPart {
+        kind: condition::kind(conjunct),
+        text,
+        expression: conjunct.to_string(),
+    };
+    let axioms = precondition.axioms().iter().map(|axiom| AssumedPart {
+        kind: "axiom",
+        text: format!("fp({axiom})"),
+        expression: axiom.to_string(),
+    });
+    precondition.conjuncts().iter().zip(texts).map(one).chain(axioms).collect()
+}
+
+/// Does a condition hold in no start state, as far as that can be shown? Nothing is said about one that cannot be expressed.
+pub fn can_never_hold(precondition: &Precondition, pair: &Pair, arena: &mut Arena) -> bool {
+    !precondition.conjuncts().is_empty()
+        && matches!(precondition.is_contradictory(pair, arena, &mut solver()), Ok(Entailment::Holds))
+}
+
+/// Does a condition follow from what the user assumes?
+pub fn follows(
+    assumed: &Precondition,
+    from: &Precondition,
+    pair: &Pair,
+    arena: &mut Arena,
+) -> Result<Entailment, String> {
+    assumed.implies(from, pair, arena, &mut solver())
+}
+
+fn solver() -> Solver {
+    Solver::new(SolverOptions { total: MOST_PROPAGATIONS, ..SolverOptions::default() })
 }
 
 /// What the question whether a condition contradicts itself may cost.

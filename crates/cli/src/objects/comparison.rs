@@ -5,9 +5,10 @@
 //! answer is does not depend on what is ready when (`pair::Alone`): a pair of these is always tried without lemmas first.
 //! The lemmas are proved only then, because no caller may use another convention than the one of such a proof.
 
-use crate::check::{LEMMAS_HANG, outcome, patience, unknown};
+use crate::check::{LEMMAS_HANG, no_facts, outcome, patience, unknown};
 use crate::complain;
 use crate::objects::assume::Assumed;
+use crate::objects::conditional::ConditionalArguments;
 use crate::objects::input::unsupported;
 use crate::objects::native::{Objects, Trial};
 use crate::pairing::Matched;
@@ -22,6 +23,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
+use term::Arena;
 
 /// What is to be compared, and how.
 pub struct Task {
@@ -29,6 +31,7 @@ pub struct Task {
     pub pairs: Vec<Matched>,
     pub session: Arc<Session>,
     pub assumed: Option<Assumed>,
+    pub conditional: ConditionalArguments,
     /// Both files, ready to be run, if that is allowed.
     pub objects: Option<Objects>,
 }
@@ -96,7 +99,12 @@ pub fn compare_all(
             let found = lemmas.wait(Duration::ZERO).pop().map(|(_, timed)| timed.finished);
             match found {
                 Some(Finished::Done(facts)) => drop(shared.facts.set(facts)),
-                Some(_) => drop(shared.facts.set(Facts::default())),
+                Some(failed) => {
+                    if let Finished::Panicked(message) = failed {
+                        complain(&no_facts(&message));
+                    }
+                    drop(shared.facts.set(Facts::default()));
+                }
                 None => {}
             }
         }
@@ -165,6 +173,10 @@ impl Shared {
         let Some(both) = pair.both() else {
             return Step::Decided(Box::new(unknown(self.missing(pair))), None);
         };
+        // A condition is inferred with all that is known.
+        if self.task.conditional.conditional {
+            return Step::Later;
+        }
         let (prepared, alone) = match self.task.files.prepare_alone(both) {
             Ok(Some(prepared)) => prepared,
             Ok(None) => return Step::Later,
@@ -172,7 +184,7 @@ impl Shared {
         };
         let Prepared { mut arena, pair: programs } = self.assume(prepared, pair);
         let outcome = match alone {
-            Alone::Settled => Some(self.task.session.check_pair(&mut arena, &programs)),
+            Alone::Settled => Some(self.check(&mut arena, &programs)),
             Alone::ProofOnly => self.task.session.prove_pair(&mut arena, &programs),
         };
         let Some(outcome) = outcome else { return Step::Later };
@@ -185,13 +197,19 @@ impl Shared {
         let (pair, nothing) = (&self.task.pairs[index], Facts::default());
         let Some(both) = pair.both() else { return Step::Later };
         let facts = self.facts.get().unwrap_or(&nothing);
+        if self.task.conditional.conditional {
+            let assumed = self.task.assumed.as_ref().filter(|assumed| assumed.function == pair.original);
+            let precondition = assumed.map(|assumed| assumed.precondition.clone()).unwrap_or_default();
+            let (session, files) = (&self.task.session, &self.task.files);
+            return self.run(both, self.task.conditional.infer(session, files, facts, both, &precondition));
+        }
         let prepared = match self.task.files.prepare(both, facts) {
             Ok(prepared) => prepared,
             Err(error) => return Step::Decided(Box::new(unknown(unsupported(error))), None),
         };
         let Prepared { mut arena, pair: programs } = self.assume(prepared, pair);
         self.warn(pair, &programs);
-        let outcome = self.task.session.check_pair(&mut arena, &programs);
+        let outcome = self.check(&mut arena, &programs);
         self.run(both, outcome)
     }
 
@@ -245,6 +263,15 @@ impl Shared {
             arena.allow(*axiom);
         }
         Prepared { arena, pair }
+    }
+
+    /// Decides a pair, with a hint at what is missing where it differs.
+    fn check(&self, arena: &mut Arena, programs: &kernel::Pair) -> Outcome {
+        let mut outcome = self.task.session.check_pair(arena, programs);
+        if let Verdict::Different(witness) = &outcome.verdict {
+            outcome.hint = self.task.session.hint(arena, programs, witness);
+        }
+        outcome
     }
 
     fn warn(&self, matched: &Matched, programs: &kernel::Pair) {

@@ -1,7 +1,7 @@
 //! The file of `--tests`: start states as JSON. `docs/tests-format.md` says what it holds.
 
 use crate::status::Failure;
-use search::{HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
+use search::{ABOVE_STACK, HIGHEST_ADDRESS, StartBytes, StartCall, StartPlace, StartState};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +15,9 @@ const LARGEST: u64 = 1 << 26;
 struct File {
     version: u32,
     tests: Vec<Test>,
+    /// Where a recorder got them from; for readers.
+    #[serde(default, rename = "recorded")]
+    _recorded: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -28,6 +31,9 @@ struct Test {
     #[serde(default)]
     calls: Vec<Call>,
     seed: Option<u64>,
+    /// A recorder could not follow the function to its end; for readers.
+    #[serde(default, rename = "partial")]
+    _partial: Option<String>,
 }
 
 /// A JSON number, or a string that holds a decimal or hexadecimal one.
@@ -101,15 +107,24 @@ fn call(call: Call) -> Result<StartCall, String> {
 }
 
 fn bytes(bytes: Bytes) -> Result<StartBytes, String> {
+    let address = || bytes.address.as_ref().and_then(value).and_then(|a| a.to_u64());
     let place = match (&bytes.object, &bytes.address) {
-        (Some(object), _) => object_place(object),
-        (None, Some(address)) => value(address).and_then(|a| a.to_u64()).map(StartPlace::Address),
+        (Some(object), None) => object_place(object),
+        (Some(object), Some(_)) => match (object_place(object), address()) {
+            (Some(StartPlace::Object(object, offset)), Some(address)) => {
+                Some(StartPlace::Recorded { object, offset, address })
+            }
+            _ => None,
+        },
+        (None, Some(_)) => address().map(StartPlace::Address),
         (None, None) => return Err("memory without `address` or `object`".to_string()),
     };
     let place = place.ok_or("memory at no address")?;
     let content = hexadecimal(&bytes.bytes).ok_or_else(|| format!("`{}` are no bytes in hexadecimal", bytes.bytes))?;
-    if let StartPlace::Address(address) = place
-        && (address < 4096 || address.saturating_add(content.len() as u64) > HIGHEST_ADDRESS)
+    let end = |address: u64| address.saturating_add(content.len() as u64);
+    if let StartPlace::Address(address) | StartPlace::Recorded { address, .. } = place
+        && (address < 4096 || end(address) > HIGHEST_ADDRESS)
+        && (address < ABOVE_STACK.start || end(address) > ABOVE_STACK.end)
     {
         return Err(format!("address {address:#x} is not between 0x1000 and {HIGHEST_ADDRESS:#x}"));
     }
@@ -132,7 +147,8 @@ fn value(value: &Number) -> Option<Bits> {
     }
 }
 
-fn number(text: &str) -> Option<Bits> {
+/// A decimal or hexadecimal number of at most 128 bits.
+pub fn number(text: &str) -> Option<Bits> {
     let value = match text.strip_prefix("0x") {
         Some(digits) => u128::from_str_radix(digits, 16).ok()?,
         None => match text.strip_prefix('-') {
@@ -175,10 +191,10 @@ mod tests {
     fn all_parts() {
         parses_to(
             r#"{"version":1,"tests":[{"function":"f","registers":{"n":-1,"rsi":"0x7000","xmm0":"0x3ff0000000000000"},
-                "memory":[{"address":"0x7000","object":null,"bytes":"2a 00"},{"address":"0x1","object":"g+0x8","bytes":"ff"}],
+                "memory":[{"address":"0x7000","object":null,"bytes":"2a 00"},{"address":"0x5000","object":"g+0x8","bytes":"ff"}],
                 "calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff"}],"seed":9},{}]}"#,
             expect![[r#"
-                f [n=0xffffffffffffffffffffffffffffffff rsi=0x7000 xmm0=0x3ff0000000000000] [Address(7000)=[2a, 0] Object("g", 8)=[ff]] [getc()=0xffffffff] 9
+                f [n=0xffffffffffffffffffffffffffffffff rsi=0x7000 xmm0=0x3ff0000000000000] [Address(7000)=[2a, 0] Recorded { object: "g", offset: 8, address: 5000 }=[ff]] [getc()=0xffffffff] 9
                 * [] [] [] 1"#]],
         );
     }

@@ -55,23 +55,27 @@ pub fn read(arguments: &CheckArguments) -> Result<Vec<Unit>, Failure> {
     }
 }
 
-fn files(arguments: &CheckArguments, original: File, candidate: File) -> Arc<Files> {
+fn files(arguments: &CheckArguments, original: File, candidate: File) -> Files {
     let files = Files::new(original, candidate, undefined(arguments.no_ub));
-    Arc::new(files.with_assert_texts(assert_texts(arguments.strict_assert)))
+    files.with_assert_texts(assert_texts(arguments.strict_assert))
 }
 
 fn single(arguments: &CheckArguments) -> Result<Unit, Failure> {
-    let files = files(arguments, input::read(&arguments.original)?, input::read(&arguments.candidate)?);
-    let (original, candidate) = (files.original(), files.candidate());
+    let (original, candidate) = (input::read(&arguments.original)?, input::read(&arguments.candidate)?);
     let Pairing { pairs, extras } = pair_functions(&original.names(), &candidate.names(), &arguments.functions)?;
     if !extras.is_empty() {
         let names: Vec<&str> = extras.iter().map(|e| candidate.name(*e)).collect();
         complain(&describe_extras(&arguments.candidate, &names));
     }
-    Ok(Unit { label: None, files, pairs })
+    let files = arguments.calls.apply(files(arguments, original, candidate), &pairs)?;
+    Ok(Unit { label: None, files: Arc::new(files), pairs })
 }
 
 fn many(arguments: &CheckArguments) -> Result<Vec<Unit>, Failure> {
+    if !arguments.calls.is_empty() {
+        let what = "--prototype, --header, --live-in and --live-out are for functions of two object files";
+        return Err(Failure(what.to_string()));
+    }
     let (ours, mut theirs) = (sources(&arguments.original)?, sources(&arguments.candidate)?);
     let (mut units, mut lost, mut found): (Vec<Unit>, Vec<String>, BTreeSet<usize>) = Default::default();
     let mut all_names: Vec<String> = Vec::new();
@@ -103,7 +107,8 @@ fn many(arguments: &CheckArguments) -> Result<Vec<Unit>, Failure> {
         };
         // Without a counterpart nothing is compared, and the file stands for itself.
         let Some(candidate) = counterpart.map_or_else(|| load(source), |found| Ok(Some(found)))? else { continue };
-        units.push(Unit { label: Some(label), files: files(arguments, original, candidate), pairs });
+        let files = Arc::new(files(arguments, original, candidate));
+        units.push(Unit { label: Some(label), files, pairs });
     }
     if let Some(selection) = arguments.functions.iter().enumerate().find(|(i, _)| !found.contains(i)).map(|(_, s)| s) {
         return Err(unknown_selection(&selection.name, &all_names));

@@ -117,6 +117,7 @@ pub fn report_all(
             file: None,
             candidate_name: other.filter(|other| *other != pair.name),
             name: pair.name,
+            assumed: Vec::new(),
             outcome: outcome(finished, time),
             time,
             cpu,
@@ -242,6 +243,8 @@ fn decide(modules: &Modules, pair: &Matched, certify: Certify) -> (Outcome, Opti
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
+            hint: None,
         },
         certificate,
     )

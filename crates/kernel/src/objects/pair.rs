@@ -6,7 +6,7 @@
 
 use crate::Precondition;
 use crate::objects::lemma::{Facts, Lemma};
-use program::{Function, Undefined};
+use program::{CallInterface, Function, Undefined};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub struct Pair {
     candidate: Function,
     lemmas: Vec<Lemma>,
     precondition: Precondition,
+    /// Does nobody but the user say how the original is called?
+    told: bool,
 }
 
 impl Pair {
@@ -34,13 +36,25 @@ impl Pair {
         let (mut contracts, lemmas) = facts.about([&original, &candidate]);
         contracts.twice.clone_from(twice);
         original.contracts = Arc::new(contracts);
-        Pair { original, candidate, lemmas, precondition: Precondition::default() }
+        Pair { original, candidate, lemmas, precondition: Precondition::default(), told: false }
     }
 
     /// The same pair in start states that satisfy a condition. What a proof is about is what its certificate states; this is
     /// what a search is asked to state.
     pub fn under(self, precondition: Precondition) -> Pair {
         Pair { precondition, ..self }
+    }
+
+    /// The same pair, called as the user says where the files do not say it. A proof about it says so.
+    pub fn called_as(mut self, interface: &CallInterface) -> Pair {
+        self.told |= self.original.take_interface(interface);
+        self.candidate.take_interface(interface);
+        self
+    }
+
+    /// Is the original called as the user says, of which its file says nothing?
+    pub fn is_called_as_told(&self) -> bool {
+        self.told
     }
 
     /// The condition under which the functions are compared.

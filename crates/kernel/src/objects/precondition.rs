@@ -85,7 +85,8 @@ impl Precondition {
     /// Values and ranges of arguments that the conjuncts state outright.
     pub(crate) fn stated(&self, original: &Function) -> BTreeMap<Register, Stated> {
         let mut out: BTreeMap<Register, Stated> = BTreeMap::new();
-        for (register, found) in self.conjuncts.iter().filter_map(|conjunct| bound(conjunct, original)) {
+        let outright = self.conjuncts.iter().filter_map(|conjunct| bound(conjunct, original));
+        for (register, found) in outright.chain(self.stated_with_sign(original)) {
             match (out.get(&register), found) {
                 (Some(Stated::Value(_)), _) => {}
                 (Some(Stated::Bits(known)), Stated::Bits(bits)) if *known <= bits => {}
@@ -95,6 +96,16 @@ impl Precondition {
             }
         }
         out
+    }
+
+    /// Of which arguments the conjuncts say, read with a sign, that they are not negative and below some number: the same numbers
+    /// without a sign.
+    fn stated_with_sign(&self, original: &Function) -> Vec<(Register, Stated)> {
+        let ends: Vec<SignedEnd> =
+            self.conjuncts.iter().filter_map(|conjunct| signed_end(conjunct, original)).collect();
+        let positive = |register| ends.iter().any(|end| end.register == register && !end.upper && end.value >= 0);
+        let below = ends.iter().filter(|end| end.upper && end.value >= 0 && positive(end.register));
+        below.filter_map(|end| Some((end.register, fewer_bits(end.value.unsigned_abs(), end.width)?))).collect()
     }
 
     /// The condition about the states in which both sides are entered.
@@ -118,6 +129,45 @@ fn mentions(expression: &Expression, wanted: Operator) -> bool {
     }
 }
 
+/// The least or the greatest value, read with a sign, that a conjunct leaves an argument.
+#[derive(Clone, Copy, Debug)]
+struct SignedEnd {
+    register: Register,
+    width: u16,
+    upper: bool,
+    value: i64,
+}
+
+/// `x < c`, `x ≤ c`, `c < x` or `c ≤ x` with a sign.
+fn signed_end(conjunct: &Expression, original: &Function) -> Option<SignedEnd> {
+    let Expression::Apply(operator @ (Operator::Slt | Operator::Sle), operands) = conjunct else { return None };
+    let (name, constant, upper) = match &operands[..] {
+        [Expression::Named(name), Expression::Constant(constant)] => (name, *constant, true),
+        [Expression::Constant(constant), Expression::Named(name)] => (name, *constant, false),
+        _ => return None,
+    };
+    let (register, width) = plain_argument(name, original)?;
+    if constant.width() != width {
+        return None;
+    }
+    let (value, strict) = (constant.to_i64()?, i64::from(*operator == Operator::Slt));
+    let value = if upper { value.checked_sub(strict)? } else { value.checked_add(strict)? };
+    Some(SignedEnd { register, width, upper, value })
+}
+
+/// A general register that carries an argument which is no narrow type, and its width.
+fn plain_argument(name: &str, original: &Function) -> Option<(Register, u16)> {
+    let Some(Meaning::Argument(value)) = meaning_of(name, original) else { return None };
+    let Place::Register(register @ Register::General(_)) = value.place else { return None };
+    (!value.boolean && value.narrow.is_none()).then_some((register, 8 * value.bytes))
+}
+
+/// The bits that numbers up to one need, if these are fewer than all.
+fn fewer_bits(most: u64, width: u16) -> Option<Stated> {
+    let bits = (u64::BITS - most.leading_zeros()).max(1) as u16;
+    (bits < width).then_some(Stated::Bits(bits))
+}
+
 /// `x = c`, `x < c` or `x ≤ c` without a sign, of an argument of the original that is no narrow type.
 fn bound(conjunct: &Expression, original: &Function) -> Option<(Register, Stated)> {
     let Expression::Apply(operator, operands) = conjunct else { return None };
@@ -126,9 +176,8 @@ fn bound(conjunct: &Expression, original: &Function) -> Option<(Register, Stated
         [Expression::Constant(constant), Expression::Named(name)] if *operator == Operator::Eq => (name, *constant),
         _ => return None,
     };
-    let Some(Meaning::Argument(value)) = meaning_of(name, original) else { return None };
-    let Place::Register(register @ Register::General(_)) = value.place else { return None };
-    if value.boolean || value.narrow.is_some() || constant.width() != 8 * value.bytes {
+    let (register, width) = plain_argument(name, original)?;
+    if constant.width() != width {
         return None;
     }
     let most = match operator {
@@ -137,8 +186,7 @@ fn bound(conjunct: &Expression, original: &Function) -> Option<(Register, Stated
         Operator::Ult => constant.low().checked_sub(1)?,
         _ => return None,
     };
-    let bits = (u64::BITS - most.leading_zeros()).max(1) as u16;
-    (bits < constant.width()).then_some((register, Stated::Bits(bits)))
+    fewer_bits(most, width).map(|stated| (register, stated))
 }
 
 /// The argument that goes by a name: `rdi`, `xmm0`, `stack.8`.

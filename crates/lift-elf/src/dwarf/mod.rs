@@ -72,6 +72,15 @@ pub(crate) struct Debug {
     pub trouble: Option<String>,
 }
 
+/// A compiler that debug information names.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Producer {
+    Gnu,
+    Clang,
+    #[default]
+    Other,
+}
+
 /// What debug information says about a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Described {
@@ -90,6 +99,8 @@ pub(crate) struct Described {
     pub moves_variables: bool,
     /// Is it written in C?
     pub is_c: bool,
+    /// Who has compiled it?
+    pub producer: Producer,
     /// Has gcc compiled it, and no attribute asked for an optimiser? (Not said of functions that call nobody.)
     pub is_gnu: bool,
     /// Is the body of another function inlined?

@@ -291,6 +291,27 @@ impl TypeTable {
         Care::Unclear
     }
 
+    /// Is the byte at an offset of an object of this type, or of an array of such, a `_Bool`, whichever member is meant?
+    pub fn is_boolean_at(&self, mut id: TypeId, offset: i64) -> bool {
+        let size = i64::try_from(self.size(id, MAX_DEPTH)).ok().filter(|size| *size > 0);
+        let Some(mut at) = size.map(|size| offset.rem_euclid(size) as u64) else { return false };
+        for _ in 0..MAX_DEPTH {
+            match self.get(id) {
+                Type::Boolean => return at == 0,
+                Type::Aggregate { union: false, members, .. } => match self.member(members, at, 1) {
+                    Some(member) => (id, at) = member,
+                    None => return false,
+                },
+                Type::Array { element, .. } => match self.size(*element, MAX_DEPTH) {
+                    0 => return false,
+                    size => (id, at) = (*element, at % size),
+                },
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// Which of so many bytes at an offset of a type, or of an array of such, lie between the members of a structure, lowest
     /// first. None if all seem to.
     pub fn padding_at(&self, id: TypeId, offset: i64, bytes: u64) -> u64 {

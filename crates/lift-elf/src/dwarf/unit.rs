@@ -5,7 +5,7 @@ use super::sections::{Reader, Sections};
 use super::source_types::SourceInterner;
 use super::structure::{Interner, TypeId};
 use super::types::Types;
-use super::{Addresses, Debug, Described, TypedLocal, WIDTHS};
+use super::{Addresses, Debug, Described, Producer, TypedLocal, WIDTHS};
 use crate::container::Place;
 use crate::split::{Parts, Shrunken};
 use gimli::constants as c;
@@ -202,7 +202,13 @@ impl<'a, 'b> Walker<'a, 'b> {
         described.is_c = self.language().is_some() && self.is_c();
         // Of gcc's functions with calls, those are described so that an attribute or a pragma optimises.
         let all_calls = Self::ALL_CALLS.iter().any(|name| self.types.flag(entry, *name));
-        described.is_gnu = self.producer().starts_with("GNU ") && !all_calls;
+        let producer = self.producer();
+        described.producer = match () {
+            () if producer.starts_with("GNU ") => Producer::Gnu,
+            () if producer.contains("clang version ") => Producer::Clang,
+            () => Producer::Other,
+        };
+        described.is_gnu = described.producer == Producer::Gnu && !all_calls;
         if let Some(placement) = self.signature(&root, entry, defined) {
             described.signature = Some(placement.signature);
             described.parameters = placement.parameters;

@@ -1,8 +1,11 @@
-//! Truth values that no declaration names: variables of other files, which clang's debug information leaves out.
+//! Truth values, by the form in which unoptimised code of clang tests them.
 //!
-//! Unoptimised code of clang tests a `_Bool` by the lowest bit of its byte in memory, `test byte ptr [x], 1`, and nothing
-//! else so: what the source masks itself, `x & 1`, and bit fields are loaded into a register first. So an object that is
-//! tested that way is a `_Bool` wherever the function loads it.
+//! It tests a `_Bool` by the lowest bit of its byte in memory, `test byte ptr [x], 1`, and nothing else so: what the source
+//! masks itself, `x & 1`, and bit fields are loaded into a register first. That is so because only its fast selector puts an operand
+//! in memory into an instruction, and only where a value is truncated to one bit, which C has for a `_Bool` alone.
+//! - An object of another file, of which its debug information says nothing, is a `_Bool` wherever a function that tests it so loads it.
+//! - Behind a pointer, and in what is declared, the type must say the same. The type alone says nothing, for the access may be through a
+//!   cast; only the instruction with that form is taken to load a `_Bool`.
 //!
 //! Trust: full, as `truth-values`.
 
@@ -41,14 +44,32 @@ pub(super) fn tested_bytes(
                 continue;
             }
             loads.push((address, *place));
-            let rest = point.ops[i + 1..].iter().take_while(|(at, _)| at == place);
-            let looks: Vec<Look> = rest.map(|(_, op)| look(arena, op, *var)).collect();
-            if looks.contains(&Look::LowestBit) && !looks.contains(&Look::Other) {
+            if tests_lowest_bit(arena, point, i, *var) {
                 tested.insert(address);
             }
         }
     }
     loads.into_iter().filter(|(address, _)| tested.contains(address)).map(|(_, place)| place).collect()
+}
+
+/// Instructions that test the lowest bit of a byte in memory, and do nothing else with it.
+pub(super) fn tested_in_memory<'a>(arena: &'a Arena, points: &'a [Point]) -> impl Iterator<Item = u64> + 'a {
+    points.iter().flat_map(move |point| {
+        let ops = point.ops.iter().enumerate();
+        ops.filter_map(move |(i, (place, op))| {
+            let Op::Load { var, bytes: 1, .. } = op else { return None };
+            let alone = i.checked_sub(1).is_none_or(|before| point.ops[before].0 != *place);
+            (alone && tests_lowest_bit(arena, point, i, *var)).then_some(*place)
+        })
+    })
+}
+
+/// Does an instruction look at nothing but the lowest bit of the byte that its operation `i` loads?
+fn tests_lowest_bit(arena: &Arena, point: &Point, i: usize, byte: VarId) -> bool {
+    let place = point.ops[i].0;
+    let rest = point.ops[i + 1..].iter().take_while(|(at, _)| *at == place);
+    let looks: Vec<Look> = rest.map(|(_, op)| look(arena, op, byte)).collect();
+    looks.contains(&Look::LowestBit) && !looks.contains(&Look::Other)
 }
 
 /// What an operation looks at.

@@ -131,9 +131,14 @@ impl Shared {
         Signal::of_number(self.words(SIGNALS, PROGRAMS)[program])
     }
 
+    pub fn results(&self, program: usize) -> &[u64] {
+        assert!(program < PROGRAMS, "no such program");
+        let count = self.inputs * self.words_out;
+        self.words(self.results_at() + program * 8 * count, count)
+    }
+
     pub fn result(&self, program: usize, input: usize) -> &[u64] {
-        assert!(program < PROGRAMS && input < self.inputs, "no such result");
-        self.words(self.results_at() + (program * self.inputs + input) * 8 * self.words_out, self.words_out)
+        &self.results(program)[input * self.words_out..][..self.words_out]
     }
 }
 

@@ -14,7 +14,7 @@
 
 mod image;
 mod launch;
-mod processor;
+pub(crate) mod processor;
 mod tracee;
 
 #[cfg(test)]

@@ -39,15 +39,15 @@ const UPPER: usize = 576;
 const AVX: u64 = 4;
 
 /// The extended state as bytes.
-pub(super) struct Extended {
+pub(crate) struct Extended {
     bytes: Vec<u8>,
 }
 
 /// Bytes of the extended state that [`decode`] looks at, and most that there are.
-pub(super) const DECODED: usize = UPPER + 256;
-pub(super) const WHOLE: usize = 16 << 10;
+pub(crate) const DECODED: usize = UPPER + 256;
+pub(crate) const WHOLE: usize = 16 << 10;
 
-pub(super) fn general(process: libc::pid_t) -> Result<libc::user_regs_struct, NativeError> {
+pub(crate) fn general(process: libc::pid_t) -> Result<libc::user_regs_struct, NativeError> {
     // SAFETY: the process is our tracee and stands; `user_regs_struct` is plain data and as large as the request fills.
     unsafe {
         let mut registers: libc::user_regs_struct = std::mem::zeroed();
@@ -59,7 +59,7 @@ pub(super) fn general(process: libc::pid_t) -> Result<libc::user_regs_struct, Na
 }
 
 /// The extended state, at most so many bytes of it.
-pub(super) fn extended(process: libc::pid_t, most: usize) -> Result<Extended, NativeError> {
+pub(crate) fn extended(process: libc::pid_t, most: usize) -> Result<Extended, NativeError> {
     let mut bytes = vec![0u8; most];
     let mut vector = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     // SAFETY: the process is our tracee and stands; the vector holds as many bytes as its `iovec` says.
@@ -73,7 +73,7 @@ pub(super) fn extended(process: libc::pid_t, most: usize) -> Result<Extended, Na
     Ok(Extended { bytes })
 }
 
-pub(super) fn set(
+pub(crate) fn set(
     process: libc::pid_t,
     registers: &libc::user_regs_struct,
     extended: &mut Extended,
@@ -114,7 +114,7 @@ impl Extended {
 }
 
 /// What the system kernel said as a [`Processor`].
-pub(super) fn decode(r: &libc::user_regs_struct, extended: &Extended) -> Processor {
+pub(crate) fn decode(r: &libc::user_regs_struct, extended: &Extended) -> Processor {
     let general =
         [r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15];
     // A component that is in its initial state is not written.
@@ -134,7 +134,7 @@ pub(super) fn decode(r: &libc::user_regs_struct, extended: &Extended) -> Process
 }
 
 /// The same in the other direction; everything else gets its default, so that no run sees what another left.
-pub(super) fn encode(processor: &Processor, extended: &mut Extended) -> libc::user_regs_struct {
+pub(crate) fn encode(processor: &Processor, extended: &mut Extended) -> libc::user_regs_struct {
     // SAFETY: plain numbers, for which zero is a value.
     let mut r: libc::user_regs_struct = unsafe { std::mem::zeroed() };
     let g = &processor.general;

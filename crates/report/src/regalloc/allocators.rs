@@ -90,11 +90,14 @@ mod tests {
             certificate: None,
             native: Default::default(),
             journal: Default::default(),
+            inferred: None,
+            hint: None,
         };
         let function = FunctionReport {
             file: None,
             name: "f".to_string(),
             candidate_name: None,
+            assumed: Vec::new(),
             outcome,
             time: Duration::from_millis(9),
             cpu: Some(Duration::from_micros(1500)),

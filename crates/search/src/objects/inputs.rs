@@ -530,5 +530,6 @@ pub(crate) fn memory_at_start<'r>(
         floats: floats && input.seed.mix(0xf10a7) & 1 == 0,
         fabric: input.fabric,
         alike: input.alike,
+        backing: None,
     }
 }

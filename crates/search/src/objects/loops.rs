@@ -13,7 +13,7 @@
 
 mod samples;
 mod correlate;
-mod affine;
+pub(crate) mod affine;
 mod columns;
 mod slots;
 mod fields;

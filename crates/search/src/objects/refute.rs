@@ -17,5 +17,5 @@ mod samples;
 mod witness;
 
 pub(crate) use replay::Refutation;
-pub(crate) use runner::Runner;
+pub(crate) use runner::{Found, Judged, Runner};
 pub use samples::{Sample, usual_pages};

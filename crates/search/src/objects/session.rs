@@ -85,20 +85,43 @@ impl Session {
         &self.options.tests
     }
 
+    pub(crate) fn timeout(&self) -> Duration {
+        self.options.timeout
+    }
+
+    pub(crate) fn native(&self) -> Native {
+        self.options.native
+    }
+
+    /// A solver that is interrupted at a time.
+    pub(crate) fn solver(&self, deadline: Instant) -> Solver {
+        self.pool.take(interrupt_at(deadline))
+    }
+
+    /// What the user asked for.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Decides one pair. The arena is the one that was prepared with it.
     pub fn check_pair(&self, arena: &mut Arena, pair: &Pair) -> Outcome {
-        self.decide(arena, pair, Second::Look)
+        self.decide(arena, pair, self.options.timeout, Second::Look)
+    }
+
+    /// Decides one pair within a time.
+    pub(crate) fn check_within(&self, arena: &mut Arena, pair: &Pair, timeout: Duration) -> Outcome {
+        self.decide(arena, pair, timeout, Second::Look)
     }
 
     /// A proof, if one is found at once. Whoever asks will ask again when more is known of the pair.
     pub fn prove_pair(&self, arena: &mut Arena, pair: &Pair) -> Option<Outcome> {
-        let outcome = self.decide(arena, pair, Second::None);
+        let outcome = self.decide(arena, pair, self.options.timeout, Second::None);
         matches!(outcome.verdict, Verdict::Equivalent(_)).then_some(outcome)
     }
 
-    fn decide(&self, arena: &mut Arena, pair: &Pair, second: Second) -> Outcome {
+    fn decide(&self, arena: &mut Arena, pair: &Pair, timeout: Duration, second: Second) -> Outcome {
         let [original, candidate] = pair.functions();
-        let deadline = Instant::now() + self.options.timeout;
+        let deadline = Instant::now() + timeout;
         let start = Instant::now();
         let budget = deadline.saturating_duration_since(start);
         let seed = self.options.seed;
@@ -183,7 +206,8 @@ impl Session {
         if second == Second::None {
             let verdict = Verdict::Unknown(reason(&rejection, original, candidate));
             let native = NativeRuns::default();
-            return Outcome { verdict, strategy: None, statistics, certificate: None, native, journal };
+            let (strategy, certificate, inferred, hint) = (None, None, None, None);
+            return Outcome { verdict, strategy, statistics, certificate, native, journal, inferred, hint };
         }
         let late = hurried || Instant::now() >= proof_deadline;
         let gave_up = late && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
@@ -228,6 +252,8 @@ impl Session {
             certificate: None,
             native: NativeRuns::default(),
             journal,
+            inferred: None,
+            hint: None,
         }
     }
 
@@ -251,11 +277,13 @@ impl Session {
             certificate: Some(certificate),
             native,
             journal: Journal::default(),
+            inferred: None,
+            hint: None,
         })
     }
 
     /// The verdict of a proof, which says something only if the original has a run that it is about.
-    fn proved(
+    pub(crate) fn proved(
         &self,
         arena: &Arena,
         runner: &mut Runner,
@@ -274,7 +302,17 @@ impl Session {
         if self.options.native == Native::Allowed && matches!(verdict, Verdict::Equivalent(_)) {
             native.samples = runner.samples(arena, self.options.seed, deadline);
         }
-        Outcome { verdict, strategy: Some(strategy), statistics, certificate, native, journal: Journal::default() }
+        let journal = Journal::default();
+        Outcome {
+            verdict,
+            strategy: Some(strategy),
+            statistics,
+            certificate,
+            native,
+            journal,
+            inferred: None,
+            hint: None,
+        }
     }
 
     /// Looks for a defined run of the original that reaches an exit. The error says why there was none.
@@ -392,6 +430,8 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
         certificate: None,
         native: NativeRuns::default(),
         journal: Journal::default(),
+        inferred: None,
+        hint: None,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::passed::evidence::{self, Evidence, Mark, Marks, Spent};
 use crate::passed::{Slots, Spills};
 use crate::{Context, State};
 use library::{Contract, Known};
-use program::{Place, PointId, Register, Value};
+use program::{Next, Op, Place, PointId, Register, Value};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use term::{Op as TermOp, TermId};
@@ -287,13 +287,29 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What the original may have meant to return at a point, if nobody declares it: `rax`, `xmm0` if either side touches it, and
+    /// Could the original have left something in a register, anywhere: does it write it, or call somebody who might?
+    fn may_write(&self, register: Register) -> bool {
+        let writes = |op: &Op| match op {
+            Op::Set { var, .. } | Op::Load { var, .. } | Op::Unknown { var } => {
+                Register::of_var(*var) == Some(register)
+            }
+            Op::Store { .. } | Op::Fault { .. } => false,
+        };
+        let mut points = self.functions[0].points.iter();
+        points.any(|point| matches!(point.next, Next::Call(_)) || point.ops.iter().any(|(_, op)| writes(op)))
+    }
+
+    /// What the original may have meant to return at a point, if nobody declares it: `rax` if it is written at all (no caller leaves
+    /// anything there that could be returned), `xmm0` if either side touches it, and
     /// each further result register that the original has written, or a callee has left a result in, or that arrived and the
     /// candidate has changed.
     pub fn possible_results(&mut self, point: PointId, states: &[State; 2]) -> Vec<Value> {
         let marks = self.marks(point);
         let rax = Register::General(0);
-        let mut out = vec![plain(Place::Register(rax), self.defined_bytes(states[0].get(rax)))];
+        let mut out = Vec::new();
+        if self.may_write(rax) {
+            out.push(plain(Place::Register(rax), self.defined_bytes(states[0].get(rax))));
+        }
         let first = Register::Vector(0);
         let untouched = first.term(self.arena);
         let touched = states.iter().any(|s| s.get(first) != untouched);

@@ -34,8 +34,8 @@ pub(super) struct Head {
     pub forgotten: BTreeMap<Location, Holds>,
     /// Is memory outside the frame changed?
     pub world: bool,
-    /// Local objects that are changed.
-    pub locals: BTreeSet<usize>,
+    /// Local objects that are changed, by where they begin: their numbers change with what is known of the frame.
+    pub locals: BTreeSet<i64>,
     /// Is nothing known of how the loop was entered?
     pub blank: bool,
     /// Ranges of places.

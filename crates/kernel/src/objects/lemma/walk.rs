@@ -385,7 +385,7 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         self.again |= now.get(flag) != then.get(flag);
         for local in 0..now.locals.len() {
             if !then.escaped[local] && (now.escaped[local] || now.locals[local] != then.locals[local]) {
-                here.locals.insert(local);
+                here.locals.extend(self.checker.context.bindings[local].original.map(|i| i.offset));
             }
         }
         let numbers: FxHashSet<u32> = at.facts.iter().map(|f| f.number).collect();
@@ -424,8 +424,11 @@ impl<'w, 'c, 'a> Walk<'w, 'c, 'a> {
         if here.world {
             state.world = context.fresh("world", Sort::Memory);
         }
-        for local in &here.locals {
-            state.locals[*local] = context.fresh("local", Sort::Memory);
+        for local in 0..state.locals.len() {
+            let held = context.bindings[local].original;
+            if held.is_some_and(|held| here.locals.iter().any(|start| held.contains(*start))) {
+                state.locals[local] = context.fresh("local", Sort::Memory);
+            }
         }
         if here.blank {
             point.condition = context.arena.bool(true);

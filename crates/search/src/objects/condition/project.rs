@@ -127,6 +127,8 @@ impl Repair<'_, '_> {
         if width > 64 {
             return self.set(a, y) && !strict;
         }
+        // Of two addresses one stays where it is, and the other comes close.
+        let addresses = x.low() >= BUFFERS && y.low() >= BUFFERS;
         let number = |bits: Bits| match signed {
             true => i128::from(bits.sext(64).low() as i64),
             false => i128::from(bits.zext(64).low()),
@@ -141,13 +143,14 @@ impl Repair<'_, '_> {
         let low = if signed && high < 0 { least } else { 0 };
         let lower = match self.stream.next() % 4 {
             0 => high - near,
-            1 if high >= low => low + random % (high - low + 1),
+            1 if !addresses && high >= low => low + random % (high - low + 1),
+            _ if addresses => high - near % 12,
             _ => low + near,
         };
         let lower = Bits::new(width, lower.clamp(least, high.max(least)) as u64);
         // Or the second more.
         let from = x + gap;
-        let higher = Bits::new(width, (from + near).min(most) as u64);
+        let higher = Bits::new(width, (from + if addresses { near % 12 } else { near }).min(most) as u64);
         let can = (high >= least, from <= most);
         let constant = |e: &Expression| matches!(e, Expression::Constant(_));
         if constant(a) || !constant(b) && self.stream.one_in(2) {

@@ -1,4 +1,5 @@
-//! Registers of the candidate that hold what the original reads from memory in every turn, or the end that it makes of it.
+//! Registers of the candidate, or lanes of them, that hold what the original reads from memory in every turn, or the end that it
+//! makes of it.
 
 use super::affine::solve;
 use super::columns::{Column, Row, column};
@@ -16,6 +17,7 @@ pub(super) fn loaded(
     live: u64,
     out: &mut Guesses,
 ) {
+    lanes_loaded(rows, basis, forget, live, out);
     for register in (0..16).map(Register::General).filter(|r| live >> r.index() & 1 == 1 && *r != Register::RSP) {
         let whole = Location::whole(Side::Candidate, Spot::Register(register)).expect("a word");
         if forget.iter().any(|l| l.overlaps(&whole)) {
@@ -30,6 +32,27 @@ pub(super) fn loaded(
                 out.hold.push(format!("(= {part} {})", read.text.as_deref().expect("memory")));
             } else if let Some(text) = register.as_ref().and_then(|c| multiple(names, c, read)) {
                 out.hold.push(format!("(= {whole} {text})"));
+            }
+        }
+    }
+}
+
+/// Lanes of the candidate's vector registers that the loop keeps and that hold what the original reads from memory each time: a
+/// value that is read once and spread.
+fn lanes_loaded(rows: &[Row], basis: &[Column], forget: &BTreeSet<Location>, live: u64, out: &mut Guesses) {
+    for register in (0..16).map(Register::Vector).filter(|r| live >> r.index() & 1 == 1) {
+        let Some(whole) = Location::whole(Side::Candidate, Spot::Register(register)) else { continue };
+        if forget.iter().any(|l| l.overlaps(&whole)) {
+            continue;
+        }
+        for read in basis.iter().filter(|c| c.location.width >= 32) {
+            let (Some(text), width) = (&read.text, read.location.width) else { continue };
+            for low in (0..whole.width / width).map(|i| i * width) {
+                let Some(lane) = column(Location { low, width, ..whole }, rows, false) else { continue };
+                let varied = lane.values.iter().any(|v| *v != lane.values[0]);
+                if varied && lane.values == read.values {
+                    out.hold.push(format!("(= {} {text})", lane.location));
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use super::samples::{Paths, path_of, usual_pages};
 use crate::objects::condition::{self, Entry};
 use crate::objects::constants::Constants;
 use crate::objects::inputs::{Argument, Ingredients, Input, Stream, arguments, memory_at_start};
+use crate::objects::start_state::is_named;
 use crate::{Native, StartState};
 use interpreter::{
     BUFFER_SPACING, ByteUse, Called, Callees, Cells, Effects, End, Faults, Layout, Memory, Pages, Program,
@@ -37,8 +38,10 @@ pub(crate) struct Runner<'a> {
     pub(super) callees: Callees<'a>,
     cells: [Cells; 2],
     pub(super) memories: [Memory; 2],
+    /// Memory in which nothing ran.
+    untouched: Memory,
     pub(super) constants: Constants,
-    pub(super) arguments: Vec<Argument>,
+    pub(crate) arguments: Vec<Argument>,
     /// Addresses of named objects.
     pub(super) objects: Vec<u64>,
     /// Addresses of objects to which memory may point: those of other files, and statics whose address is taken.
@@ -83,6 +86,17 @@ pub(crate) struct Runner<'a> {
 pub(crate) struct Found {
     pub input: Input,
     pub difference: Difference,
+}
+
+/// What both programs do on an input.
+#[derive(Debug)]
+pub(crate) enum Judged {
+    /// The same, in so many points.
+    Agrees { steps: usize },
+    /// Something else.
+    Differs(Box<Found>),
+    /// The original's run says nothing.
+    Open,
 }
 
 /// What a run depends on besides side and input.
@@ -142,6 +156,7 @@ impl<'a> Runner<'a> {
             callees: Callees::new(functions),
             cells,
             memories: [Memory::default(), Memory::default()],
+            untouched: Memory::default(),
             constants: Constants::of(arena, functions),
             arguments: arguments(arena, original),
             objects,
@@ -242,7 +257,7 @@ impl<'a> Runner<'a> {
         let original = self.functions[0];
         for state in states.iter().filter(|state| state.concerns(&original.name)) {
             let mut input = self.random_input(arena, Seed(state.seed), 0);
-            state.apply(&mut input, &self.arguments, &original.parameters, &self.layout);
+            self.apply(state, &mut input);
             if Instant::now() >= until {
                 return None;
             }
@@ -251,6 +266,16 @@ impl<'a> Runner<'a> {
             }
         }
         None
+    }
+
+    /// Has the original an argument of this name, or at this place?
+    pub(crate) fn has_argument(&self, name: &str) -> bool {
+        self.arguments.iter().any(|argument| is_named(name, argument.place, &self.functions[0].parameters))
+    }
+
+    /// Puts a start state into an input.
+    pub(crate) fn apply(&self, state: &StartState, input: &mut Input) {
+        state.apply(input, &self.arguments, &self.functions[0].parameters, &self.layout);
     }
 
     pub(crate) fn random_input(&self, arena: &Arena, seed: Seed, round: u64) -> Input {
@@ -321,6 +346,35 @@ impl<'a> Runner<'a> {
             return None;
         }
         Some(Found { input: input.clone(), difference })
+    }
+
+    /// What both programs do on an input that somebody has made.
+    pub fn judged(&mut self, arena: &Arena, input: &Input) -> Judged {
+        let (steps, path) = (self.steps, self.path.take());
+        let found = self.try_input(arena, input);
+        let compared = std::mem::replace(&mut self.path, path).is_some();
+        match found {
+            Some(found) => Judged::Differs(Box::new(found)),
+            None if compared => Judged::Agrees { steps: self.steps - steps },
+            None => Judged::Open,
+        }
+    }
+
+    /// Numbers that the programs mention.
+    pub fn constants(&self) -> &[u64] {
+        self.constants.words()
+    }
+
+    /// Up to eight bytes of memory as they are at entry.
+    pub fn initial_bytes(&mut self, arena: &Arena, input: &Input, address: u64, bytes: u16) -> u64 {
+        self.place(arena, input);
+        let start = start(&self.layout, &self.constants, self.floats, Side::Original, input);
+        self.untouched.peek(&start, address, bytes)
+    }
+
+    /// Words outside the frame that the last run of a side accessed: address, bytes read before they were written, bytes written.
+    pub fn accesses(&self, side: Side) -> Vec<(u64, u8, u8)> {
+        self.memories[side.index()].accesses().collect()
     }
 
     /// Does an argument point to a static of the file? Compilers know better than we do which of those a pointer can reach. The

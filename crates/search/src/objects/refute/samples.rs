@@ -183,6 +183,26 @@ impl<'a> Runner<'a> {
         chosen.samples
     }
 
+    /// The sample of an input that somebody asked for, or why the original's run on it says nothing.
+    pub(crate) fn sample_of(&mut self, arena: &Arena, input: &Input) -> Result<Sample, String> {
+        if !self.keeps_restrict(input) {
+            return Err("a `restrict` pointer leads to what another leads to".to_string());
+        }
+        let original = self.traces_of(arena, Side::Original, input);
+        match &original.end {
+            End::Return => {}
+            End::Fuel => return Err("the original does not end soon enough".to_string()),
+            _ => return Err(original.undefined.unwrap_or_else(|| "the original does not return".to_string())),
+        }
+        if let Some(why) = original.undefined {
+            return Err(why);
+        }
+        let candidate = self.behind(arena, input, &original);
+        let sample = self.tell(input, &original);
+        let sample = sample.ok_or("it uses memory that cannot be told to others")?;
+        Ok(Sample { path: path_of([&original, &candidate]), ..sample })
+    }
+
     /// Where the memory is that the last runs looked at.
     pub(super) fn has_usual_memory(&self) -> Whereabouts {
         let known = |address: &u64| {

@@ -13,7 +13,12 @@ use term::Arena;
 impl<'a> Runner<'a> {
     /// Makes the input small and says what it does.
     pub(super) fn witness(&mut self, arena: &Arena, found: Found, until: Instant) -> Refutation {
-        let Found { input, difference } = self.minimise(arena, found, until);
+        let found = self.minimise(arena, found, until);
+        self.told(arena, found)
+    }
+
+    /// Says what an input does.
+    pub(crate) fn told(&mut self, arena: &Arena, Found { input, difference }: Found) -> Refutation {
         let traces = self.traces(arena, &input);
         let memory = self.witness_memory(&input);
         let replayed = match self.replay(arena, &input, &traces) {
