@@ -353,7 +353,7 @@ mod tests {
             samples::row("f", Finding::Unknown(&reason), 3000),
             Detail::Brief,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"timeout","detail":"after 3 s","tried":"memory at a loop head at f+0x8 / f+0x4"},"strategy":null,"time_ms":3000.0,"assumptions":[],"witness":null,"certificate":null}],"summary":{"equivalent":0,"different":0,"unknown":1}}
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"timeout","detail":"after 3 s","tried":"memory at a loop head at f+0x8 / f+0x4","cause":"time ran out","advice":"give it more with --timeout; `lockstep show --why` shows what was tried"},"strategy":null,"time_ms":3000.0,"assumptions":[],"witness":null,"certificate":null}],"summary":{"equivalent":0,"different":0,"unknown":1}}
         "#]],
         );
     }
@@ -365,7 +365,7 @@ mod tests {
             Row { cpu: Some(Duration::from_micros(20)), ..samples::row("f", Finding::Unknown(&reason), 0) },
             Detail::Statistics,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0,"cpu_ms":0.02}}],"reading_cpu_ms":1.5,"summary":{"equivalent":0,"different":0,"unknown":1}}
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)","cause":"`fsincos` is not modelled","advice":"compile without it (-mno-…, or another spelling in the source); docs/supported-instructions.md lists what is modelled"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0,"cpu_ms":0.02}}],"reading_cpu_ms":1.5,"summary":{"equivalent":0,"different":0,"unknown":1}}
         "#]],
         );
     }

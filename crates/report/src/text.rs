@@ -401,6 +401,8 @@ mod tests {
                 4 functions: 2 equivalent, 1 different, 1 unknown          0.05 s
                 every proof assumes frame-private
                 unknown: 1 unsupported (fsincos 1)
+                      1  `fsincos` is not modelled (render)
+                         → compile without it (-mno-…, or another spelling in the source); docs/supported-instructions.md lists what is modelled
             "#]],
         );
     }
@@ -429,6 +431,16 @@ mod tests {
 
                 6 functions: 0 equivalent, 0 different, 6 unknown          0.05 s
                 unknown: 4 unsupported (loop 2, a jump out of the function 1, rep movsb 1), 1 timeout, 1 missing-function
+                      2  loop (f, f)
+                         → `lockstep show FILE --function FUNCTION` shows what was understood
+                      1  `rep movsb` is not modelled (f)
+                         → compile without it (-mno-…, or another spelling in the source); docs/supported-instructions.md lists what is modelled
+                      1  a jump out of the function (f)
+                         → `lockstep show FILE --function FUNCTION` shows what was understood
+                      1  the candidate has no such function (f)
+                         → compare it under its other name with --function NAME=OTHER
+                      1  time ran out (f)
+                         → give it more with --timeout; `lockstep show --why` shows what was tried
             "#]],
         );
     }
