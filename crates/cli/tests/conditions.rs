@@ -33,7 +33,8 @@ fn proved() -> (Bench, Value) {
     let bench = bench();
     let run = bench.run("check a.o b.o --function f --assume n<1<<28 --certificates proofs --no-run --format json");
     assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
-    let assumed = &function(&run.json(), "f")["assumed"];
+    let report = run.json();
+    let assumed = &function(&report, "f")["assumed"];
     assert_eq!(*assumed, json!([{"kind": "range", "text": "n < 1<<28", "expression": "(<u $rdi #64:268435456)"}]));
     let text = std::fs::read_to_string(bench.path("proofs/f.json")).expect("a certificate");
     let certificate: Value = serde_json::from_str(&text).expect("json");

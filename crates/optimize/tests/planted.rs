@@ -148,6 +148,8 @@ fn a_door_that_does_not_know_proves_nothing() {
         certificate: None,
         native: Default::default(),
         journal: Default::default(),
+        hint: None,
+        inferred: None,
     };
     let Ran { report, written, .. } = run(&[BETTER.to_string()], 1, &nothing);
     assert!(report.winner.is_none() && written.is_none());

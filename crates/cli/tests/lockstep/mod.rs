@@ -1,4 +1,5 @@
-//! Runs the binary in a directory of its own.
+//! Runs the binary in a directory of its own. Not every test needs all of it.
+#![allow(dead_code)]
 
 use serde_json::Value;
 use std::path::PathBuf;

@@ -88,6 +88,8 @@ mod tests {
             certificate: None,
             native: Default::default(),
             journal,
+            hint: None,
+            inferred: None,
         }
     }
 
