@@ -88,6 +88,13 @@ pub fn compare_all(
     let (mut first_running, mut without, mut spent) = (0, Vec::new(), vec![Duration::ZERO; count]);
     loop {
         if let Some(why) = stop.now() {
+            // What is proved already only waits for its runs; somebody who interrupts does not.
+            while why != Why::Interrupted && !finisher.is_idle() {
+                for Answer { pair, outcome, time } in finisher.finished() {
+                    tell(pair, outcome, time, stop);
+                }
+                thread::sleep(POLL);
+            }
             return Some(why);
         }
         let tried = first.is_empty() && first_running == 0;
