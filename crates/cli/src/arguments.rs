@@ -267,6 +267,8 @@ pub struct ShowArguments {
     /// attempt failed at, in which state
     #[arg(long, value_name = "FUNCTION", conflicts_with = "function", group = "of_two")]
     pub why: Option<String>,
+    #[command(flatten)]
+    pub calls: InterfaceArguments,
     /// With --why: time limit in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds, requires = "why")]
     pub timeout: Duration,

@@ -7,7 +7,8 @@ use crate::pool::{self, Finished};
 use crate::status::{Failure, Status};
 use crate::{certificate_view, deliver, nests};
 use pair::{File, new_arena};
-use program::{Side, write_function};
+use program::{CallInterface, Side, write_function};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -43,7 +44,9 @@ pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
         return Err(Failure(format!("{file}: no function")));
     }
     let first = chosen.start;
-    let shown = pool::run_in_order(chosen.len(), SETTINGS, move |i| render(&program, first + i), |_| {});
+    let names: Vec<String> = chosen.clone().map(|i| program.name(i).to_string()).collect();
+    let interfaces = arguments.calls.interfaces(&names, &program)?;
+    let shown = pool::run_in_order(chosen.len(), SETTINGS, move |i| render(&program, first + i, &interfaces), |_| {});
     for part in shown {
         match part.finished {
             Finished::Done(text) => deliver(&text),
@@ -54,11 +57,16 @@ pub fn run(arguments: &ShowArguments) -> Result<Status, Failure> {
     Ok(Status::Good)
 }
 
-fn render(program: &File, function: usize) -> String {
+fn render(program: &File, function: usize, interfaces: &BTreeMap<String, CallInterface>) -> String {
     // A fresh arena each, so that a function looks the same whatever is shown with it.
     let mut arena = new_arena();
     match program.lift(function, Side::Original, &mut arena) {
-        Ok(lifted) => format!("{}\n", write_function(&arena, &lifted)),
+        Ok(mut lifted) => {
+            if let Some(interface) = interfaces.get(program.name(function)) {
+                lifted.take_interface(interface);
+            }
+            format!("{}\n", write_function(&arena, &lifted))
+        }
         Err(error) => format!("{}: {}\n\n", program.name(function).escape_debug(), unsupported(error)),
     }
 }

@@ -20,8 +20,8 @@ pub struct Code {
     calls: bool,
     /// Does other code of the file call it or jump to it?
     pub is_called: bool,
-    /// Is something in it left to a linker?
-    pub relocated: bool,
+    /// Where something in it is left to a linker: offsets of fields.
+    pub relocations: Vec<usize>,
     /// Symbols that the file needs from elsewhere.
     pub undefined: BTreeSet<String>,
     /// Symbols that it defines for others.
@@ -47,11 +47,11 @@ impl Code {
             (size, _) => start.saturating_add(usize::try_from(size).unwrap_or(usize::MAX)),
         };
         let bytes = data[start..end.clamp(start, data.len())].to_vec();
-        let (mut hash, mut relocated) = (Sha256::new(), false);
+        let (mut hash, mut relocations) = (Sha256::new(), Vec::new());
         hash.update(&bytes);
         for (at, relocation) in section.relocations() {
             let Some(at) = at.checked_sub(start as u64).filter(|at| *at < bytes.len() as u64) else { continue };
-            relocated = true;
+            relocations.push(at as usize);
             let target = target(&file, relocation.target(), relocation.addend());
             hash.update(format!("{at} {:?} {target}\n", relocation.flags()));
         }
@@ -63,7 +63,7 @@ impl Code {
         let global = names(|symbol| symbol.is_global() && !symbol.is_undefined());
         let (changes, calls) = changes(&bytes);
         let is_called = is_called(&file, &symbol, bytes.len() as u64);
-        Ok(Code { bytes, identity: hash.finalize().into(), changes, calls, is_called, relocated, undefined, global })
+        Ok(Code { bytes, identity: hash.finalize().into(), changes, calls, is_called, relocations, undefined, global })
     }
 
     /// Does it leave all registers alone that the other leaves alone? Callers in the same file may count on it.

@@ -9,7 +9,7 @@ use crate::straight::{Interface, body, instructions};
 use crate::subject::Subject;
 use search::{Sample, Witness};
 use std::time::{Duration, Instant};
-use superopt::{Method, Options, Search, price};
+use superopt::{Method, Options, Returns, Search, price};
 use x86::Instruction;
 
 /// A search for versions of one function.
@@ -88,4 +88,14 @@ pub fn estimate(code: &Code, goal: superopt::Goal) -> u32 {
         }
     }
     price(&all, goal)
+}
+
+/// Functions that one string instruction does, for the function's arguments: small ones.
+pub fn string_functions(request: &Request, subject: &Subject) -> Vec<Proposal> {
+    let Some(interface) = Interface::of(&subject.specification, &subject.function) else { return Vec::new() };
+    let task = interface.task(Vec::new(), request.goal, request.cpu);
+    let proposal =
+        |code: &Vec<Instruction>| Some(Proposal { origin: "a string instruction".to_string(), body: body(code)? });
+    let returns = if task.live_out.is_empty() { Returns::Nothing } else { Returns::Something };
+    superopt::string_functions(task.live_in, returns).iter().filter_map(proposal).collect()
 }

@@ -12,8 +12,9 @@ use crate::compilers::Compiler;
 use crate::emit::{self, Output};
 use crate::event::{Event, Tell};
 use crate::hints::Wrapped;
-use crate::improve::{Improver, estimate};
+use crate::improve::{Improver, estimate, string_functions};
 use crate::mined::mine;
+use crate::pieces::Pieces;
 use crate::prove::{Answer, Door, Proved, Question, Recheck};
 use crate::rank::{Care, Race, Speed, Timer};
 use crate::report::{Given, Report, Row, RowState};
@@ -88,6 +89,13 @@ struct Run<'a> {
     witnesses: Vec<Witness>,
     deadline: Instant,
     best: Option<usize>,
+}
+
+/// Who looks for versions that no compiler makes.
+enum Seeker {
+    Whole(Box<Improver>),
+    /// In pieces of the version with this number.
+    Pieces(Box<Pieces>, usize),
 }
 
 /// Most of the time that proofs and timing of first proposals take.
@@ -331,8 +339,15 @@ impl Run<'_> {
             return;
         }
         self.tell(Event::Phase { name: "searching" });
-        let mut improver = match self.improver() {
-            Ok(improver) => improver,
+        let whole = self.improver();
+        if self.request.goal == Goal::Size && whole.is_err() {
+            for proposal in string_functions(self.request, self.subject) {
+                self.admit(proposal);
+            }
+            self.prove_in_order(self.deadline);
+        }
+        let mut seeker = match self.seeker(whole) {
+            Ok(seeker) => seeker,
             Err(why) => {
                 self.tell(Event::Note { what: format!("no search: {why}") });
                 return;
@@ -342,14 +357,29 @@ impl Run<'_> {
         let mut epochs = 0;
         while !self.is_over() && self.request.until != Until::Epochs(epochs) {
             epochs += 1;
-            for witness in &self.witnesses[learned..] {
-                improver.learn(witness);
-            }
-            learned = self.witnesses.len();
             let best = self.proved().first().copied();
-            let below = best.map_or(u32::MAX, |index| self.search_price(&self.entries[index].candidate.code));
-            let proposals = improver.epoch(below);
-            let (proposals_so_far, seconds) = improver.effort();
+            let (proposals, (proposals_so_far, seconds)) = match &mut seeker {
+                Seeker::Whole(improver) => {
+                    for witness in &self.witnesses[learned..] {
+                        improver.learn(witness);
+                    }
+                    learned = self.witnesses.len();
+                    let below = best.map_or(u32::MAX, |index| self.search_price(&self.entries[index].candidate.code));
+                    (improver.epoch(below), improver.effort())
+                }
+                Seeker::Pieces(pieces, of) => {
+                    // A better version has pieces of its own.
+                    if best.is_some_and(|best| best != *of)
+                        && let Ok((again, index)) = self.pieces()
+                    {
+                        (**pieces, *of) = (again, index);
+                    }
+                    if pieces.is_done() {
+                        break;
+                    }
+                    (pieces.epoch(), pieces.effort())
+                }
+            };
             self.tell(Event::Searching { name: "search".to_string(), proposals: proposals_so_far, seconds });
             let new: Vec<usize> = proposals.into_iter().filter_map(|proposal| self.admit(proposal)).collect();
             self.time(&new);
@@ -358,6 +388,23 @@ impl Run<'_> {
                 self.prove_in_order(self.deadline);
             }
         }
+    }
+
+    /// A search in the whole function if it has no branches, else in pieces of its best version.
+    fn seeker(&self, whole: Result<Improver, String>) -> Result<Seeker, String> {
+        match whole {
+            Ok(improver) => Ok(Seeker::Whole(Box::new(improver))),
+            Err(why) => match self.pieces() {
+                Ok((pieces, index)) => Ok(Seeker::Pieces(Box::new(pieces), index)),
+                Err(also) => Err(format!("{why}; in pieces: {also}")),
+            },
+        }
+    }
+
+    fn pieces(&self) -> Result<(Pieces, usize), String> {
+        let best = self.proved().first().copied().ok_or("no version is proved")?;
+        let samples = (self.tools.samples)(&self.subject.specification, &self.request.function);
+        Ok((Pieces::new(self.request, self.subject, &self.entries[best].candidate, &samples)?, best))
     }
 
     /// What the search says that code costs.

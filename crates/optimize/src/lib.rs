@@ -24,6 +24,7 @@ pub mod rank;
 mod tests;
 mod straight;
 mod improve;
+mod pieces;
 pub mod report;
 pub mod emit;
 mod job;

@@ -21,7 +21,7 @@ pub struct Interface {
 
 /// The instructions of code that runs through to its return, without it. Nothing of what it does is left to a linker.
 pub fn instructions(code: &Code) -> Option<Vec<Instruction>> {
-    if code.relocated {
+    if !code.relocations.is_empty() {
         return None;
     }
     let (mut at, mut out) = (0, Vec::new());

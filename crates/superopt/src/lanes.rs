@@ -93,7 +93,7 @@ pub struct Lanes {
     pool: Option<Arc<Pool>>,
     buffers: Vec<Buffer>,
     initial: [u16; CELLS],
-    images: Vec<Image>,
+    images: Vec<Arc<Image>>,
     /// Bytes that the original leaves changed, per state; addresses from which on they count.
     changed: Vec<Changed>,
     dead_below: Vec<u64>,
@@ -172,7 +172,7 @@ impl Lanes {
             pool: Some(pool),
             buffers,
             initial,
-            images: vec![Image::default(); LANES],
+            images: vec![Arc::default(); LANES],
             changed: vec![Changed::default(); LANES],
             dead_below: vec![0; LANES],
             has_memory: false,
@@ -222,7 +222,10 @@ impl Lanes {
             (0..16).for_each(|n| set(n, state.general[n]));
             (0..64).for_each(|n| set(16 + n, state.vector[n / 4][n % 4]));
             (0..cells::FLAG_COUNT).for_each(|n| set(cells::FLAGS + n, u64::from(state.flags[n])));
-            self.images[i] = Image::new(&state.memory);
+            self.images[i] = match i.checked_sub(states.len()) {
+                None => Arc::new(Image::new(&state.memory)),
+                Some(same) => self.images[same].clone(),
+            };
             self.dead_below[i] = if task.dead_below_stack == DeadStack::Yes { state.general[4] } else { 0 };
             self.changed[i] = Changed::default();
         }

@@ -31,6 +31,7 @@ mod enumerate;
 mod search;
 mod flow;
 mod windows;
+mod templates;
 
 pub use evaluate::{Evaluate, Native, NoNative, Plain};
 pub use flow::{Block, Code, Located};
@@ -41,4 +42,5 @@ pub use price::price;
 pub use search::{Method, Options, Proposal, Search, SearchError};
 
 pub use task::{DeadStack, Goal, Level, Output, State, Task};
+pub use templates::{Returns, string_functions};
 pub use windows::{Window, states, windows};

@@ -6,6 +6,7 @@
 use crate::steps::{Buffer, Reads, lane};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// Memory of one state: pieces by address.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +53,7 @@ pub(crate) struct Stored {
 
 /// Memory in the middle of a program.
 pub(crate) struct View<'a> {
-    pub images: &'a [Image],
+    pub images: &'a [Arc<Image>],
     pub stores: &'a [Stored],
     /// Where the last access outside of memory was.
     pub missing: &'a Cell<Option<u64>>,

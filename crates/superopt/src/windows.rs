@@ -92,25 +92,31 @@ fn task(code: &Code, block: usize, range: Range<usize>, level: Level, goal: Goal
     }
 }
 
-/// Most blocks that one run goes through, and most states that a window keeps.
+/// Most blocks that one run goes through, most of all runs, and most states that a window keeps.
 const MOST_BLOCKS: usize = 400;
+const MOST_OF_ALL: usize = 6000;
 const MOST_STATES: usize = 64;
 
 /// The states in which runs from these starts come to each window. Starts get the memory that the runs ask for.
 pub fn states(code: &Code, windows: &[Window], starts: &[State]) -> Vec<Vec<State>> {
     let mut out = vec![Vec::new(); windows.len()];
+    if code.blocks.is_empty() {
+        return out;
+    }
     let mut pieces: Vec<Vec<Piece>> =
         (0..code.blocks.len()).map(|block| Piece::of_block(code, windows, block)).collect();
+    let mut left = MOST_OF_ALL;
     for start in starts {
         let mut state = start.clone();
         let mut block = 0;
-        for _ in 0..MOST_BLOCKS {
+        for _ in 0..MOST_BLOCKS.min(left) {
+            left -= 1;
             let Some(after) = run_block(&mut pieces[block], state, &mut out) else { break };
             state = after;
             let Some(next) = next_block(code, block, &state) else { break };
             block = next;
         }
-        if out.iter().all(|states| states.len() >= MOST_STATES) {
+        if left == 0 || out.iter().all(|states| states.len() >= MOST_STATES) {
             break;
         }
     }

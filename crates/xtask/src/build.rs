@@ -32,3 +32,13 @@ pub fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
         Err(error) => Err(format!("{what} failed: {error}")),
     }
 }
+
+/// Builds and runs an example of a crate.
+pub fn example(of: &str, name: &str, words: &[&str]) -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["run", "--release", "--quiet", "-p", of, "--example", name, "--"])
+        .args(words)
+        .current_dir(crate::root());
+    succeed(&mut cargo, name)
+}

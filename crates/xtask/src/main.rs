@@ -50,6 +50,7 @@ usage: cargo xtask COMMAND
   bench optimize [--only NAME] [--limit N] [--time SECONDS] [--cpu CPU] [--wrong N] [--lockstep FILE]
                                    how much faster `lockstep optimize` makes known kernels (a function or a group: conditional, loops,
                                    strings, delight); --wrong: N wrong versions in one run, of which none may get out
+  bench evaluators                 proposals a second of the search for faster code: chains, the processor, whole programs
   rooms                            lines, tests and circles of modules by room; the largest types and functions
   bench regalloc [mutants] [--lockstep FILE]
                                    register allocation of the Machine IR in target/mir, wrong allocations, and llc's time";
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
             Some(sessions) => measure::run(sessions),
             None => Err(USAGE.to_string()),
         },
+        ["bench", "evaluators"] => build::example("superopt", "evaluators", &["rates"]),
         ["bench", "optimize", rest @ ..] => match optimize::Request::parse(rest) {
             Some(request) => optimize::run(request),
             None => Err(USAGE.to_string()),

@@ -166,7 +166,7 @@ impl Prototype {
     /// What the compiler makes of it, behind other declarations.
     fn compiled(&self, before: &str) -> Result<CallInterface, String> {
         const HEADERS: &str = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n";
-        let text = format!("{HEADERS}{before}{} {{ __builtin_trap(); }}\n", self.text);
+        let text = format!("{HEADERS}{before}#line 1 \"{PROTOTYPE}\"\n{} {{ __builtin_trap(); }}\n", self.text);
         let directory = tempfile::tempdir().map_err(|e| e.to_string())?;
         let object = directory.path().join("prototype.o");
         compile(&["-g", "-gdwarf-5", "-O0", "-w", "-c", "-x", "c", "-", "-o", &object.display().to_string()], &text)?;
@@ -185,6 +185,7 @@ impl Prototype {
 fn compile(arguments: &[&str], text: &str) -> Result<String, String> {
     let mut child = Command::new("cc")
         .args(arguments)
+        .env("LC_ALL", "C")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -200,8 +201,12 @@ fn compile(arguments: &[&str], text: &str) -> Result<String, String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().find(|line| line.contains("error")).or_else(|| said.lines().next()).unwrap_or_default();
-    Err(line.strip_prefix("<stdin>:").unwrap_or(line).to_string())
+    let own = line.strip_prefix(&format!("{PROTOTYPE}:1:")).and_then(|rest| rest.split_once(": error: "));
+    Err(own.map_or_else(|| line.to_string(), |(column, what)| format!("column {column}: {what}")))
 }
+
+/// What the compiler calls the user's text.
+const PROTOTYPE: &str = "prototype";
 
 /// A header behind the preprocessor.
 fn preprocessed(header: &Path) -> Result<String, String> {
@@ -251,23 +256,12 @@ mod tests {
                 };
                 let all = |values: &[program::Value]| values.iter().map(place).collect::<Vec<_>>().join(" ");
                 let names: Vec<&str> = interface.parameters.iter().map(|p| p.name.as_str()).collect();
-                let Signatures { arguments, results } = Signatures::of(&interface);
-                format!("{} -> {}, {}", all(arguments), all(results), names.join(" "))
+                let CallInterface { signature, .. } = &interface;
+                format!("{} -> {}, {}", all(&signature.arguments), all(&signature.results), names.join(" "))
             }
             Err(why) => why,
         };
         expect.assert_eq(&shown);
-    }
-
-    struct Signatures<'i> {
-        arguments: &'i [program::Value],
-        results: &'i [program::Value],
-    }
-
-    impl Signatures<'_> {
-        fn of(interface: &CallInterface) -> Signatures<'_> {
-            Signatures { arguments: &interface.signature.arguments, results: &interface.signature.results }
-        }
     }
 
     #[test]
@@ -275,7 +269,7 @@ mod tests {
         signature("int f(const int *a, long n)", expect!["rdi:8 rsi:8 -> rax:4, a n"]);
         signature("double g(double x, unsigned char c);", expect!["xmm0:8 rdi:4 -> xmm0:8, x c"]);
         signature("void h(void)", expect![" -> , "]);
-        signature("int f(const strange *a)", expect!["4:13: error: unknown type name \u{2018}strange\u{2019}"]);
+        signature("int f(const strange *a)", expect!["column 13: unknown type name 'strange'"]);
         signature("int f", expect!["a declaration such as 'int f(const int *a, long n)' expected"]);
         signature("int f(int x) { return x; }", expect!["a declaration of one function expected"]);
     }

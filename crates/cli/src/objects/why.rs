@@ -2,6 +2,7 @@
 
 use crate::arguments::{Drawing, ShowArguments};
 use crate::objects::input::{read, unsupported};
+use crate::pairing::Matched;
 use crate::pool::{self, Finished};
 use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
@@ -31,6 +32,9 @@ pub fn run(arguments: &ShowArguments, name: &str) -> Result<Status, Failure> {
         file.find(name).ok_or_else(missing)
     };
     let places = [find(original, files.original())?, find(candidate, files.candidate())?];
+    let [ours, theirs] = places;
+    let pair = Matched { name: name.to_string(), original: ours, candidate: Some(theirs) };
+    let files = arguments.calls.apply(files, &[pair])?;
     let timeout = arguments.timeout;
     let session = Session::new(Options { timeout, journal: true, ..Options::default() });
     let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: check::LEMMAS_HANG + timeout };
