@@ -17,13 +17,16 @@ pub struct Answer {
     pub reason: Option<String>,
     /// What an `equivalent` assumes.
     pub assumptions: Vec<String>,
+    /// The parts of the condition of an `equivalent-if`.
+    pub condition: Vec<String>,
 }
 
-/// The three verdicts.
+/// The verdicts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs)]
 pub enum Verdict {
     Equivalent,
+    EquivalentIf,
     Different,
     Unknown,
 }
@@ -33,6 +36,7 @@ impl Verdict {
     pub fn parse(name: &str) -> Option<Verdict> {
         match name {
             "equivalent" => Some(Verdict::Equivalent),
+            "equivalent-if" => Some(Verdict::EquivalentIf),
             "different" => Some(Verdict::Different),
             "unknown" => Some(Verdict::Unknown),
             _ => None,
@@ -43,6 +47,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Equivalent => "equivalent",
+            Verdict::EquivalentIf => "equivalent-if",
             Verdict::Different => "different",
             Verdict::Unknown => "unknown",
         }
@@ -57,20 +62,20 @@ pub fn check(binary: &Path, original: &Path, candidate: &Path, function: Option<
     check_under(binary, original, candidate, function, &[])
 }
 
-/// The same in start states that satisfy conditions.
+/// The same with further options.
 pub fn check_under(
     binary: &Path,
     original: &Path,
     candidate: &Path,
     function: Option<&str>,
-    conditions: &[String],
+    options: &[String],
 ) -> Result<Vec<Answer>, String> {
     let mut command = Command::new(binary);
     command.args(["check", "--format", "json", "--jobs", "1", "--timeout", TIMEOUT]).arg(original).arg(candidate);
     if let Some(name) = function {
         command.args(["--function", name]);
     }
-    command.args(conditions.iter().flat_map(|condition| ["--assume", condition]));
+    command.args(options);
     let output = command.output().map_err(|e| format!("{}: {e}", binary.display()))?;
     let report: Value = serde_json::from_slice(&output.stdout)
         .map_err(|e| format!("{}: {e}: {}", output.status, String::from_utf8_lossy(&output.stderr)))?;
@@ -87,7 +92,7 @@ fn answer(function: &Value) -> Result<Answer, String> {
         .ok_or_else(|| format!("{name}: no verdict in {function}"))?;
     let reason = function["reason"]["kind"].as_str().map(str::to_string);
     let detail = match verdict {
-        Verdict::Equivalent => String::new(),
+        Verdict::Equivalent | Verdict::EquivalentIf => String::new(),
         Verdict::Unknown => format!("{}: {}", text(&function["reason"]["kind"]), text(&function["reason"]["detail"])),
         Verdict::Different => {
             let witness = &function["witness"];
@@ -98,7 +103,8 @@ fn answer(function: &Value) -> Result<Answer, String> {
         }
     };
     let assumptions = function["assumptions"].as_array().into_iter().flatten().map(text).collect();
-    Ok(Answer { name, verdict, detail, reason, assumptions })
+    let condition = function["condition"].as_array().into_iter().flatten().map(|part| text(&part["text"])).collect();
+    Ok(Answer { name, verdict, detail, reason, assumptions, condition })
 }
 
 /// The exit status must say what the report says.
@@ -107,6 +113,7 @@ fn check_status(code: Option<i32>, answers: &[Answer]) -> Result<(), String> {
     let expected = match (any(Verdict::Different), any(Verdict::Unknown)) {
         (true, _) => 1,
         (false, true) => 2,
+        (false, false) if any(Verdict::EquivalentIf) => 4,
         (false, false) => 0,
     };
     if code == Some(expected) { Ok(()) } else { Err(format!("exit status {code:?}, expected {expected}")) }

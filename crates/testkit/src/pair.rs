@@ -19,6 +19,7 @@
 //! front of both programs. Without a prototype the programs are C files, compiled with `flags:` and those of
 //! `original-flags:` or `candidate-flags:`, by the compiler of `compiler:` (default gcc), and `function:` names the function (default `f`). `calls: int g(int); …` declares callees of assembly, so that their
 //! signatures are known. `assume: EXPR` is a condition on start states; each such line is another.
+//! With `conditional: yes` a condition is to be inferred, and each `condition:` of the expectation is a part of it.
 //!
 //! Expectations: `verdict:` a verdict, or several with `|` between them when the tool may give up; `reason:` the
 //! kind of an `unknown`; `assumes:` an assumption that must be among the printed ones; `yet: unknown` that the tool does
@@ -52,8 +53,22 @@ pub struct Pair {
     pub assumes: Vec<String>,
     /// Conditions under which the programs are compared (`--assume`).
     pub conditions: Vec<String>,
+    /// Is a condition to be inferred?
+    pub inference: Inference,
+    /// The parts of the inferred condition, in any order.
+    pub inferred: Vec<String>,
     /// The tool gives up so far.
     pub open: bool,
+}
+
+/// Whether a condition is to be inferred where the programs are not equivalent as they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Inference {
+    /// No.
+    #[default]
+    None,
+    /// Yes (`--conditional`).
+    Wanted,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -108,6 +123,7 @@ impl Pair {
         match (section, key) {
             ("header", "prototype") => self.prototype = Some(owned),
             ("header", "function") => self.function = owned,
+            ("header", "conditional") if value == "yes" => self.inference = Inference::Wanted,
             ("header", "assume") => self.conditions.push(owned),
             ("header", "syntax") if value == "att" => self.syntax = Syntax::Att,
             ("header", "prelude") => self.prelude.push(owned),
@@ -121,11 +137,19 @@ impl Pair {
                 self.verdicts = value.split('|').filter_map(|v| Verdict::parse(v.trim())).collect();
                 return self.verdicts.len() == value.split('|').count();
             }
+            ("expect", "condition") => self.inferred.push(owned),
             ("expect", "reason") => self.reason = Some(owned),
             ("expect", "assumes") => self.assumes.push(owned),
             _ => return false,
         }
         true
+    }
+
+    /// Options of the command line.
+    pub fn options(&self) -> Vec<String> {
+        let assumed = self.conditions.iter().flat_map(|condition| ["--assume".to_string(), condition.clone()]);
+        let inference = (self.inference == Inference::Wanted).then(|| "--conditional".to_string());
+        assumed.chain(inference).collect()
     }
 
     /// Compiles both programs to `original.o` and `candidate.o` in a folder.
@@ -179,6 +203,14 @@ impl Pair {
         if answer.verdict == Verdict::Unknown && self.reason.is_some() && answer.reason != self.reason {
             return Err(format!("unknown because of {}, expected {:?}", answer.detail, self.reason));
         }
+        let sorted = |texts: &[String]| {
+            let mut texts = texts.to_vec();
+            texts.sort();
+            texts
+        };
+        if !self.inferred.is_empty() && sorted(&answer.condition) != sorted(&self.inferred) {
+            return Err(format!("under the condition {:?}, expected {:?}", answer.condition, self.inferred));
+        }
         let missing = self.assumes.iter().find(|a| !answer.assumptions.contains(a));
         if let Some(missing) = missing.filter(|_| answer.verdict == Verdict::Equivalent) {
             return Err(format!("assumes {:?}, expected {missing} too", answer.assumptions));
@@ -228,6 +260,7 @@ verdict: different | unknown
             verdict,
             detail: String::new(),
             reason: None,
+            condition: Vec::new(),
             assumptions: Vec::new(),
         };
         assert!(pair.judge(&answer(Verdict::Equivalent)).is_ok());

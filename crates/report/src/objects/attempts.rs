@@ -82,6 +82,8 @@ mod tests {
         let mut journal = Journal::default();
         (journal.attempts, journal.left_out) = (attempts, left_out);
         Outcome {
+            inferred: None,
+            hint: None,
             verdict: Verdict::Unknown(Reason::new(ReasonKind::Timeout, "no proof of the loops after 6 s")),
             strategy: None,
             statistics: Statistics::default(),

@@ -97,6 +97,17 @@ impl<'r, 'a> Lab<'r, 'a> {
         input
     }
 
+    /// Makes most of the numbers of turns so small that loops end.
+    pub fn make_modest(&mut self, input: &mut Input, stream: &mut Stream) {
+        for i in 0..self.words.len() {
+            let number = self.words[i].as_ref().is_some_and(|w| matches!(w.form, Form::Signed | Form::Unsigned));
+            if number && input.values[i].low() > 64 && !stream.one_in(4) {
+                let value = 1 + stream.next() % 24;
+                input.set(&self.runner.arguments, i, term::Bits::new(64, value));
+            }
+        }
+    }
+
     /// The element size behind each argument that is a pointer.
     pub fn element(&self, argument: usize) -> Option<i64> {
         element(self.original, &self.words, argument)

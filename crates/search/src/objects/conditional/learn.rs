@@ -106,7 +106,8 @@ impl Lab<'_, '_> {
     /// A start state that satisfies a condition, violates an atom, and on which the programs disagree, if one is found at once.
     fn doubt(&mut self, condition: &[Atom], atom: &Atom) -> Option<Input> {
         let mut stream = self.stream();
-        let input = self.next_input();
+        let mut input = self.next_input();
+        self.make_modest(&mut input, &mut stream);
         let mut all: Vec<Atom> = condition.to_vec();
         if stream.one_in(2) {
             all.push(atom.clone());

@@ -198,9 +198,6 @@ fn ranges(number: &Number, constants: &[u64]) -> Vec<Atom> {
     if number.form == Form::Signed {
         out.extend([least(0), least(-128), least(-32768)]);
         out.extend([most(127), most(255), most(32767)]);
-        if bits == 64 {
-            out.extend([least(i64::from(i32::MIN)), most(i64::from(i32::MAX))]);
-        }
     }
     out.extend([1, 2, 4, 8, 16].map(least));
     out.extend(constants.iter().filter(|c| (3..1 << 16).contains(*c)).map(|c| least(*c as i64)));

@@ -99,7 +99,9 @@ impl Lab<'_, '_> {
             if alike && telling && looked_at {
                 let words = [(i, self.words[i].clone())];
                 let [(i, Some(word))] = words else { continue };
-                out.push(Atom::Below { number: argument(i, &[(i, word)]), bound: 1 << 32 });
+                // What has a sign keeps it.
+                let bits = if word.form == Form::Signed { 31 } else { 32 };
+                out.push(Atom::Below { number: argument(i, &[(i, word)]), bound: 1 << bits });
             }
         }
         out
