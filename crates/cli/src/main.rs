@@ -12,6 +12,7 @@ mod check;
 mod demo;
 mod explain;
 mod help;
+mod instruction_set;
 mod measuring;
 mod recording;
 mod pairing;
