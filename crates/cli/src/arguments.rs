@@ -4,6 +4,7 @@ mod optimize;
 
 pub use optimize::{ConditionalName, GoalName, OptimizeArguments, SpecificationName};
 
+use crate::help;
 use crate::instruction_set::Level;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
@@ -13,7 +14,8 @@ use crate::objects::interface::InterfaceArguments;
 use crate::objects::start_states;
 use crate::pairing::Selection;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use program::Undefined;
+use program::{AssertTexts, Undefined};
+use search::WitnessClass;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -22,7 +24,7 @@ use term::Bits;
 
 /// Decides whether two versions of a function do the same thing.
 #[derive(Parser, Debug)]
-#[command(name = "lockstep", version, about, disable_help_subcommand = true)]
+#[command(name = "lockstep", version, about, after_help = help::TOP, infer_subcommands = false)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -31,10 +33,13 @@ pub struct Arguments {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Compare every function of ORIGINAL with its namesake in CANDIDATE
+    #[command(after_help = help::CHECK)]
     Check(Box<CheckArguments>),
     /// Re-check a saved proof with the kernel alone
+    #[command(after_help = help::VERIFY)]
     Verify(VerifyArguments),
     /// Print what lockstep understood: graph, objects, unsupported instructions; or what a certificate claims
+    #[command(after_help = help::SHOW)]
     Show(ShowArguments),
     /// Run a program and record start states of a function, as tests
     Record(RecordArguments),
@@ -43,101 +48,161 @@ pub enum Command {
     /// Write an object that checks a condition and runs CANDIDATE where it holds, ORIGINAL elsewhere
     Guard(Box<GuardArguments>),
     /// Compile with LLVM and check what its register allocators did
+    #[command(after_help = help::REGALLOC)]
     Regalloc(RegallocArguments),
     /// Look for faster code for a function, and write it if it is proved
     Optimize(Box<OptimizeArguments>),
+    /// What a word in a report means: a reason, a class of differences, an assumption
+    Explain(ExplainArguments),
+    /// A proof, a refutation and an `unknown` on examples that come with lockstep
+    Demo(DemoArguments),
+    /// Install man pages and completions for shells
+    Setup(SetupArguments),
 }
 
-/// Exit status: 0 all equivalent, 1 at least one different, 2 none different but at least one unknown,
-/// 3 bad input or usage, 4 all equivalent but some under an inferred condition.
+/// Compare every function of ORIGINAL with its namesake in CANDIDATE.
 #[derive(Args, Debug)]
 pub struct CheckArguments {
-    /// The program that says what is right: an x86-64 object, shared object, executable, `.s` or `.c` file
+    /// The program that says what is right: an x86-64 object, shared object, executable or `.s` file; an archive or a directory
+    /// of objects; Machine IR (`.mir`); or a C kernel (`.c`)
     pub original: PathBuf,
     /// The program that should do the same
     pub candidate: PathBuf,
     /// Compare only this function, or NAME with OTHER of the candidate; may be repeated
     #[arg(long = "function", value_name = "NAME[=OTHER]", value_parser = parse_selection)]
     pub functions: Vec<Selection>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "What counts as the same")]
     pub assume: AssumeArguments,
     #[command(flatten)]
     pub calls: InterfaceArguments,
     #[command(flatten)]
     pub conditional: ConditionalArguments,
     /// How to search for a proof. Loops: from the code alone (static), from runs (data). No loops: events. Kernels: updates
-    #[arg(long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
+    #[arg(help_heading = "Search", long, value_name = "S", default_value = "auto", value_parser = ["auto", "events", "static", "data", "updates"])]
     pub strategy: String,
     /// Time limit for each function, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    #[arg(help_heading = "Search", long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub timeout: Duration,
     /// Never pass a loop head more often than this in one step
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 128)]
     pub unroll: u32,
     /// Functions compared at the same time [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Run", long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// Solver to ask instead of z3, as a command that reads SMT-LIB 2 from its input; several race
-    #[arg(long = "solver", value_name = "CMD", value_parser = parse_solver)]
+    #[arg(help_heading = "Search", long = "solver", value_name = "CMD", value_parser = parse_solver)]
     pub solvers: Vec<String>,
-    /// Form of the report
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// Form of the report: jsonl is one line of JSON for each function, as soon as it is decided
+    #[arg(help_heading = "Report", long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Save the certificate of each proof in this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Report", long, value_name = "DIR")]
     pub certificates: Option<PathBuf>,
     /// Take nothing for granted that only undefined behaviour of the original's source could violate, such as
     /// accesses inside their objects; proofs that need it become unknown (docs/soundness.md)
-    #[arg(long)]
+    #[arg(help_heading = "What counts as the same", long)]
     pub no_ub: bool,
+    /// Compare also in which file, line and function `__assert_fail` says that an assertion failed; otherwise proofs assume
+    /// `assert-text` where they differ
+    #[arg(help_heading = "What counts as the same", long)]
+    pub strict_assert: bool,
     /// Seed of the concrete states
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Run both objects in a sandbox beside a proof, where they can be linked (docs/security.md); so it is by default
-    #[arg(long, overrides_with = "no_run")]
+    #[arg(help_heading = "Run", long, overrides_with = "no_run")]
     pub run: bool,
     /// Execute nothing of either file, not even to replay a witness; proofs of C kernels then assume `not-run`
-    #[arg(long)]
+    #[arg(help_heading = "Run", long)]
     pub no_run: bool,
     /// Also try the start states in this JSON file (docs/tests-format.md)
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Search", long, value_name = "FILE")]
     pub tests: Option<PathBuf>,
     /// Save each question to the solver in this directory, as an SMT-LIB 2 file
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Search", long, value_name = "DIR")]
     pub dump_queries: Option<PathBuf>,
+    #[command(flatten)]
+    pub stream: StreamArguments,
     /// Also report product points, obligations, solver calls and guesses
-    #[arg(long)]
+    #[arg(help_heading = "Report", long)]
     pub stats: bool,
     /// Value of an integer parameter of C kernels; may be repeated
-    #[arg(long = "param", value_name = "NAME=NUMBER", value_parser = parse_parameter, allow_hyphen_values = true)]
+    #[arg(help_heading = "C kernels", long = "param", value_name = "NAME=NUMBER", value_parser = parse_parameter, allow_hyphen_values = true)]
     pub parameters: Vec<(String, i64)>,
     /// Check C kernels at all these values of a parameter
-    #[arg(long, value_name = "NAME=FIRST..LAST", value_parser = Sweep::parse)]
+    #[arg(help_heading = "C kernels", long, value_name = "NAME=FIRST..LAST", value_parser = Sweep::parse)]
     pub sweep: Option<Sweep>,
     /// Which floating-point rewriting counts as the same computation in C kernels
-    #[arg(long, value_name = "MODE", default_value = "ieee", value_parser = ["ieee", "ordered", "reassoc", "contract"])]
+    #[arg(help_heading = "C kernels", long, value_name = "MODE", default_value = "ieee", value_parser = ["ieee", "ordered", "reassoc", "contract"])]
     pub fp: String,
     /// In C kernels every intermediate value of a cell must agree, too
-    #[arg(long)]
+    #[arg(help_heading = "C kernels", long)]
     pub strict_updates: bool,
     /// Compare the kernels in two object files, called as the function of this C file says
-    #[arg(long, value_name = "FILE.c")]
+    #[arg(help_heading = "C kernels", long, value_name = "FILE.c")]
     pub interface: Option<PathBuf>,
     /// In C kernels a subscript may leave its row inside the array
-    #[arg(long)]
+    #[arg(help_heading = "C kernels", long)]
     pub flat_arrays: bool,
     /// Macro for preprocessing C files, NAME or NAME=TEXT
-    #[arg(short = 'D', value_name = "NAME[=TEXT]")]
+    #[arg(help_heading = "C kernels", short = 'D', value_name = "NAME[=TEXT]")]
     pub defines: Vec<String>,
     /// Directory for included C files
-    #[arg(short = 'I', value_name = "DIR")]
+    #[arg(help_heading = "C kernels", short = 'I', value_name = "DIR")]
     pub includes: Vec<PathBuf>,
+    /// Options that were given, by their names here.
+    #[arg(skip)]
+    pub given: Vec<String>,
     /// Colour the text report
-    #[arg(long, value_enum, default_value_t = ColourChoice::Auto)]
+    #[arg(help_heading = "Report", long, value_enum, default_value_t = ColourChoice::Auto)]
     pub color: ColourChoice,
 }
 
-/// Exit status: 0 accepted, 2 rejected, 3 malformed or about another program.
+/// What a word in a report means.
+#[derive(Args, Debug)]
+pub struct ExplainArguments {
+    /// A word such as `no-correlation`, `overlap` or `in-bounds`; without one all are listed
+    pub word: Option<String>,
+}
+
+/// Examples that need no file.
+#[derive(Args, Debug)]
+pub struct DemoArguments {
+    /// Keep the examples in this directory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+/// Where man pages and completions go.
+#[derive(Args, Debug)]
+pub struct SetupArguments {
+    /// Below this directory, as share/man/man1, share/bash-completion and so on
+    #[arg(long, value_name = "DIR", default_value_os_t = crate::setup::home_prefix())]
+    pub prefix: PathBuf,
+    /// Only say what would be written
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// In which order answers come, and when to stop.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Run")]
+pub struct StreamArguments {
+    /// Print functions in the order of the original, as when stdout is no terminal, instead of as they are decided
+    #[arg(long)]
+    pub sorted: bool,
+    /// Time limit for the whole run, in seconds; what is not decided until then is counted, and the exit status is at least 2
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub time_limit: Option<Duration>,
+    /// Stop at the first function that makes the exit status 1
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Classes of differences that make the exit status 1; others count as unknown: plain, overlap, callee-writes, undefined
+    #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = parse_class, default_value = "plain,overlap,callee-writes,undefined")]
+    pub fail_on: Vec<WitnessClass>,
+}
+
+/// Re-check a saved proof with the kernel alone.
 #[derive(Args, Debug)]
 pub struct VerifyArguments {
     /// A certificate that `check --certificates` saved, or a directory of certificates about functions of these files
@@ -152,6 +217,9 @@ pub struct VerifyArguments {
     /// Take nothing for granted that only undefined behaviour of the original's source could violate
     #[arg(long)]
     pub no_ub: bool,
+    /// Take where an assertion failed for observable
+    #[arg(long)]
+    pub strict_assert: bool,
     /// Also prove again every rewrite rule that fired, believe the SAT solver only where a checker confirms its clauses,
     /// and say what rests on whose word (docs/solver.md)
     #[arg(long)]
@@ -171,6 +239,11 @@ pub struct VerifyArguments {
 /// What `--no-ub` asks for.
 pub fn undefined(no_ub: bool) -> Undefined {
     if no_ub { Undefined::Counted } else { Undefined::Excused }
+}
+
+/// What `--strict-assert` asks for.
+pub fn assert_texts(strict: bool) -> AssertTexts {
+    if strict { AssertTexts::Compared } else { AssertTexts::Ignored }
 }
 
 /// What lockstep understood of a file, or what a certificate claims.
@@ -271,7 +344,7 @@ pub struct RecordArguments {
     pub command: Vec<OsString>,
 }
 
-/// Exit status: 0 all proved, 1 at least one mistake, 2 none but at least one open, 3 bad input or usage.
+/// Compile with LLVM and check what its register allocators did.
 #[derive(Args, Debug)]
 pub struct RegallocArguments {
     /// A C file, LLVM IR or bitcode
@@ -328,6 +401,14 @@ pub enum Format {
     Json,
 }
 
+/// Forms of the report of `check`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ReportFormat {
+    Text,
+    Json,
+    Jsonl,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ColourChoice {
     /// When stdout is a terminal and NO_COLOR is not set
@@ -367,6 +448,12 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
         Ok(limit) if !limit.is_zero() && seconds <= 31_536_000.0 => Ok(limit),
         _ => Err("expected more than zero and at most 31536000 seconds".to_string()),
     }
+}
+
+fn parse_class(text: &str) -> Result<WitnessClass, String> {
+    let names = || WitnessClass::ALL.map(WitnessClass::name).join(", ");
+    let found = WitnessClass::ALL.into_iter().find(|class| class.name() == text);
+    found.ok_or_else(|| format!("expected some of {}", names()))
 }
 
 fn parse_solver(text: &str) -> Result<String, String> {

@@ -3,22 +3,27 @@
 use crate::status::Failure;
 use report::FunctionReport;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Longest file name used, the extension apart; file systems allow 255 bytes.
 const LONGEST: usize = 120;
 
-/// Writes the certificate of every proof into the directory and notes where.
-pub fn save(directory: &Path, functions: &mut [FunctionReport]) -> Result<(), Failure> {
-    let mut taken = BTreeSet::new();
-    for function in functions {
-        let Some(certificate) = &function.outcome.certificate else { continue };
-        let path = directory.join(file_name(&function.name, &mut taken));
-        let failed = |error: std::io::Error| Failure(format!("{}: {error}", path.display()));
-        std::fs::write(&path, certificate.to_json() + "\n").map_err(failed)?;
-        function.certificate = Some(path.display().to_string());
-    }
+/// Writes the certificate of a proof into the directory and notes where.
+pub fn save(directory: &Path, file: &Path, function: &mut FunctionReport) -> Result<(), Failure> {
+    let Some(certificate) = &function.outcome.certificate else { return Ok(()) };
+    let path = directory.join(file);
+    let failed = |error: std::io::Error| Failure(format!("{}: {error}", path.display()));
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+    std::fs::write(&path, certificate.to_json() + "\n").map_err(failed)?;
+    function.certificate = Some(path.display().to_string());
     Ok(())
+}
+
+/// Where the certificates of one of several object files go: below its own path, `lib.a(member.o)` being two steps.
+pub fn directory(label: &str) -> PathBuf {
+    let parts = label.split(['/', '(']).map(|part| part.trim_end_matches(')'));
+    let plain = parts.filter(|part| !part.is_empty() && *part != "." && *part != "..");
+    plain.map(|part| part.replace('\0', "_")).collect()
 }
 
 /// A file name for the only function of its name.
@@ -58,5 +63,6 @@ mod tests {
         assert_eq!(name("f g"), "f_g.2.json");
         assert_eq!(name("F_G"), "F_G.3.json");
         assert_eq!(name(&"x".repeat(4000)).len(), LONGEST + 5);
+        assert_eq!(directory("src/../lib.a(x.o)"), Path::new("src/lib.a/x.o"));
     }
 }

@@ -1,19 +1,19 @@
 //! `lockstep check`: compares every function of one file with its counterpart in another.
 
-use crate::arguments::{CheckArguments, ColourChoice, Format, undefined};
-use crate::objects::assume::Assumed;
-use crate::objects::conditional::ConditionalArguments;
-use crate::objects::input::{read, unsupported};
-use crate::objects::{native, start_states};
-use crate::pairing::{Matched, Pairing, pair_functions};
-use crate::pool::{self, Finished, Timed};
-use crate::progress::Progress;
+use crate::applies::{self, Engine};
+use crate::arguments::{CheckArguments, ColourChoice, ReportFormat};
+use crate::objects::comparison::{Effort, Task, compare_all};
+use crate::objects::{native, start_states, units};
+use crate::pairing::Matched;
+use crate::pool::{self, Finished};
 use crate::regalloc::machine_ir;
 use crate::status::{Failure, Status};
-use crate::{certificates, complain, deliver, nests};
+use crate::stop::Stop;
+use crate::stream::Output;
+use crate::{complain, deliver, nests};
 use kernel::lemma::Facts;
-use pair::{File, Files, Prepared};
-use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle};
+use pair::{File, Files};
+use report::{CheckReport, Colour, Detail, FunctionReport, TextStyle, Title};
 use search::{Native, Options, Outcome, Reason, ReasonKind, Session, StartState, Statistics, Strategy, Verdict};
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
@@ -36,18 +36,12 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
     let machine_ir = machine_ir::is_machine_ir(&arguments.original);
     let c = nests::is_c(&arguments.original) || nests::is_c(&arguments.candidate);
     let nest = c || arguments.strategy == "updates" || arguments.interface.is_some();
-    if arguments.no_ub && (machine_ir || nest) {
-        return Err(Failure(NO_UB_ELSEWHERE.to_string()));
-    }
-    if !arguments.assume.is_empty() && (machine_ir || nest) {
-        return Err(Failure(ASSUME_ELSEWHERE.to_string()));
-    }
-    if !arguments.calls.is_empty() && (machine_ir || nest) {
-        return Err(Failure(INTERFACE_ELSEWHERE.to_string()));
-    }
-    if arguments.conditional.conditional && (machine_ir || nest) {
-        return Err(Failure("--conditional is for functions of object files".to_string()));
-    }
+    let engine = match (machine_ir, nest) {
+        (true, _) => Engine::Allocations,
+        (_, true) => Engine::Kernels,
+        _ => Engine::Objects,
+    };
+    applies::check(arguments, engine)?;
     if machine_ir {
         return machine_ir::run(arguments);
     }
@@ -55,61 +49,63 @@ pub fn run(arguments: &CheckArguments) -> Result<Status, Failure> {
         return nests::check(arguments);
     }
     let start = Instant::now();
-    let files = Files::new(read(&arguments.original)?, read(&arguments.candidate)?, undefined(arguments.no_ub));
-    let (original, candidate) = (files.original(), files.candidate());
-    let data_only = [original, candidate].into_iter().all(|file| !file.has_code());
-    let Pairing { pairs, extras } = if data_only && arguments.functions.is_empty() {
-        complain("note: neither file has code");
-        Pairing { pairs: Vec::new(), extras: Vec::new() }
-    } else {
-        pair_functions(&original.names(), &candidate.names(), &arguments.functions)?
+    let mut stop = Stop::watch(arguments.stream.time_limit)?;
+    let units = units::read(arguments)?;
+    let assumed = match &units[..] {
+        [unit] => arguments.assume.read(&unit.files, &unit.pairs)?,
+        _ if arguments.assume.is_empty() => None,
+        _ => return Err(Failure("--assume is about one function of two object files".to_string())),
     };
-    let files = arguments.calls.apply(files, &pairs)?;
-    let assumed = arguments.assume.read(&files, &pairs)?;
-    let files = Arc::new(files);
-    let (original, candidate) = (files.original(), files.candidate());
     for directory in [&arguments.certificates, &arguments.dump_queries].into_iter().flatten() {
         std::fs::create_dir_all(directory).map_err(|e| Failure(format!("{}: {e}", directory.display())))?;
     }
-    if !extras.is_empty() {
-        complain(&describe_extras(
-            &arguments.candidate,
-            &extras.iter().map(|e| candidate.name(*e)).collect::<Vec<_>>(),
-        ));
-    }
-
     let tests = match &arguments.tests {
         Some(path) => start_states::read(path)?,
         None => Vec::new(),
     };
-    if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(|n| original.find(n).is_none()) {
+    let nowhere = |name: &&String| units.iter().all(|unit| unit.files.original().find(name).is_none());
+    if let Some(name) = tests.iter().filter_map(|test| test.function.as_ref()).find(nowhere) {
         return Err(Failure(format!("{}: no function `{name}`, which a test names", arguments.original.display())));
     }
-    let stated = assumed.as_ref().map(|assumed| (assumed.function, assumed.parts.clone()));
-    let results = compare_all(&files, &pairs, arguments, tests, assumed);
-    let mut functions: Vec<FunctionReport> = pairs
-        .into_iter()
-        .zip(results)
-        .map(|(pair, Timed { finished, time })| {
-            let other = pair.candidate.map(|c| candidate.name(c));
-            FunctionReport {
-                candidate_name: candidate_name(&pair, candidate, other),
-                assumed: match &stated {
-                    Some((function, parts)) if *function == pair.original => parts.clone(),
-                    _ => Vec::new(),
-                },
-                name: pair.name,
-                outcome: outcome(finished, time),
-                time,
-                cpu: None,
-                certificate: None,
-            }
+    let titles = units.iter().flat_map(|unit| unit.pairs.iter().map(move |pair| (unit, pair)));
+    let titles: Vec<Title<'_>> = titles
+        .map(|(unit, pair)| {
+            let candidate_name = candidate_name(pair, unit.files.candidate());
+            Title { file: unit.label.as_deref(), name: &pair.name, candidate_name }
         })
         .collect();
-    if let Some(directory) = &arguments.certificates {
-        certificates::save(directory, &mut functions)?;
+    let mut output = Output::new(arguments, &titles);
+    let session = Arc::new(Session::new(options(arguments, tests)));
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let effort = Effort { workers: arguments.jobs.unwrap_or(cores), timeout: arguments.timeout };
+    let (mut stopped, mut before) = (stop.now(), 0);
+    for unit in &units {
+        if stop.now().is_some() {
+            break;
+        }
+        let task = Task {
+            files: Arc::clone(&unit.files),
+            pairs: unit.pairs.clone(),
+            session: Arc::clone(&session),
+            assumed: assumed.clone(),
+            conditional: arguments.conditional,
+            objects: (!arguments.no_run).then(|| native::Objects::link(&unit.files)),
+        };
+        stopped = compare_all(task, &effort, &mut stop, &mut |index, outcome, time, stop| {
+            let Title { file, name, candidate_name } = titles[before + index];
+            let [file, candidate_name] = [file, candidate_name].map(|text| text.map(str::to_string));
+            let name = name.to_string();
+            let assumed = match &assumed {
+                Some(assumed) if assumed.function == unit.pairs[index].original => assumed.parts.clone(),
+                _ => Vec::new(),
+            };
+            let (cpu, certificate) = (None, None);
+            let function = FunctionReport { file, candidate_name, name, outcome, time, cpu, certificate, assumed };
+            output.tell(before + index, function, stop);
+        });
+        before += unit.pairs.len();
     }
-    Ok(present(arguments, functions, start.elapsed(), None))
+    output.finish(start.elapsed(), stopped.or(stop.now().filter(|_| before < titles.len())))
 }
 
 /// Prints the report in the form that was asked for. `reading` is the processor time for the files, if it was measured.
@@ -121,13 +117,20 @@ pub fn present(
 ) -> Status {
     let shown = |path: &Path| path.display().to_string();
     let (original, candidate) = (shown(&arguments.original), shown(&arguments.candidate));
-    let report = CheckReport { original, candidate, functions, time, reading };
-    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
+    let report = CheckReport { original, candidate, functions, time, reading, stopped: None };
+    let style = style(arguments);
     match arguments.format {
-        Format::Text => deliver(&report.render_text(TextStyle { colour: colour(arguments.color), detail })),
-        Format::Json => deliver(&report.render_json(detail)),
+        ReportFormat::Text => deliver(&report.render_text(style)),
+        ReportFormat::Json => deliver(&report.render_json(style.detail)),
+        ReportFormat::Jsonl => deliver(&report.render_jsonl(style.detail)),
     }
     Status::of(report.summary())
+}
+
+/// How the text looks, and how much is told.
+pub fn style(arguments: &CheckArguments) -> TextStyle {
+    let detail = if arguments.stats { Detail::Statistics } else { Detail::Brief };
+    TextStyle { colour: colour(arguments.color), detail }
 }
 
 fn options(arguments: &CheckArguments, tests: Vec<StartState>) -> Options {
@@ -157,51 +160,6 @@ fn is_program(command: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|d| d.join(word).is_file()))
 }
 
-fn compare_all(
-    files: &Arc<Files>,
-    pairs: &[Matched],
-    arguments: &CheckArguments,
-    tests: Vec<StartState>,
-    assumed: Option<Assumed>,
-) -> Vec<Timed<Outcome>> {
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let settings = pool::Settings { workers: arguments.jobs.unwrap_or(cores), patience: patience(arguments.timeout) };
-    let progress = Progress::new(pairs.len());
-    let names: Vec<String> = pairs.iter().map(|pair| pair.name.clone()).collect();
-    let session = Session::new(options(arguments, tests));
-    let work = {
-        let (files, pairs) = (Arc::clone(files), pairs.to_vec());
-        let both = pairs.iter().filter_map(|pair| Some([pair.original, pair.candidate?])).collect();
-        let facts = find_facts(&files, both);
-        let conditional = arguments.conditional;
-        let objects = (!arguments.no_run).then(|| native::Objects::link(&files));
-        move |index: usize| {
-            let pair = &pairs[index];
-            let mut outcome =
-                compare(&session, &files, &facts, pair, assumed.as_ref(), conditional).unwrap_or_else(unknown);
-            let trial = match (&objects, pair.candidate) {
-                (Some(objects), Some(theirs)) => objects.try_proof(&files, [pair.original, theirs], &mut outcome),
-                _ => None,
-            };
-            (outcome, trial)
-        }
-    };
-    let results = pool::run_in_order(names.len(), settings, work, |index| progress.advance(&names[index]));
-    results.into_iter().map(tried).collect()
-}
-
-/// A result behind its native runs, which went on beside other pairs; their time counts.
-fn tried(Timed { finished, time }: Timed<(Outcome, Option<native::Trial>)>) -> Timed<Outcome> {
-    match finished {
-        Finished::Done((mut outcome, trial)) => {
-            let more = trial.map_or(Duration::ZERO, |trial| trial.finish(&mut outcome));
-            Timed { finished: Finished::Done(outcome), time: time + more }
-        }
-        Finished::Panicked(message) => Timed { finished: Finished::Panicked(message), time },
-        Finished::Overdue => Timed { finished: Finished::Overdue, time },
-    }
-}
-
 /// Work on lemmas is counted, not timed; this only ends what hangs.
 pub const LEMMAS_HANG: Duration = Duration::from_secs(600);
 
@@ -213,60 +171,27 @@ pub fn find_facts(files: &Arc<Files>, pairs: Vec<[usize; 2]>) -> Facts {
     let work = move |_| {
         let mut around = files.surroundings();
         let lemmas = propose::propose(&mut around);
-        files.prove(around, &lemmas, &pairs)
+        files.prove(around, &lemmas, &pairs, &[])
     };
     match pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished) {
         Some(Finished::Done(facts)) => facts,
         Some(Finished::Panicked(message)) => {
-            crate::complain(&format!("internal error: no facts about functions: {message}; less can be proved"));
+            complain(&no_facts(&message));
             Facts::default()
         }
         Some(Finished::Overdue) | None => Facts::default(),
     }
 }
 
+/// What to say where the search for facts has failed.
+pub fn no_facts(message: &str) -> String {
+    format!("internal error: no facts about functions: {message}; less can be proved")
+}
+
 /// The search keeps to its limit by itself; this is when we stop believing that it will. Less than the 10 % or half
 /// a second by which a limit may be missed.
 pub fn patience(timeout: Duration) -> Duration {
     timeout + (timeout / 12).max(Duration::from_millis(350))
-}
-
-fn compare(
-    session: &Session,
-    files: &Files,
-    facts: &Facts,
-    matched: &Matched,
-    assumed: Option<&Assumed>,
-    conditional: ConditionalArguments,
-) -> Result<Outcome, Reason> {
-    let Some(counterpart) = matched.candidate else {
-        return Err(Reason::new(ReasonKind::MissingFunction, "the candidate has no function of that name"));
-    };
-    let both = [matched.original, counterpart];
-    if conditional.conditional {
-        let precondition =
-            assumed.filter(|assumed| assumed.function == matched.original).map(|a| a.precondition.clone());
-        return Ok(conditional.infer(session, files, facts, both, &precondition.unwrap_or_default()));
-    }
-    let prepared = files.prepare(both, facts).map_err(unsupported)?;
-    let Prepared { mut arena, mut pair } = prepared;
-    if let Some(assumed) = assumed.filter(|assumed| assumed.function == matched.original) {
-        pair = pair.under(assumed.precondition.clone());
-    }
-    for axiom in pair.precondition().axioms() {
-        arena.allow(*axiom);
-    }
-    let ours = pair.original();
-    for (i, test) in session.tests().iter().enumerate().filter(|(_, test)| test.function.as_ref() == Some(&ours.name)) {
-        for name in test.unknown_names(ours) {
-            complain(&format!("warning: test {}: {} has no argument `{name}`", i + 1, ours.name));
-        }
-    }
-    let mut outcome = session.check_pair(&mut arena, &pair);
-    if let Verdict::Different(witness) = &outcome.verdict {
-        outcome.hint = session.hint(&arena, &pair, witness);
-    }
-    Ok(outcome)
 }
 
 pub fn outcome(finished: Finished<Outcome>, time: Duration) -> Outcome {
@@ -293,10 +218,9 @@ pub fn unknown(reason: Reason) -> Outcome {
 }
 
 /// The candidate's name for the function, if it is another. An alias of the same function is not another.
-fn candidate_name(pair: &Matched, candidate: &File, other: Option<&str>) -> Option<String> {
-    let other = other?;
-    let same = candidate.find(&pair.name) == pair.candidate;
-    (!same).then(|| other.to_string())
+fn candidate_name<'a>(pair: &Matched, candidate: &'a File) -> Option<&'a str> {
+    let other = pair.candidate?;
+    (candidate.find(&pair.name) != Some(other)).then(|| candidate.name(other))
 }
 
 pub fn colour(choice: ColourChoice) -> Colour {

@@ -4,10 +4,14 @@
 //! is decided here is which functions are compared and how the answer is shown; what the answer is comes from
 //! `search` and the kernel.
 
+mod applies;
 mod arguments;
 mod certificate_view;
 mod certificates;
 mod check;
+mod demo;
+mod explain;
+mod help;
 mod instruction_set;
 mod measuring;
 mod recording;
@@ -15,8 +19,11 @@ mod pairing;
 mod pool;
 mod processor_time;
 mod progress;
+mod setup;
 mod show;
 mod status;
+mod stop;
+mod stream;
 mod verify;
 mod objects;
 mod regalloc;
@@ -24,13 +31,14 @@ mod nests;
 mod optimize;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
 use status::{Failure, Status};
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             // A closed stdout or stderr is no reason to fail differently.
@@ -48,6 +56,9 @@ fn main() -> ExitCode {
         Command::Guard(arguments) => objects::guard::run(arguments),
         Command::Regalloc(arguments) => regalloc::run(arguments),
         Command::Optimize(arguments) => optimize::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Setup(arguments) => setup::run(arguments),
     };
     match result {
         Ok(status) => status.into(),
@@ -56,6 +67,17 @@ fn main() -> ExitCode {
             Status::Failed.into()
         }
     }
+}
+
+/// The command line, with the names of the options that somebody gave.
+fn parse() -> Result<Arguments, clap::Error> {
+    let matches = Arguments::command().try_get_matches()?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    if let (Command::Check(check), Some((_, given))) = (&mut arguments.command, matches.subcommand()) {
+        let by_user = |id: &&clap::Id| given.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        check.given = given.ids().filter(by_user).map(|id| id.to_string()).collect();
+    }
+    Ok(arguments)
 }
 
 /// Prints what the search tries to stderr if `LOCKSTEP_LOG` asks for it (`debug`, or `search=debug`).

@@ -1,6 +1,6 @@
 //! C kernels on the command line: `check`, `verify` and `show` for `.c` and `.i` files.
 
-use crate::arguments::{CheckArguments, Format};
+use crate::arguments::{CheckArguments, ReportFormat};
 use crate::check::colour;
 use crate::pairing::Selection;
 use crate::pool::{self, Finished};
@@ -105,8 +105,9 @@ fn show_report(arguments: &CheckArguments, functions: Vec<KernelFunction>, start
         time: start.elapsed(),
     };
     match arguments.format {
-        Format::Text => deliver(&report.render_text(colour(arguments.color))),
-        Format::Json => deliver(&report.render_json()),
+        ReportFormat::Text => deliver(&report.render_text(colour(arguments.color))),
+        ReportFormat::Json => deliver(&report.render_json()),
+        ReportFormat::Jsonl => deliver(&report.render_jsonl()),
     }
     Ok(Status::of(report.summary()))
 }

@@ -28,6 +28,13 @@ pub struct Matched {
     pub candidate: Option<usize>,
 }
 
+impl Matched {
+    /// Both functions, if there are two.
+    pub fn both(&self) -> Option<[usize; 2]> {
+        self.candidate.map(|candidate| [self.original, candidate])
+    }
+}
+
 /// The pairs to compare, in the order of the original, and what is left over.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Pairing {
@@ -55,20 +62,23 @@ pub fn pair_functions(
     let originals = by_name(original);
     let mut pairs: Vec<Matched> = Vec::new();
     for Selection { name, other } in selections {
-        let index = *originals.get(name.as_str()).ok_or_else(|| {
-            Failure(format!("--function {name}: the original has no function of that name{}", similar(name, original)))
-        })?;
+        let index = find(name, &originals, original)
+            .map_err(|hint| Failure(format!("--function {name}: the original has no function of that name{hint}")))?;
         if pairs.iter().any(|pair| pair.name == *name) {
             return Err(Failure(format!("--function {name}: given twice")));
         }
         let counterpart = match other {
-            Some(other) => Some(*counterparts.get(other.as_str()).ok_or_else(|| {
-                let hint = similar(other, candidate);
+            Some(other) => Some(find(other, &counterparts, candidate).map_err(|hint| {
                 Failure(format!("--function {name}={other}: the candidate has no function `{other}`{hint}"))
             })?),
-            None => counterparts.get(name.as_str()).copied(),
+            None => counterparts
+                .get(name.as_str())
+                .or_else(|| original[index].iter().find_map(|alias| counterparts.get(alias)))
+                .copied(),
         };
-        pairs.push(Matched { name: name.clone(), original: index, candidate: counterpart });
+        // In reports it has the linker's name, whichever was given.
+        let name = if originals.contains_key(name.as_str()) { name } else { original[index][0] };
+        pairs.push(Matched { name: name.to_string(), original: index, candidate: counterpart });
     }
     pairs.sort_by_key(|pair| pair.original);
     Ok(Pairing { pairs, extras: Vec::new() })
@@ -109,12 +119,54 @@ fn no_common(original: usize, candidate: usize) -> String {
     }
 }
 
-/// A hint for a misspelt name: a function whose name ends in it (`file.c:name`), or begins with it.
+/// The function of a name: the linker's, or that of its source with or without the types of its parameters, where that is one
+/// function. The error is a hint.
+fn find(name: &str, by_name: &HashMap<&str, usize>, functions: &[Names<'_>]) -> Result<usize, String> {
+    if let Some(index) = by_name.get(name) {
+        return Ok(*index);
+    }
+    let is_it = |n: &&str| {
+        let shown = report::readable(n);
+        shown != **n && (shown == name || shown.split('(').next() == Some(name))
+    };
+    let found: Vec<usize> = (0..functions.len()).filter(|i| functions[*i].iter().any(|n| is_it(&n))).collect();
+    match found[..] {
+        [index] => Ok(index),
+        [] => Err(similar(name, functions)),
+        _ => {
+            let names: Vec<String> =
+                found.iter().take(MOST_HINTS).map(|i| format!("`{}`", report::readable(functions[*i][0]))).collect();
+            Err(format!(", but several: {}", names.join(", ")))
+        }
+    }
+}
+
+/// What to say about a function that nobody has.
+pub fn unknown_selection(name: &str, functions: &[String]) -> Failure {
+    let functions: Vec<Names<'_>> = functions.iter().map(|name| vec![name.as_str()]).collect();
+    let hint = similar(name, &functions);
+    Failure(format!("--function {name}: the original has no function of that name{hint}"))
+}
+
+/// Names that one hint lists.
+const MOST_HINTS: usize = 4;
+/// How alike two names are that may be the same, misspelt.
+const ALIKE: f64 = 0.75;
+
+/// A hint for a misspelt name: a function whose name ends in it (`file.c:name`), or begins with it, or is nearly the same.
 fn similar(name: &str, functions: &[Names<'_>]) -> String {
     let names = || functions.iter().flatten();
     let qualified = |n: &&&str| n.rsplit_once(':').is_some_and(|(_, last)| last == name);
-    match names().find(qualified).or_else(|| names().find(|n| n.starts_with(name))) {
-        Some(found) => format!("; is `{found}` meant?"),
+    let nearest = || {
+        let alike = |n: &&str| {
+            let shown = report::readable(n);
+            strsim::normalized_damerau_levenshtein(name, n).max(strsim::normalized_damerau_levenshtein(name, &shown))
+        };
+        let near = names().map(|n| (alike(&n), n)).filter(|(alike, _)| *alike >= ALIKE);
+        near.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, n)| n)
+    };
+    match names().find(qualified).or_else(|| names().find(|n| n.starts_with(name))).or_else(nearest) {
+        Some(found) => format!("; is `{}` meant?", report::readable(found)),
         None => String::new(),
     }
 }
@@ -181,6 +233,27 @@ mod tests {
     }
 
     #[test]
+    fn names_of_the_source() {
+        pairs_to("_Z5clampii _Z4emiti", "_Z5clampii", "clamp", expect!["_Z5clampii=_Z5clampii"]);
+        pairs_to(
+            "_Z5clampii",
+            "_Z5clampii",
+            "clamp(int,int)",
+            expect![[
+                r#"--function clamp(int,int): the original has no function of that name; is `clamp(int, int)` meant?"#
+            ]],
+        );
+        pairs_to(
+            "_Z5clampii _Z5clampff",
+            "_Z5clampii",
+            "clamp",
+            expect![[
+                r#"--function clamp: the original has no function of that name, but several: `clamp(int, int)`, `clamp(float, float)`"#
+            ]],
+        );
+    }
+
+    #[test]
     fn names_that_do_not_exist() {
         pairs_to(
             "x.c:a b",
@@ -196,5 +269,11 @@ mod tests {
             expect!["--function b=b_: the candidate has no function `b_`; is `b_new` meant?"],
         );
         pairs_to("a b", "a b", "a a=b", expect!["--function a: given twice"]);
+        pairs_to(
+            "parse_number emit",
+            "parse_number",
+            "parse_nubmer",
+            expect!["--function parse_nubmer: the original has no function of that name; is `parse_number` meant?"],
+        );
     }
 }

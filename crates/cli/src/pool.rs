@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, PanicHookInfo};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Once};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -55,47 +55,104 @@ pub fn run_in_order<T: Send + 'static>(
     work: impl Fn(usize) -> T + Send + Sync + 'static,
     mut progress: impl FnMut(usize),
 ) -> Vec<Timed<T>> {
-    catch_messages();
-    let work: Arc<Work<T>> = Arc::new(work);
-    let (sender, receiver) = channel();
+    let mut pool = Pool::new(settings, work);
     let mut results: Vec<Option<Timed<T>>> = (0..count).map(|_| None).collect();
-    let mut running: BTreeMap<usize, Instant> = BTreeMap::new();
-    let mut next = 0;
-    while next < count || !running.is_empty() {
-        while next < count && running.len() < settings.workers.get() {
-            running.insert(next, Instant::now());
-            if let Err(error) = start(next, Arc::clone(&work), sender.clone()) {
-                running.remove(&next);
-                let finished = Finished::Panicked(format!("no thread: {error}"));
-                results[next] = Some(Timed { finished, time: Duration::ZERO });
-                progress(next);
-            }
-            next += 1;
+    let mut jobs = 0..count;
+    loop {
+        while pool.has_room()
+            && let Some(job) = jobs.next()
+        {
+            pool.start(job);
         }
-        let Some(oldest) = running.values().min() else { continue };
-        let left = (*oldest + settings.patience).saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left) {
-            // A job that was given up may still report; nobody waits for it any more.
-            Ok((index, result)) => {
-                if running.remove(&index).is_some() {
-                    results[index] = Some(result);
-                    progress(index);
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                let now = Instant::now();
-                let (late, rest) = running.into_iter().partition(|(_, start)| now >= *start + settings.patience);
-                running = rest;
-                let late: BTreeMap<usize, Instant> = late;
-                for (index, start) in late {
-                    results[index] = Some(Timed { finished: Finished::Overdue, time: now - start });
-                    progress(index);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => break,
+        let ended = pool.wait(NO_LIMIT);
+        if ended.is_empty() && pool.is_idle() {
+            break;
+        }
+        for (job, result) in ended {
+            results[job] = Some(result);
+            progress(job);
         }
     }
     results.into_iter().flatten().collect()
+}
+
+/// Jobs that are under way. Whoever has it decides what starts next.
+pub struct Pool<T> {
+    settings: Settings,
+    work: Arc<Work<T>>,
+    running: BTreeMap<usize, Instant>,
+    /// Jobs that could not be started.
+    failed: Vec<(usize, Timed<T>)>,
+    sender: Sender<(usize, Timed<T>)>,
+    receiver: Receiver<(usize, Timed<T>)>,
+}
+
+impl<T: Send + 'static> Pool<T> {
+    /// A pool for this kind of work.
+    pub fn new(settings: Settings, work: impl Fn(usize) -> T + Send + Sync + 'static) -> Pool<T> {
+        catch_messages();
+        let (sender, receiver) = channel();
+        Pool { settings, work: Arc::new(work), running: BTreeMap::new(), failed: Vec::new(), sender, receiver }
+    }
+
+    /// May another job start?
+    pub fn has_room(&self) -> bool {
+        self.running.len() < self.settings.workers.get()
+    }
+
+    /// Is nothing under way?
+    pub fn is_idle(&self) -> bool {
+        self.running.is_empty() && self.failed.is_empty()
+    }
+
+    /// Starts a job.
+    pub fn start(&mut self, job: usize) {
+        match start(job, Arc::clone(&self.work), self.sender.clone()) {
+            Ok(()) => drop(self.running.insert(job, Instant::now())),
+            Err(error) => {
+                let finished = Finished::Panicked(format!("no thread: {error}"));
+                self.failed.push((job, Timed { finished, time: Duration::ZERO }));
+            }
+        }
+    }
+
+    /// Jobs that have ended or are given up; waits at most so long for the first one.
+    pub fn wait(&mut self, at_most: Duration) -> Vec<(usize, Timed<T>)> {
+        let mut ended = std::mem::take(&mut self.failed);
+        if ended.is_empty()
+            && let Some(oldest) = self.running.values().min()
+        {
+            let left = (*oldest + self.settings.patience).saturating_duration_since(Instant::now());
+            match self.receiver.recv_timeout(left.min(at_most)) {
+                Ok(result) => ended.extend(self.known(result)),
+                Err(RecvTimeoutError::Timeout) => ended.extend(self.overdue()),
+                // The pool has a sender itself.
+                Err(RecvTimeoutError::Disconnected) => {}
+            }
+        }
+        while let Ok(result) = self.receiver.try_recv() {
+            ended.extend(self.known(result));
+        }
+        ended
+    }
+
+    /// A job that was given up may still report; nobody waits for it any more.
+    fn known(&mut self, (job, result): (usize, Timed<T>)) -> Option<(usize, Timed<T>)> {
+        self.running.remove(&job).map(|_| (job, result))
+    }
+
+    fn overdue(&mut self) -> Vec<(usize, Timed<T>)> {
+        let now = Instant::now();
+        let patience = self.settings.patience;
+        let late: Vec<(usize, Duration)> = (self.running.iter())
+            .filter(|(_, start)| now >= **start + patience)
+            .map(|(job, start)| (*job, now - *start))
+            .collect();
+        for (job, _) in &late {
+            self.running.remove(job);
+        }
+        late.into_iter().map(|(job, time)| (job, Timed { finished: Finished::Overdue, time })).collect()
+    }
 }
 
 type Work<T> = dyn Fn(usize) -> T + Send + Sync;

@@ -16,6 +16,8 @@ pub enum Status {
     Conditional,
     /// Bad input or usage. Nothing was written to stdout.
     Failed,
+    /// Somebody interrupted it; what was decided until then is reported.
+    Interrupted,
 }
 
 /// Why nothing could be done: bad input or usage, in words, naming the file.
@@ -23,6 +25,14 @@ pub enum Status {
 pub struct Failure(pub String);
 
 impl Status {
+    /// The number for what a signal ended, as shells have it for the interrupt key.
+    pub const INTERRUPTED: u8 = 130;
+
+    /// The same where not everything was decided.
+    pub fn at_least_unknown(self) -> Status {
+        if self == Status::Good { Status::Unknown } else { self }
+    }
+
     /// Status of a finished `check`.
     pub fn of(summary: Summary) -> Status {
         match summary {
@@ -42,6 +52,7 @@ impl From<Status> for ExitCode {
             Status::Unknown => 2,
             Status::Failed => 3,
             Status::Conditional => 4,
+            Status::Interrupted => Status::INTERRUPTED,
         })
     }
 }
@@ -53,7 +64,7 @@ mod tests {
     #[test]
     fn different_outranks_unknown_outranks_conditions_outrank_equivalent() {
         let status = |equivalent, equivalent_if, different, unknown| {
-            Status::of(Summary { equivalent, equivalent_if, different, unknown })
+            Status::of(Summary { equivalent, equivalent_if, different, unknown, inlined: 0 })
         };
         assert_eq!(status(3, 0, 0, 0), Status::Good);
         assert_eq!(status(3, 2, 0, 0), Status::Conditional);

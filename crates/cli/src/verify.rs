@@ -3,7 +3,7 @@
 //! No clock is looked at. What a check may do is counted (the certificate says how much a question may cost), so the
 //! answer is the same on every machine, however busy it is.
 
-use crate::arguments::{Format, VerifyArguments, undefined};
+use crate::arguments::{Format, VerifyArguments, assert_texts, undefined};
 use crate::check::{ASSUME_ELSEWHERE, INTERFACE_ELSEWHERE, NO_UB_ELSEWHERE};
 use crate::objects::assume::{self, Assumed};
 use crate::objects::input::{self, unsupported};
@@ -76,6 +76,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Status, Failure> {
     let read: Vec<Result<Certificate, Failure>> = paths.iter().map(|path| read(path)).collect();
     let (original, candidate) = (input::read(&arguments.original)?, input::read(&arguments.candidate)?);
     let mut files = Files::new(original, candidate, undefined(arguments.no_ub));
+    files = files.with_assert_texts(assert_texts(arguments.strict_assert));
     if arguments.audit {
         files = files.logged();
     }

@@ -1,6 +1,7 @@
 //! The binary as scripts see it: exit statuses, what goes to which stream, the form of the reports.
 
 mod lockstep;
+mod streaming;
 
 use lockstep::{Bench, function};
 use serde_json::Value;

@@ -46,6 +46,7 @@ impl Image {
             contracts: Default::default(),
             surroundings,
             undefined: Default::default(),
+            assert_texts: Default::default(),
             folded: None,
             truths: Default::default(),
             volatile: Default::default(),

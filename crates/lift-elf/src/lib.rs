@@ -39,6 +39,7 @@ mod round_trip;
 #[cfg(test)]
 mod testing;
 mod texts;
+mod users;
 mod values;
 mod sealed;
 

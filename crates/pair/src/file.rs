@@ -2,7 +2,7 @@
 
 use lift_elf::{Error, Image};
 use program::{Function, Register, Side};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use term::Arena;
 
@@ -16,10 +16,18 @@ pub struct File {
 impl File {
     /// Reads a file: ELF, or assembly by the ending of its name.
     pub fn read(path: &Path) -> Result<File, Error> {
-        let image = Image::read(path)?;
+        Ok(File::new(Image::read(path)?))
+    }
+
+    /// Takes the bytes of an ELF file of this name apart.
+    pub fn parse(bytes: Vec<u8>, name: &str) -> Result<File, Error> {
+        Ok(File::new(Image::parse(bytes, name)?))
+    }
+
+    fn new(image: Image) -> File {
         // Outlined pieces (`f.cold`) belong to their parent.
         let functions = (0..image.functions().len()).filter(|i| image.functions()[*i].parent.is_none()).collect();
-        Ok(File { image, functions })
+        File { image, functions }
     }
 
     /// Is there any code, with or without names?
@@ -72,6 +80,20 @@ impl File {
     /// Can another file's definition replace this function?
     pub(crate) fn is_replaceable(&self, function: usize) -> bool {
         self.image.functions()[self.functions[function]].weak
+    }
+
+    /// Is it visible in its own file only?
+    pub fn is_local(&self, function: usize) -> bool {
+        self.image.functions()[self.functions[function]].local
+    }
+
+    /// For each function the functions that call it or have its address, by their positions. Only for reports.
+    pub fn users(&self) -> BTreeMap<usize, BTreeSet<usize>> {
+        let position = |index: &usize| self.functions.binary_search(index).ok();
+        let users = self.image.users();
+        let named =
+            users.iter().filter_map(|(used, by)| Some((position(used)?, by.iter().filter_map(position).collect())));
+        named.collect()
     }
 
     pub(crate) fn is_copy_of(&self, other: &File) -> bool {

@@ -4,7 +4,7 @@ use crate::{File, new_arena};
 use kernel::Pair;
 use kernel::lemma::{self, Facts, Lemma, Surroundings, Unproved, Wanted};
 use lift_elf::Error;
-use program::{CallInterface, Function, Side, Undefined};
+use program::{AssertTexts, CallInterface, Function, Next, ObjectKind, Side, Undefined};
 use solver::{Solver, SolverOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -15,12 +15,24 @@ pub struct Files {
     original: File,
     candidate: File,
     undefined: Undefined,
+    assert_texts: AssertTexts,
     /// Do arenas note which rewrite rules fire?
     logged: bool,
     /// How functions are called that have no debug information, by their names in the original.
     interfaces: BTreeMap<String, CallInterface>,
     /// Functions that return twice, in either file, because they jump to one that does.
     twice: OnceLock<BTreeSet<String>>,
+    /// Local functions of each file whose address is never taken.
+    private: OnceLock<[BTreeSet<String>; 2]>,
+}
+
+/// What an answer about a pair is worth that was compared without lemmas.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alone {
+    /// It is the answer: nothing that can be said of the files is about this pair.
+    Settled,
+    /// A proof is one. Anything else may change with what callers pass and statics hold.
+    ProofOnly,
 }
 
 /// Two functions and the owner of their terms.
@@ -34,7 +46,21 @@ pub struct Prepared {
 impl Files {
     /// Two files, and whether the original's source may be taken to be defined.
     pub fn new(original: File, candidate: File, undefined: Undefined) -> Files {
-        Files { original, candidate, undefined, logged: false, interfaces: BTreeMap::new(), twice: OnceLock::new() }
+        Files {
+            original,
+            candidate,
+            undefined,
+            assert_texts: AssertTexts::default(),
+            logged: false,
+            interfaces: BTreeMap::new(),
+            twice: OnceLock::new(),
+            private: OnceLock::new(),
+        }
+    }
+
+    /// The same, and whether it is observable where a failed assertion says that it is.
+    pub fn with_assert_texts(self, assert_texts: AssertTexts) -> Files {
+        Files { assert_texts, ..self }
     }
 
     /// The same, with arenas that note every rewrite rule which fires, for audits.
@@ -78,10 +104,40 @@ impl Files {
         Ok(Prepared { arena, pair })
     }
 
+    /// A pair that can be compared before anything is known of the functions around it, because neither function calls: `None` if one
+    /// does. Who returns twice is then of no interest.
+    pub fn prepare_alone(&self, both: [usize; 2]) -> Result<Option<(Prepared, Alone)>, Error> {
+        let mut arena = self.arena();
+        let functions = self.lift(both, &mut arena)?;
+        if functions.iter().any(calls) {
+            return Ok(None);
+        }
+        let known = self.has_private(both) || functions.iter().any(mentions_static);
+        let alone = match known {
+            false => Alone::Settled,
+            true if functions.iter().any(program::order::has_cycle) => return Ok(None),
+            true => Alone::ProofOnly,
+        };
+        let [original, candidate] = functions;
+        let pair = Pair::new(original, candidate, &Facts::default(), &BTreeSet::new(), self.undefined);
+        let pair = match self.interfaces.get(self.original.name(both[0])) {
+            Some(interface) => pair.called_as(interface),
+            None => pair,
+        };
+        Ok(Some((Prepared { arena, pair }, alone)))
+    }
+
+    /// Is one of them a local function whose callers may all be visible?
+    fn has_private(&self, [ours, theirs]: [usize; 2]) -> bool {
+        let [original, candidate] = self.private.get_or_init(|| [self.original.private(), self.candidate.private()]);
+        original.contains(self.original.name(ours)) || candidate.contains(self.candidate.name(theirs))
+    }
+
     /// The graphs of a pair. Where the candidate calls itself at fewer places, tail calls of the original to itself are
     /// jumps. Of the same file twice, a function need not be understood to be the same.
     fn lift(&self, [ours, theirs]: [usize; 2], arena: &mut Arena) -> Result<[Function; 2], Error> {
         let lifted = self.original.lift(ours, Side::Original, arena);
+        let lifted = lifted.map(|function| Function { assert_texts: self.assert_texts, ..function });
         let counterpart = self.candidate.lift(theirs, self.naming(), arena);
         match (lifted, counterpart) {
             (Ok(a), Ok(b)) => {
@@ -116,8 +172,16 @@ impl Files {
     }
 
     /// What is true of some lemmas, as far as the comparisons of these pairs may need it. The surroundings are those of the same
-    /// two files.
-    pub fn prove(&self, mut around: Surroundings, lemmas: &[Lemma], pairs: &[[usize; 2]]) -> Facts {
+    /// two files. Pairs that were proved alone keep the convention under which they were.
+    pub fn prove(
+        &self,
+        mut around: Surroundings,
+        lemmas: &[Lemma],
+        pairs: &[[usize; 2]],
+        proved_alone: &[[usize; 2]],
+    ) -> Facts {
+        let both = |[ours, theirs]: &[usize; 2]| [self.original.name(*ours), self.candidate.name(*theirs)];
+        around.compared_alone(proved_alone.iter().flat_map(both).map(str::to_string).collect());
         let name = |[ours, theirs]: &[usize; 2]| Wanted {
             original: self.original.name(*ours).to_string(),
             candidate: self.candidate.name(*theirs).to_string(),
@@ -133,6 +197,21 @@ impl Files {
         }
         lemma::prove_stated(&mut self.surroundings(), lemmas, &mut patient_solver())
     }
+}
+
+/// Does the function call anything, even itself, at its end or on the way?
+fn calls(function: &Function) -> bool {
+    function.points.iter().any(|point| matches!(point.next, Next::Call(_)))
+}
+
+/// Does it mention something of its file of which a lemma could say what it holds, or another function?
+fn mentions_static(function: &Function) -> bool {
+    function.objects.values().any(|object| match object.kind {
+        ObjectKind::Named { local, defined, function, .. } => function || local && defined && object.content.is_none(),
+        // A section's name stands for what lies in it.
+        ObjectKind::Section => true,
+        _ => false,
+    })
 }
 
 /// Proofs of lemmas end by themselves: what they may do is counted.

@@ -11,5 +11,5 @@ mod file;
 mod files;
 
 pub use file::{File, new_arena};
-pub use files::{Files, Prepared};
+pub use files::{Alone, Files, Prepared};
 pub use lift_elf::Error;

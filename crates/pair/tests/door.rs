@@ -1,7 +1,7 @@
 //! What is decided about a pair before the kernel sees it.
 
 use kernel::lemma::Facts;
-use pair::{Error, File, Files, Prepared};
+use pair::{Alone, Error, File, Files, Prepared};
 use program::Undefined;
 use testkit::compiler::Compiler;
 
@@ -47,7 +47,7 @@ fn only_functions_that_nobody_else_calls_are_private() {
         let mut around = files.surroundings();
         let lemmas = propose::propose(&mut around);
         let f = [files.original(), files.candidate()].map(|file| file.find("f").expect("a function f"));
-        let prepared = prepare(&files, "f", &files.prove(around, &lemmas, &[f])).expect("functions");
+        let prepared = prepare(&files, "f", &files.prove(around, &lemmas, &[f], &[])).expect("functions");
         prepared.pair.original().contracts.get("g").is_some_and(|c| c.private)
     };
     assert!(is_private("static", ""));
@@ -112,4 +112,28 @@ fn who_returns_twice_is_known_without_facts() {
                 int save(void *); int f(void *b) { return save(b) + 1; }";
     let prepared = prepare(&files(text, text), "f", &Facts::default()).expect("functions");
     assert!(prepared.pair.original().contracts.twice.contains("save"));
+}
+
+/// Lemmas are about callees, statics and what callers pass: what has none of these is decided without them.
+#[test]
+fn what_stands_alone_needs_nothing_around_it() {
+    let alone = |text: &str| {
+        let files = files(text, text);
+        let f = [files.original(), files.candidate()].map(|file| file.find("f").expect("a function f"));
+        files.prepare_alone(f).expect("functions").map(|(_, alone)| alone)
+    };
+    assert_eq!(alone("int f(int x) { return x + 1; }"), Some(Alone::Settled));
+    assert_eq!(alone("extern int g; int f(int x) { return x + g; }"), Some(Alone::Settled));
+    assert_eq!(alone("int g(int); int f(int x) { return g(x) + 1; }"), None);
+    assert_eq!(alone("int g(int); int f(int x) { return g(x); }"), None);
+    // What a static holds, and what callers pass, lemmas may say.
+    let counter = "static int n; int f(int x) { return x + n; } void set(int x) { n = x; }";
+    assert_eq!(alone(counter), Some(Alone::ProofOnly));
+    let private =
+        "__attribute__((noinline)) static int f(int x) { return x + 1; } int g(int x) { return f(x) + f(3); }";
+    assert_eq!(alone(private), Some(Alone::ProofOnly));
+    // Nor is a loop tried twice.
+    let looping =
+        "static int n; int f(int x) { int s = 0; while (x-- > n) s += x; return s; } void set(int x) { n = x; }";
+    assert_eq!(alone(looping), None);
 }

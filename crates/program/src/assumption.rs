@@ -14,6 +14,8 @@ pub enum Assumption {
     AbiEntry,
     /// Arrays of kernels lie where their declarations say.
     ArrayPlacement,
+    /// In which file, line and function this function of the C library says that an assertion failed is not observable.
+    AssertText(String),
     /// A local function is called from the visible call sites only.
     Callers(String),
     /// An object of another file that is declared `const` keeps its value.
@@ -136,6 +138,16 @@ pub enum Assumption {
     UserAddresses,
 }
 
+/// Whether it is observable where a failed assertion says that it is: in which file, line and function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AssertTexts {
+    /// Both may say what they like, as they do when a line is added above.
+    #[default]
+    Ignored,
+    /// They are arguments like others.
+    Compared,
+}
+
 /// Whether the source of the original may be taken to be free of undefined behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Undefined {
@@ -183,6 +195,7 @@ impl Assumption {
             | UserAddresses => true,
             AbiEntry
             | ArrayPlacement
+            | AssertText(_)
             | Callers(_)
             | Convention { .. }
             | Definition(_)
@@ -222,6 +235,7 @@ impl Assumption {
         match self {
             AbiEntry => "abi-entry",
             ArrayPlacement => "array-placement",
+            AssertText(_) => "assert-text",
             Callers(_) => "callers",
             ConstantObject(_) => "constant-object",
             ConstantStatic(_) => "constant-static",
@@ -278,7 +292,8 @@ impl Assumption {
     pub fn entity(&self) -> Cow<'_, str> {
         use Assumption::*;
         match self {
-            Callers(entity)
+            AssertText(entity)
+            | Callers(entity)
             | ConstantObject(entity)
             | ConstantStatic(entity)
             | DeclaredObject(entity)

@@ -1,8 +1,8 @@
 //! A function: its graph and what is known about it besides the code.
 
 use crate::{
-    Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature, SourceText,
-    SourceTypeId, SourceTypes, Undefined, Value,
+    AssertTexts, Callee, Contracts, LocalContract, Next, Object, Place, Point, PointId, Register, Signature,
+    SourceText, SourceTypeId, SourceTypes, Undefined, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,6 +70,8 @@ pub struct Function {
     pub folded: Option<Folded>,
     /// As an original: may it be taken to have no undefined behaviour?
     pub undefined: Undefined,
+    /// As an original: is it observable where a failed assertion says that it is?
+    pub assert_texts: AssertTexts,
 }
 
 /// How the tail calls of a function to itself could be made jumps.

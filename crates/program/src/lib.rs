@@ -26,7 +26,7 @@ mod tail_recursion;
 mod twice;
 mod text;
 
-pub use assumption::{Assumption, Undefined};
+pub use assumption::{AssertTexts, Assumption, Undefined};
 pub use call_interface::CallInterface;
 pub use contract::{Contracts, LocalContract};
 pub use function::{

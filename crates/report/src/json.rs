@@ -1,9 +1,11 @@
 //! The report for programs. Field names and their order are part of the command line's contract, version 1.
 
+use crate::check_report::{CheckReport, Stopped};
 use crate::conditional::{self, JsonConjunct};
+use crate::reasons::{Cause, cause};
 use crate::row::{Finding, Row};
 use crate::witness::hexadecimal;
-use crate::{AssumedPart, Detail, Summary};
+use crate::{AssumedPart, Detail, Summary, readable};
 use program::Assumption;
 use search::{Behaviour, Statistics, Witness, WitnessBytes};
 use serde::ser::SerializeMap;
@@ -19,11 +21,33 @@ struct JsonReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reading_cpu_ms: Option<f64>,
     summary: JsonSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<JsonStopped>,
+}
+
+/// What was left undone by a run that ended early.
+#[derive(Serialize)]
+struct JsonStopped {
+    why: &'static str,
+    undecided: usize,
+}
+
+/// The lines of the other form: each says what it is.
+#[derive(Serialize)]
+#[serde(tag = "line", rename_all = "lowercase")]
+enum JsonLine<'a> {
+    Start { version: u32, original: &'a str, candidate: &'a str, total: usize },
+    Function(Box<JsonFunction<'a>>),
+    End { time_ms: f64, summary: JsonSummary, stopped: Option<JsonStopped> },
 }
 
 #[derive(Serialize)]
 struct JsonFunction<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     candidate_name: Option<&'a str>,
     verdict: &'static str,
@@ -64,11 +88,14 @@ struct JsonReason<'a> {
     detail: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tried: Option<&'a str>,
+    cause: String,
+    advice: &'static str,
 }
 
 #[derive(Serialize)]
 pub(crate) struct JsonWitness<'a> {
     kind: &'a str,
+    class: &'static str,
     /// Register name to value, in hexadecimal: JSON numbers lose bits above 53.
     #[serde(serialize_with = "in_order")]
     registers: Vec<(&'a str, String)>,
@@ -123,37 +150,59 @@ struct JsonSummary {
     equivalent_if: usize,
     different: usize,
     unknown: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    inlined: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(n: &usize) -> bool {
-    *n == 0
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
-pub(crate) fn render(
-    original: &str,
-    candidate: &str,
-    rows: &[Row<'_>],
-    reading: Option<Duration>,
-    detail: Detail,
-) -> String {
-    let Summary { equivalent, equivalent_if, different, unknown } = Summary::of(rows);
-    let report = JsonReport {
+pub(crate) fn render(report: &CheckReport, rows: &[Row<'_>], detail: Detail) -> String {
+    line(&JsonReport {
         version: 1,
-        original,
-        candidate,
+        original: &report.original,
+        candidate: &report.candidate,
         functions: rows.iter().map(|row| function(row, detail)).collect(),
-        reading_cpu_ms: reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
-        summary: JsonSummary { equivalent, equivalent_if, different, unknown },
-    };
-    let mut text = serde_json::to_string(&report).expect("strings, numbers and lists always serialise");
-    text.push('\n');
-    text
+        reading_cpu_ms: report.reading.filter(|_| detail == Detail::Statistics).map(milliseconds),
+        summary: summary(rows),
+        stopped: report.stopped.map(stopped),
+    })
+}
+
+pub(crate) fn render_first(original: &str, candidate: &str, total: usize) -> String {
+    line(&JsonLine::Start { version: 1, original, candidate, total })
+}
+
+pub(crate) fn render_function(row: &Row<'_>, detail: Detail) -> String {
+    line(&JsonLine::Function(Box::new(function(row, detail))))
+}
+
+pub(crate) fn render_last(report: &CheckReport, rows: &[Row<'_>]) -> String {
+    let (time_ms, stopped) = (milliseconds(report.time), report.stopped.map(stopped));
+    line(&JsonLine::End { time_ms, summary: summary(rows), stopped })
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings, numbers and lists always serialise") + "\n"
+}
+
+fn summary(rows: &[Row<'_>]) -> JsonSummary {
+    let Summary { equivalent, equivalent_if, different, unknown, inlined } = Summary::of(rows);
+    JsonSummary { equivalent, equivalent_if, different, unknown, inlined }
+}
+
+fn stopped(Stopped { why, undecided }: Stopped) -> JsonStopped {
+    JsonStopped { why, undecided }
 }
 
 fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
+    let shown = readable(row.name);
     let mut function = JsonFunction {
+        file: row.file,
         name: row.name,
+        demangled: (shown != row.name).then_some(shown),
         candidate_name: row.candidate_name,
         verdict: row.finding.word(),
         reason: None,
@@ -180,9 +229,10 @@ fn function<'a>(row: &'a Row<'a>, detail: Detail) -> JsonFunction<'a> {
             function.witness = Some(witness(found));
             function.hint = hint.map(|hint| JsonHint { kind: hint.kind.name(), text: &hint.text });
         }
-        Finding::Unknown(reason) => {
-            function.reason =
-                Some(JsonReason { kind: reason.kind.name(), detail: &reason.detail, tried: reason.tried.as_deref() });
+        Finding::Unknown(reason) | Finding::Inlined(reason) => {
+            let Cause { what, advice } = cause(reason);
+            let (kind, detail, tried) = (reason.kind.name(), &*reason.detail, reason.tried.as_deref());
+            function.reason = Some(JsonReason { kind, detail, tried, cause: what, advice });
         }
     }
     function
@@ -202,6 +252,7 @@ fn statistics(row: &Row<'_>) -> JsonStatistics {
 pub(crate) fn witness(witness: &Witness) -> JsonWitness<'_> {
     JsonWitness {
         kind: witness.kind.name(),
+        class: witness.class().name(),
         registers: witness.registers.iter().map(|r| (r.name.as_str(), hexadecimal(r.value))).collect(),
         memory: witness.memory.iter().map(json_bytes).collect(),
         calls: witness
@@ -252,7 +303,15 @@ mod tests {
     use search::{Reason, ReasonKind};
 
     fn renders_to(row: Row<'_>, detail: Detail, expect: Expect) {
-        expect.assert_eq(&render("old.o", "new.o", &[row], Some(Duration::from_micros(1_500)), detail));
+        let report = CheckReport {
+            original: "old.o".to_string(),
+            candidate: "new.o".to_string(),
+            functions: Vec::new(),
+            time: Duration::ZERO,
+            reading: Some(Duration::from_micros(1_500)),
+            stopped: None,
+        };
+        expect.assert_eq(&render(&report, &[row], detail));
     }
 
     #[test]
@@ -280,7 +339,7 @@ mod tests {
             samples::row("f", Finding::Different(&witness, None), 9),
             Detail::Brief,
             expect![[r#"
-                {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
+                {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"different","reason":null,"strategy":"static","time_ms":9.0,"assumptions":[],"witness":{"kind":"input","class":"callee-writes","registers":{"rdi":"0x8000000000000000","rsi":"0x7000"},"memory":[{"address":"0x7000","object":null,"bytes":"2a000000"},{"address":"0x601008","object":"g+8","bytes":"ff"}],"calls":[{"callee":"getc","arguments":["0x7000"],"result":"0xffffffff","writes":[{"address":"0x601010","object":"h","bytes":"07"}]}],"original":{"summary":"returns 1","line":"count.c:14"},"candidate":{"summary":"returns 0","line":null},"replayed":["interpreter","cpu"]},"certificate":null}],"summary":{"equivalent":0,"different":1,"unknown":0}}
             "#]],
         );
     }
@@ -294,7 +353,7 @@ mod tests {
             samples::row("f", Finding::Unknown(&reason), 3000),
             Detail::Brief,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"timeout","detail":"after 3 s","tried":"memory at a loop head at f+0x8 / f+0x4"},"strategy":null,"time_ms":3000.0,"assumptions":[],"witness":null,"certificate":null}],"summary":{"equivalent":0,"different":0,"unknown":1}}
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"timeout","detail":"after 3 s","tried":"memory at a loop head at f+0x8 / f+0x4","cause":"time ran out","advice":"give it more with --timeout; `lockstep show --why` shows what was tried"},"strategy":null,"time_ms":3000.0,"assumptions":[],"witness":null,"certificate":null}],"summary":{"equivalent":0,"different":0,"unknown":1}}
         "#]],
         );
     }
@@ -306,7 +365,7 @@ mod tests {
             Row { cpu: Some(Duration::from_micros(20)), ..samples::row("f", Finding::Unknown(&reason), 0) },
             Detail::Statistics,
             expect![[r#"
-            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0,"cpu_ms":0.02}}],"reading_cpu_ms":1.5,"summary":{"equivalent":0,"different":0,"unknown":1}}
+            {"version":1,"original":"old.o","candidate":"new.o","functions":[{"name":"f","verdict":"unknown","reason":{"kind":"unsupported","detail":"render+0x41 `fsincos` (render.c:88)","cause":"`fsincos` is not modelled","advice":"compile without it (-mno-…, or another spelling in the source); docs/supported-instructions.md lists what is modelled"},"strategy":null,"time_ms":0.0,"assumptions":[],"witness":null,"certificate":null,"statistics":{"points":3,"obligations":7,"solver_calls":1,"loops":0,"plans":0,"guesses":0,"survivors":0,"cpu_ms":0.02}}],"reading_cpu_ms":1.5,"summary":{"equivalent":0,"different":0,"unknown":1}}
         "#]],
         );
     }

@@ -9,8 +9,10 @@
 mod assumed;
 mod check_report;
 mod conditional;
+mod demangle;
 mod json;
 mod palette;
+mod reasons;
 mod row;
 mod summaries;
 mod text;
@@ -21,11 +23,13 @@ mod regalloc;
 pub mod nests;
 
 pub use assumed::AssumedPart;
-pub use check_report::{CheckReport, FunctionReport, Summary};
+pub use check_report::{CheckReport, FunctionReport, Stopped, Summary, TextLines, render_jsonl_start};
+pub use demangle::readable;
 pub use objects::attempts::render_attempts;
 pub use objects::certificate::CertificateView;
 pub use palette::Colour;
+pub use reasons::{Cause, cause, explain};
 pub use regalloc::allocators::{AllocatorReport, render_allocators_json, render_allocators_text};
 pub use summaries::{render_allocation_claim, render_update_claim};
-pub use text::{Detail, TextStyle};
+pub use text::{Detail, TextStyle, Title};
 pub use verified::{AuditReport, CertificateVerdict, Condition, VerifiedCertificate, VerifyReport};

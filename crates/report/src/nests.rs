@@ -109,4 +109,9 @@ impl KernelReport {
     pub fn render_json(&self) -> String {
         json::render(self)
     }
+
+    /// The same as lines of JSON.
+    pub fn render_jsonl(&self) -> String {
+        json::render_lines(self)
+    }
 }

@@ -3,12 +3,14 @@
 //! A `CheckedProof` can only be made by the kernel, so a renderer that demanded one could not be tested alone. Rows
 //! are private to this crate: outside it an `equivalent` still needs the proof.
 
+use crate::text::Title;
 use crate::{AssumedPart, FunctionReport};
 use program::Assumption;
-use search::{Hint, Inferred, Reason, Statistics, Verdict, Witness};
+use search::{Hint, Inferred, Reason, ReasonKind, Statistics, Verdict, Witness};
 use std::time::Duration;
 
 pub(crate) struct Row<'a> {
+    pub file: Option<&'a str>,
     pub name: &'a str,
     pub candidate_name: Option<&'a str>,
     pub finding: Finding<'a>,
@@ -31,6 +33,8 @@ pub(crate) enum Finding<'a> {
     /// With the hint at what is missing.
     Different(&'a Witness, Option<&'a Hint>),
     Unknown(&'a Reason),
+    /// The candidate has it in other functions, which have verdicts of their own; which.
+    Inlined(&'a Reason),
 }
 
 impl<'a> Row<'a> {
@@ -46,9 +50,11 @@ impl<'a> Row<'a> {
                 }
             }
             Verdict::Different(witness) => Finding::Different(witness, function.outcome.hint.as_ref()),
+            Verdict::Unknown(reason) if reason.kind == ReasonKind::Inlined => Finding::Inlined(reason),
             Verdict::Unknown(reason) => Finding::Unknown(reason),
         };
         Row {
+            file: function.file.as_deref(),
             name: &function.name,
             candidate_name: function.candidate_name.as_deref(),
             finding,
@@ -65,6 +71,10 @@ impl<'a> Row<'a> {
             },
         }
     }
+
+    pub fn title(&self) -> Title<'a> {
+        Title { file: self.file, name: self.name, candidate_name: self.candidate_name }
+    }
 }
 
 impl Finding<'_> {
@@ -75,6 +85,7 @@ impl Finding<'_> {
             Finding::EquivalentIf(..) => "equivalent-if",
             Finding::Different(..) => "different",
             Finding::Unknown(_) => "unknown",
+            Finding::Inlined(_) => "inlined",
         }
     }
 }
@@ -85,16 +96,17 @@ pub(crate) mod samples {
 
     use super::*;
     use program::SourceLine;
-    use search::{Behaviour, ReasonKind, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
+    use search::{Behaviour, WitnessBytes, WitnessCall, WitnessKind, WitnessRegister};
     use term::Bits;
 
     pub fn row<'a>(name: &'a str, finding: Finding<'a>, millis: u64) -> Row<'a> {
         let strategy = match finding {
-            Finding::Unknown(_) => None,
+            Finding::Unknown(_) | Finding::Inlined(_) => None,
             _ => Some("static"),
         };
         let statistics = Statistics { points: 3, obligations: 7, solver_calls: 1, ..Statistics::default() };
         Row {
+            file: None,
             name,
             candidate_name: None,
             finding,

@@ -1,8 +1,10 @@
 //! The report for people: one line a function, the witnesses, the summary.
 
+use crate::check_report::Stopped;
 use crate::palette::{Look, printable};
+use crate::reasons::{Cause, cause};
 use crate::row::{Finding, Row};
-use crate::{Colour, Summary, assumed, conditional, witness};
+use crate::{Colour, Summary, assumed, conditional, readable, witness};
 use program::Assumption;
 use search::{Reason, ReasonKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,34 +33,81 @@ const WIDEST_NAME: usize = 40;
 /// Kinds of unsupported things listed by name; the rest is counted together.
 const MOST_SUBJECTS: usize = 8;
 
-pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> String {
-    let titles: Vec<String> = rows.iter().map(title).collect();
-    let width = titles.iter().map(|t| t.chars().count()).filter(|w| *w <= WIDEST_NAME).max().unwrap_or(0);
-    let shared = shared_assumptions(rows);
-    let mut out = String::new();
-    for (row, title) in rows.iter().zip(&titles) {
-        out.push_str(render_line(row, &format!("{title:width$}"), &shared, style).trim_end());
-        out.push('\n');
+/// Lines of functions, each by itself: they share a column for their names and nothing else, so that a line can be printed
+/// before the others are known.
+pub(crate) struct Lines {
+    width: usize,
+    style: TextStyle,
+}
+
+impl Lines {
+    /// For functions of these names.
+    pub fn new<'a>(names: impl Iterator<Item = Title<'a>>, style: TextStyle) -> Lines {
+        let widths = names.map(|name| name.shown().chars().count()).filter(|width| *width <= WIDEST_NAME);
+        Lines { width: widths.max().unwrap_or(0), style }
     }
-    for (row, title) in rows.iter().zip(&titles) {
+
+    pub fn line(&self, row: &Row<'_>) -> String {
+        let width = self.width;
+        let title = format!("{:width$}", row.title().shown());
+        format!("{}\n", render_line(row, &title, self.style).trim_end())
+    }
+}
+
+/// What a function is called in a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Title<'a> {
+    /// The file that it is in, where there are several.
+    pub file: Option<&'a str>,
+    /// Name in the original.
+    pub name: &'a str,
+    /// Name in the candidate, if it differs.
+    pub candidate_name: Option<&'a str>,
+}
+
+impl Title<'_> {
+    pub(crate) fn shown(&self) -> String {
+        let name = match self.candidate_name {
+            Some(other) => format!("{}={other}", readable(self.name)),
+            None => readable(self.name),
+        };
+        match self.file {
+            Some(file) => printable(&format!("{file}: {name}")),
+            None => printable(&name),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> String {
+    let lines = Lines::new(rows.iter().map(Row::title), style);
+    let above: String = rows.iter().map(|row| lines.line(row)).collect();
+    above + &render_end(rows, time, style, None)
+}
+
+/// What comes below the lines: the witnesses and the summary.
+pub(crate) fn render_end(rows: &[Row<'_>], time: Duration, style: TextStyle, stopped: Option<Stopped>) -> String {
+    let mut out = String::new();
+    for row in rows {
+        let title = row.title().shown();
         match row.finding {
             Finding::Different(found, hint) => {
                 out.push('\n');
-                out.push_str(&witness::render(title, found, style.colour));
+                out.push_str(&witness::render(&title, found, style.colour));
                 if let Some(hint) = hint {
                     out.push_str(&conditional::render_hint(hint, style.colour));
                 }
             }
             Finding::EquivalentIf(_, inferred) => {
                 out.push('\n');
-                out.push_str(&conditional::render(title, inferred, style.colour));
+                out.push_str(&conditional::render(&title, inferred, style.colour));
             }
             _ => {}
         }
     }
-    for (row, title) in rows.iter().zip(&titles).filter(|(row, _)| !row.assumed.is_empty()) {
+    for row in rows.iter().filter(|row| !row.assumed.is_empty()) {
         out.push('\n');
-        out.push_str(&assumed::render(title, row.assumed, style.colour));
+        out.push_str(&assumed::render(&row.title().shown(), row.assumed, style.colour));
     }
     let summary = Summary::of(rows);
     if summary.different > 0 {
@@ -72,12 +121,17 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
         out.push('\n');
     }
     out.push_str(&render_summary(rows, summary, time));
+    if let Some(Stopped { why, undecided }) = stopped {
+        out.push_str(&format!("stopped: {why}; {} not decided\n", count(undecided, "function")));
+    }
+    let shared = shared_assumptions(rows);
     if !shared.is_empty() {
         let names: Vec<String> = shared.iter().map(Assumption::to_string).collect();
         out.push_str(&format!("every proof assumes {}\n", names.join(", ")));
     }
     if let Some(reasons) = render_reasons(rows) {
         out.push_str(&format!("unknown: {reasons}\n"));
+        out.push_str(&render_causes(rows));
     }
     if style.detail == Detail::Statistics {
         out.push_str(&render_statistics(rows));
@@ -85,18 +139,12 @@ pub(crate) fn render(rows: &[Row<'_>], time: Duration, style: TextStyle) -> Stri
     out
 }
 
-fn title(row: &Row<'_>) -> String {
-    match row.candidate_name {
-        Some(other) => printable(&format!("{}={other}", row.name)),
-        None => printable(row.name),
-    }
-}
-
-fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style: TextStyle) -> String {
+fn render_line(row: &Row<'_>, title: &str, style: TextStyle) -> String {
     let look = match row.finding {
         Finding::Equivalent(_) | Finding::EquivalentIf(..) => Look::Equivalent,
         Finding::Different(..) => Look::Different,
         Finding::Unknown(_) => Look::Unknown,
+        Finding::Inlined(_) => Look::Aside,
     };
     let word = style.colour.paint(look, format!("{:10}", row.finding.word()));
     let millis =
@@ -111,14 +159,14 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
             if row.statistics.loops > 0 {
                 add(&count(row.statistics.loops, "loop"));
             }
-            let own: Vec<String> =
-                assumptions.iter().filter(|a| !shared.contains(*a)).map(Assumption::to_string).collect();
-            if !own.is_empty() {
-                add(&format!("assumes {}", printable(&own.join(", "))));
+            let names: Vec<String> = assumptions.iter().map(Assumption::to_string).collect();
+            if !names.is_empty() {
+                add(&format!("assumes {}", printable(&names.join(", "))));
             }
         }
         Finding::Different(..) => {}
         Finding::Unknown(reason) => add(&printable(&reason.to_string())),
+        Finding::Inlined(reason) => add(&printable(&reason.detail)),
     }
     if !row.assumed.is_empty() {
         add("under --assume");
@@ -146,11 +194,12 @@ fn render_line(row: &Row<'_>, title: &str, shared: &BTreeSet<Assumption>, style:
 fn was_tried(row: &Row<'_>) -> bool {
     match row.finding {
         Finding::Unknown(reason) => !matches!(reason.kind, ReasonKind::Unsupported | ReasonKind::MissingFunction),
+        Finding::Inlined(_) => false,
         _ => true,
     }
 }
 
-/// Assumptions about no particular entity that all proofs share: said once at the end instead of on every line.
+/// Assumptions about no particular entity that all proofs share.
 fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
     let mut proofs = rows.iter().filter_map(|row| match &row.finding {
         Finding::Equivalent(assumptions) | Finding::EquivalentIf(assumptions, _) => Some(assumptions),
@@ -165,12 +214,13 @@ fn shared_assumptions(rows: &[Row<'_>]) -> BTreeSet<Assumption> {
 }
 
 fn render_summary(rows: &[Row<'_>], summary: Summary, time: Duration) -> String {
+    let inlined = if summary.inlined > 0 { format!(", {} inlined", summary.inlined) } else { String::new() };
     let conditional = match summary.equivalent_if {
         0 => String::new(),
         n => format!("{n} equivalent under a condition, "),
     };
     let counts = format!(
-        "{}: {} equivalent, {conditional}{} different, {} unknown",
+        "{}: {} equivalent, {conditional}{} different, {} unknown{inlined}",
         count(rows.len(), "function"),
         summary.equivalent,
         summary.different,
@@ -203,6 +253,35 @@ fn render_reasons(rows: &[Row<'_>]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// What functions without an answer have in common, the commonest first, with one piece of advice each.
+fn render_causes(rows: &[Row<'_>]) -> String {
+    let mut causes: BTreeMap<Cause, Vec<&str>> = BTreeMap::new();
+    for row in rows {
+        if let Finding::Unknown(reason) = row.finding {
+            causes.entry(cause(reason)).or_default().push(row.name);
+        }
+    }
+    let mut causes: Vec<(Cause, Vec<&str>)> = causes.into_iter().collect();
+    causes.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let rest: usize = causes.iter().skip(MOST_CAUSES).map(|(_, names)| names.len()).sum();
+    let mut out = String::new();
+    for (Cause { what, advice }, names) in causes.iter().take(MOST_CAUSES) {
+        let examples: Vec<String> = names.iter().take(MOST_EXAMPLES).map(|name| readable(name)).collect();
+        let more = if names.len() > MOST_EXAMPLES { ", …" } else { "" };
+        out.push_str(&format!("  {:>5}  {what} ({}{more})\n", names.len(), printable(&examples.join(", "))));
+        out.push_str(&format!("         → {advice}\n"));
+    }
+    if rest > 0 {
+        out.push_str(&format!("  {rest:>5}  for other causes\n"));
+    }
+    out
+}
+
+/// Causes that are listed.
+const MOST_CAUSES: usize = 8;
+/// Functions that are named for a cause.
+const MOST_EXAMPLES: usize = 3;
+
 fn render_subjects(subjects: Vec<(&str, usize)>) -> String {
     let rest: usize = subjects.iter().skip(MOST_SUBJECTS).map(|(_, n)| n).sum();
     let mut parts: Vec<String> =
@@ -215,7 +294,7 @@ fn render_subjects(subjects: Vec<(&str, usize)>) -> String {
 
 /// What is unsupported, without its place: the mnemonic of the quoted instruction, else the words of the detail
 /// without `f+0x12` before them and ` at …` or a source line after them.
-fn subject(reason: &Reason) -> &str {
+pub(crate) fn subject(reason: &Reason) -> &str {
     let detail = reason.detail.as_str();
     let mut quoted = detail.split('`');
     match (quoted.next(), quoted.next(), quoted.next()) {
@@ -302,8 +381,8 @@ mod tests {
             &rows,
             PLAIN,
             expect![[r#"
-                  clamp          equivalent      2 ms
-                  sum_positive   equivalent     38 ms   1 loop   assumes in-bounds(g)
+                  clamp          equivalent      2 ms   assumes frame-private
+                  sum_positive   equivalent     38 ms   1 loop   assumes frame-private, in-bounds(g)
                   count_set      different       9 ms
                   render         unknown                unsupported: render+0x41 `fsincos` (render.c:88)
 
@@ -313,6 +392,7 @@ mod tests {
                       [0x7000]   = 2a 00 00 00
                       [g+8]      = ff
                       where getc(0x7000) gives 0xffffffff and writes [h] = 07
+                      needs a callee that writes what is shown (class callee-writes)
                       original   returns 1   count.c:14
                       candidate  returns 0
 
@@ -321,6 +401,8 @@ mod tests {
                 4 functions: 2 equivalent, 1 different, 1 unknown          0.05 s
                 every proof assumes frame-private
                 unknown: 1 unsupported (fsincos 1)
+                      1  `fsincos` is not modelled (render)
+                         → compile without it (-mno-…, or another spelling in the source); docs/supported-instructions.md lists what is modelled
             "#]],
         );
     }
@@ -349,6 +431,16 @@ mod tests {
 
                 6 functions: 0 equivalent, 0 different, 6 unknown          0.05 s
                 unknown: 4 unsupported (loop 2, a jump out of the function 1, rep movsb 1), 1 timeout, 1 missing-function
+                      2  loop (f, f)
+                         → `lockstep show FILE --function FUNCTION` shows what was understood
+                      1  `rep movsb` is not modelled (f)
+                         → compile without it (-mno-…, or another spelling in the source); docs/supported-instructions.md lists what is modelled
+                      1  a jump out of the function (f)
+                         → `lockstep show FILE --function FUNCTION` shows what was understood
+                      1  the candidate has no such function (f)
+                         → compare it under its other name with --function NAME=OTHER
+                      1  time ran out (f)
+                         → give it more with --timeout; `lockstep show --why` shows what was tried
             "#]],
         );
     }

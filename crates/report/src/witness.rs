@@ -7,6 +7,10 @@ use term::Bits;
 
 /// Bytes of one object shown before the rest is left out.
 const MOST_BYTES: usize = 32;
+/// Lines of inputs of one witness; the others are in JSON.
+const MOST_LINES: usize = 12;
+/// Texts shorter than this are numbers as likely as not.
+const SHORTEST_TEXT: usize = 3;
 /// Places that a callee writes shown before the rest is left out.
 const MOST_WRITES: usize = 3;
 
@@ -20,8 +24,18 @@ pub(crate) fn render(title: &str, witness: &Witness, colour: Colour) -> String {
         names => format!(" (replayed: {})", names.join(", ")),
     };
     let mut out = format!("  {}: the two functions disagree on this input{by}\n", colour.paint(Look::Name, title));
-    for line in inputs(witness) {
-        out.push_str(&format!("      {}\n", printable(&line)));
+    let lines = inputs(witness);
+    // What both sides do takes two of them.
+    let shown = if lines.len() + 2 > MOST_LINES { MOST_LINES - 3 } else { lines.len() };
+    for line in &lines[..shown] {
+        out.push_str(&format!("      {}\n", printable(line)));
+    }
+    if shown < lines.len() {
+        let rest = format!("… {} more lines; --format json has them all", lines.len() - shown);
+        out.push_str(&format!("      {}\n", colour.paint(Look::Aside, rest)));
+    }
+    if let Some(class) = witness.class().in_words() {
+        out.push_str(&format!("      {}\n", colour.paint(Look::Aside, class)));
     }
     let width = witness.original.summary.chars().count().max(witness.candidate.summary.chars().count());
     out.push_str(&behaviour("original ", &witness.original, width, colour));
@@ -95,7 +109,24 @@ pub(crate) fn hexadecimal(bits: Bits) -> String {
     }
 }
 
+/// Bytes that are a text, with or without its end, as C writes it.
+fn text(bytes: &[u8]) -> Option<String> {
+    let content = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    let readable = |b: &u8| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t' | b'\r');
+    if content.len() < SHORTEST_TEXT || !content.iter().all(readable) {
+        return None;
+    }
+    let shown: String = content.iter().take(MOST_BYTES).map(|b| char::from(*b)).collect();
+    let rest = content.len().saturating_sub(MOST_BYTES);
+    let more = if rest > 0 { format!(" … {rest} more bytes") } else { String::new() };
+    let open = if bytes.len() == content.len() { " without an end" } else { "" };
+    Some(format!("{shown:?}{more}{open}"))
+}
+
 fn bytes(bytes: &[u8]) -> String {
+    if let Some(text) = text(bytes) {
+        return text;
+    }
     let shown: Vec<String> = bytes.iter().take(MOST_BYTES).map(|b| format!("{b:02x}")).collect();
     let rest = bytes.len().saturating_sub(MOST_BYTES);
     let more = if rest > 0 { format!(" … {rest} more bytes") } else { String::new() };
@@ -138,6 +169,7 @@ mod tests {
                       [0x7000]   = 2a 00 00 00
                       [g+8]      = ff
                       where getc(0x7000) gives 0xffffffff and writes [h] = 07
+                      needs a callee that writes what is shown (class callee-writes)
                       original   returns 1   count.c:14
                       candidate  returns 0
             "#]],
@@ -163,6 +195,19 @@ mod tests {
                   candidate  returns 0
         "#]],
         );
+    }
+
+    #[test]
+    fn texts_are_shown_as_texts_and_long_witnesses_are_cut() {
+        expect![[r#""%d: \"x\"\n""#]].assert_eq(&bytes(b"%d: \"x\"\n\0"));
+        expect![[r#""abc" without an end"#]].assert_eq(&bytes(b"abc"));
+        expect!["2a 00 00 00"].assert_eq(&bytes(b"*\0\0\0"));
+        let mut witness = samples::witness();
+        witness.calls = vec![witness.calls[0].clone(); 20];
+        witness.calls.iter_mut().for_each(|call| call.writes.clear());
+        let shown = render("f", &witness, Colour::Plain);
+        assert_eq!(shown.lines().count(), 1 + MOST_LINES, "{shown}");
+        assert!(shown.contains("… 15 more lines; --format json has them all"), "{shown}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use objects::start_state::{ABOVE_STACK, HIGHEST_ADDRESS, StartBytes, StartCa
 pub use objects::strategy::Strategy;
 pub use reason::{Reason, ReasonKind};
 pub use verdict::{
-    Behaviour, NativeRuns, Outcome, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessKind,
+    Behaviour, NativeRuns, Outcome, Statistics, Verdict, Witness, WitnessBytes, WitnessCall, WitnessClass, WitnessKind,
     WitnessRegister,
 };
 pub use watchdog::interrupt_at;

@@ -1,7 +1,7 @@
 //! Why there is no answer, in kinds for programs and in words for people.
 
-use kernel::{Failure, Rejection};
-use program::{Function, Side};
+use kernel::{EventKind, Failure, Obligation, Rejection};
+use program::{Call, Callee, Function, Next, Side};
 use std::fmt;
 use symbolic::Stuck;
 
@@ -26,6 +26,7 @@ pub enum ReasonKind {
     NoInvariant,
     SolverUnknown,
     MissingFunction,
+    Inlined,
     Vacuous,
     UndefinedOriginal,
     Race,
@@ -34,6 +35,22 @@ pub enum ReasonKind {
 }
 
 impl ReasonKind {
+    /// All of them.
+    pub const ALL: [ReasonKind; 12] = [
+        ReasonKind::Unsupported,
+        ReasonKind::Timeout,
+        ReasonKind::NoCorrelation,
+        ReasonKind::NoInvariant,
+        ReasonKind::SolverUnknown,
+        ReasonKind::MissingFunction,
+        ReasonKind::Inlined,
+        ReasonKind::Vacuous,
+        ReasonKind::UndefinedOriginal,
+        ReasonKind::Race,
+        ReasonKind::OutOfMemory,
+        ReasonKind::Internal,
+    ];
+
     /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,6 +60,7 @@ impl ReasonKind {
             ReasonKind::NoInvariant => "no-invariant",
             ReasonKind::SolverUnknown => "solver-unknown",
             ReasonKind::MissingFunction => "missing-function",
+            ReasonKind::Inlined => "inlined",
             ReasonKind::Vacuous => "vacuous",
             ReasonKind::UndefinedOriginal => "undefined-original",
             ReasonKind::Race => "race",
@@ -66,6 +84,21 @@ impl fmt::Display for Reason {
     }
 }
 
+/// What an obligation says. Where only one side calls, by the name of the callee: an optimiser has put its code there.
+fn in_words(what: &Obligation, places: &[u64; 2], functions: [&Function; 2]) -> String {
+    let Obligation::SameEvent(kinds) = what else { return what.to_string() };
+    let callee = |i: usize| {
+        let called = functions[i].points.iter().filter(|point| point.last_address() == places[i]);
+        let mut names = called.filter_map(|point| match &point.next {
+            Next::Call(Call { callee: Callee::Named(name), .. }) => Some(name),
+            _ => None,
+        });
+        names.next().filter(|_| kinds[i] == EventKind::Call).map_or(String::new(), |name| format!(" {name}"))
+    };
+    let [ours, theirs] = [callee(0), callee(1)];
+    format!("the original {}{ours}, the candidate {}{theirs}", kinds[0], kinds[1])
+}
+
 /// What to tell the user about a rejected certificate.
 pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Function) -> Reason {
     let place = |side: Side, address: u64| {
@@ -82,7 +115,9 @@ pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Fun
             Reason::new(ReasonKind::Unsupported, format!("loop at {}", place(*side, *address)))
         }
         Rejection::Claims(failed) => {
-            Reason::new(ReasonKind::NoInvariant, format!("{} claims about loops do not hold", failed.len()))
+            let claims = if failed.len() == 1 { "1 claim".to_string() } else { format!("{} claims", failed.len()) };
+            let what = format!("{claims} about how the two versions' loops are related could not be shown");
+            Reason::new(ReasonKind::NoInvariant, what)
         }
         Rejection::Stuck(Stuck::OutOfBudget) => Reason::new(ReasonKind::OutOfMemory, "too many terms"),
         Rejection::Stuck(Stuck::Unbound { side, address, .. }) => Reason::new(
@@ -96,10 +131,15 @@ pub(crate) fn reason(rejection: &Rejection, original: &Function, candidate: &Fun
             let at = format!("{} / {}", place(Side::Original, places[0]), place(Side::Candidate, places[1]));
             match failure {
                 Failure::Refuted(_) => {
-                    let not = if what.is_equality() { " not shown equal" } else { "" };
-                    Reason::new(ReasonKind::NoCorrelation, format!("{what}{not} at {at}"))
+                    let text = in_words(what, places, [original, candidate]);
+                    // Some say by themselves what was not shown.
+                    let not = if what.is_equality() && !text.contains("not ") { " not shown equal" } else { "" };
+                    Reason::new(ReasonKind::NoCorrelation, format!("{text}{not} at {at}"))
                 }
-                Failure::NotShown => Reason::new(ReasonKind::NoCorrelation, format!("{what} at {at}")),
+                Failure::NotShown => {
+                    let text = in_words(what, places, [original, candidate]);
+                    Reason::new(ReasonKind::NoCorrelation, format!("{text} at {at}"))
+                }
                 Failure::Unknown(why) => Reason::new(ReasonKind::SolverUnknown, format!("{what} at {at}: {why}")),
             }
         }

@@ -44,6 +44,71 @@ impl WitnessKind {
     }
 }
 
+/// What a difference needs, besides an input.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum WitnessClass {
+    /// Nothing.
+    Plain,
+    /// Two arguments that point into one object, so that what is written through one is read through the other.
+    Overlap,
+    /// A callee that writes to memory.
+    CalleeWrites,
+    /// Something that C leaves undefined, or open.
+    Undefined,
+}
+
+impl WitnessClass {
+    /// All of them.
+    pub const ALL: [WitnessClass; 4] =
+        [WitnessClass::Plain, WitnessClass::Overlap, WitnessClass::CalleeWrites, WitnessClass::Undefined];
+
+    /// Name in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            WitnessClass::Plain => "plain",
+            WitnessClass::Overlap => "overlap",
+            WitnessClass::CalleeWrites => "callee-writes",
+            WitnessClass::Undefined => "undefined",
+        }
+    }
+
+    /// What to tell beside a difference that needs something.
+    pub fn in_words(self) -> Option<&'static str> {
+        match self {
+            WitnessClass::Plain => None,
+            WitnessClass::Overlap => Some("needs two arguments that point into one object (class overlap)"),
+            WitnessClass::CalleeWrites => Some("needs a callee that writes what is shown (class callee-writes)"),
+            WitnessClass::Undefined => Some("needs what C leaves undefined or open (class undefined)"),
+        }
+    }
+}
+
+impl Witness {
+    /// What the difference needs. Witnesses are minimal: what could be left out, and separate pointers that could be, are.
+    pub fn class(&self) -> WitnessClass {
+        if matches!(self.kind, WitnessKind::Undefined | WitnessKind::OperandOrder | WitnessKind::Race) {
+            return WitnessClass::Undefined;
+        }
+        if self.calls.iter().any(|call| !call.writes.is_empty()) {
+            return WitnessClass::CalleeWrites;
+        }
+        let pointers: Vec<u64> =
+            self.registers.iter().filter_map(|r| r.value.to_u64()).filter(|v| buffer(*v).is_some()).collect();
+        let overlap = pointers.iter().enumerate().any(|(i, p)| pointers[..i].iter().any(|q| buffer(*q) == buffer(*p)));
+        if overlap { WitnessClass::Overlap } else { WitnessClass::Plain }
+    }
+}
+
+/// Which of the buffers that pointers lead to an address is in.
+fn buffer(address: u64) -> Option<u64> {
+    let (start, size) = (interpreter::BUFFERS, interpreter::BUFFER_SPACING);
+    let number = address.checked_sub(start)? / size;
+    (number < MOST_BUFFERS).then_some(number)
+}
+
+/// Buffers that runs have, and more.
+const MOST_BUFFERS: u64 = 256;
+
 /// A concrete input on which the two functions disagree. It exists only after the interpreter has replayed it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {

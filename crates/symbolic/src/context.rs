@@ -544,6 +544,19 @@ impl<'a> Context<'a> {
         object.and_then(|(var, _)| self.object(var)).is_some_and(|o| o.kind == ObjectKind::Literal)
     }
 
+    /// Is it the address of read-only bytes that are known and that no other file names: a literal, or what `__func__` is?
+    pub fn is_text(&self, term: TermId) -> bool {
+        let object = self.arena.sort(term).width().filter(|w| *w == 64).and_then(|_| self.base_object(term));
+        let text = |o: &program::Object| match o.kind {
+            ObjectKind::Literal => true,
+            ObjectKind::Named { local, defined, function, .. } => {
+                local && defined && !function && o.read_only && o.content.is_some()
+            }
+            ObjectKind::Section => false,
+        };
+        object.and_then(|(var, _)| self.object(var)).is_some_and(text)
+    }
+
     /// Notes that the original accesses bytes at this address.
     pub(crate) fn note_original_address(&mut self, address: TermId, bytes: u16) {
         self.accesses.original.insert(address);

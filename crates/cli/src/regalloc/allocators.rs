@@ -174,6 +174,7 @@ fn compare(allocator: String, files: [&Path; 2], arguments: &RegallocArguments) 
     let effort = Effort { timeout: arguments.timeout, jobs: arguments.jobs, certificates: certificates.as_deref() };
     let functions = report_all(&modules, pairs(&modules, &arguments.functions)?, &effort)?;
     let [original, candidate] = files.map(|path| path.display().to_string());
-    let report = CheckReport { original, candidate, functions, time: start.elapsed(), reading: Some(modules.reading) };
+    let (time, reading) = (start.elapsed(), Some(modules.reading));
+    let report = CheckReport { original, candidate, functions, time, reading, stopped: None };
     Ok(AllocatorReport { allocator, report })
 }

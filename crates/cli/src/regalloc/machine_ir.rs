@@ -114,6 +114,7 @@ pub fn report_all(
             _ => None,
         };
         functions.push(FunctionReport {
+            file: None,
             candidate_name: other.filter(|other| *other != pair.name),
             name: pair.name,
             assumed: Vec::new(),

@@ -80,6 +80,8 @@ pub struct Surroundings {
     original: File,
     candidate: File,
     undefined: Undefined,
+    /// Functions that were proved without lemmas, called as the original is.
+    alone: BTreeSet<String>,
 }
 
 impl File {
@@ -106,7 +108,13 @@ impl File {
 impl Surroundings {
     /// The original's file and the candidate's, and whether the original's source may be taken to be defined.
     pub fn new(original: File, candidate: File, undefined: Undefined) -> Surroundings {
-        Surroundings { original, candidate, undefined }
+        Surroundings { original, candidate, undefined, alone: BTreeSet::new() }
+    }
+
+    /// Says which functions are compared without lemmas. What is proved of them is proved for the convention of the original, so no
+    /// lemma may say that their callers use another.
+    pub fn compared_alone(&mut self, functions: BTreeSet<String>) {
+        self.alone = functions;
     }
 
     /// What both files show, the original's first.

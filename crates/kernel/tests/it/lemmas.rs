@@ -367,3 +367,28 @@ fn lemmas_are_written_and_read() {
         assert!(serde_json::from_str::<Vec<Lemma>>(&wrong).is_err(), "{wrong}");
     }
 }
+
+/// What is proved of a function that is compared without lemmas holds for the original's convention, so its callers use that.
+#[test]
+fn what_is_compared_alone_is_called_as_the_original_is() {
+    let c = "static int h(int a, int b) { return a; } int f(int x) { return h(x, 1); }";
+    let dropped = called("h", Convention::Takes { register: RSI, place: None });
+    let refused = |lemma: &Lemma, alone: &[&str]| {
+        let mut around = Surroundings::new(lifted(c, Known::All), lifted(c, Known::All), Undefined::Excused);
+        around.compared_alone(alone.iter().map(|name| name.to_string()).collect());
+        let mut solver = Solver::new(SolverOptions::default());
+        match prove_stated(&mut around, std::slice::from_ref(lemma), &mut solver) {
+            Err(Unproved::Senseless { what, .. }) => Some(what),
+            _ => None,
+        }
+    };
+    let reads = Some("its code reads the register, and others may call it".to_string());
+    assert_eq!(refused(&dropped, &["h"]), reads);
+    assert_eq!(refused(&dropped, &["f"]), None);
+    assert_eq!(refused(&dropped, &[]), None);
+    let unread = called("h", Convention::ResultUnread);
+    assert_eq!(refused(&unread, &["h"]), Some("others may call it, too".to_string()));
+    assert_eq!(refused(&unread, &[]), None);
+    // What is said of the original is no convention.
+    assert_eq!(refused(&about("h", Claim::ReturnsIn(Range { low: 0, span: 9, width: 32 })), &["h"]), None);
+}

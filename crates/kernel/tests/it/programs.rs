@@ -44,7 +44,7 @@ impl Programs {
         let files = Files::new(original, candidate, Undefined::Excused);
         let mut around = files.surroundings();
         let lemmas = propose::propose(&mut around);
-        let facts = files.prove(around, &lemmas, &[both(&files)]);
+        let facts = files.prove(around, &lemmas, &[both(&files)], &[]);
         Programs { facts, files }
     }
 

@@ -3,7 +3,10 @@
 
 use super::signatures::{self, read_bytes, read_value, value};
 use super::{Read, address, bytes, list, listed, read_address, read_register, read_string, signed};
-use crate::{Casts, Folded, Function, Local, Parameter, PointId, Register, RegisterVariable, Surroundings, Undefined};
+use crate::{
+    AssertTexts, Casts, Folded, Function, Local, Parameter, PointId, Register, RegisterVariable, Surroundings,
+    Undefined,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use term::{Token, Tokens, quoted, quoted_text};
 
@@ -38,6 +41,7 @@ pub(super) fn write(function: &Function) -> Vec<String> {
         surroundings: _,
         folded: _,
         undefined: _,
+        assert_texts: _,
     } = function;
     let name = |name: &String| quoted(name).into_owned();
     let at = |place: &u64| address(*place);
@@ -83,6 +87,7 @@ pub(super) fn write(function: &Function) -> Vec<String> {
         Folded::WithLocals => "folded with locals".to_string(),
     }));
     out.extend((function.undefined == Undefined::Counted).then(|| "undefined behaviour counts".to_string()));
+    out.extend((function.assert_texts == AssertTexts::Compared).then(|| "assertions compared".to_string()));
     out.extend(surroundings(function));
     out
 }
@@ -227,6 +232,8 @@ pub(super) fn read(tokens: &mut Tokens, function: &mut Function) -> Read<bool> {
         function.folded = Some(Folded::Plain);
     } else if tokens.eat_words("undefined behaviour counts") {
         function.undefined = Undefined::Counted;
+    } else if tokens.eat_words("assertions compared") {
+        function.assert_texts = AssertTexts::Compared;
     } else if tokens.eat_word("private") {
         around.private = true;
     } else if tokens.eat_words("unseen callers") {

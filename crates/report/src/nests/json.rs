@@ -2,6 +2,7 @@
 //! known about the broken dependence.
 
 use super::{KernelFunction, KernelReport, SweepRow, assumptions, reason, render_broken, word};
+use crate::{Summary, render_jsonl_start};
 use search::nests::{Broken, Instance, KernelVerdict, KernelWitness};
 use serde::Serialize;
 
@@ -27,23 +28,42 @@ fn optional(value: Option<String>) -> String {
 }
 
 pub(super) fn render(report: &KernelReport) -> String {
-    let summary = report.summary();
     let text = object(&[
         ("version", plain(1)),
         ("original", plain(&report.original)),
         ("candidate", plain(&report.candidate)),
-        ("functions", list(report.functions.iter().map(function))),
-        (
-            "summary",
-            object(&[
-                ("equivalent", plain(summary.equivalent)),
-                ("different", plain(summary.different)),
-                ("unknown", plain(summary.unknown)),
-            ]),
-        ),
+        ("functions", list(report.functions.iter().map(|f| object(&function(f))))),
+        ("summary", summary(report.summary())),
     ]);
     format!("{text}\n")
 }
+
+/// The same as lines of JSON, each of which says what it is.
+pub(super) fn render_lines(report: &KernelReport) -> String {
+    let mut out = render_jsonl_start([&report.original, &report.candidate], report.functions.len());
+    for one in &report.functions {
+        let fields: Vec<Field<'_>> = [("line", plain("function"))].into_iter().chain(function(one)).collect();
+        out += &format!("{}\n", object(&fields));
+    }
+    let end = [
+        ("line", plain("end")),
+        ("time_ms", milliseconds(report.time)),
+        ("summary", summary(report.summary())),
+        ("stopped", plain(None::<()>)),
+    ];
+    format!("{out}{}\n", object(&end))
+}
+
+fn summary(summary: Summary) -> String {
+    object(&[
+        ("equivalent", plain(summary.equivalent)),
+        ("different", plain(summary.different)),
+        ("unknown", plain(summary.unknown)),
+    ])
+}
+
+/// A field of an object, its value as JSON.
+type Field<'a> = (&'a str, String);
 
 fn milliseconds(time: std::time::Duration) -> String {
     plain((time.as_secs_f64() * 1e6).round() / 1e3)
@@ -53,7 +73,7 @@ fn why(verdict: &KernelVerdict) -> String {
     optional(reason(verdict).map(|(kind, detail)| object(&[("kind", plain(kind)), ("detail", plain(detail))])))
 }
 
-fn function(function: &KernelFunction) -> String {
+fn function(function: &KernelFunction) -> Vec<Field<'static>> {
     let verdict = &function.outcome.verdict;
     let witness = match verdict {
         KernelVerdict::Different(found) => Some(witness(found)),
@@ -86,7 +106,7 @@ fn function(function: &KernelFunction) -> String {
     if !function.sweep.is_empty() {
         fields.push(("sweep", list(function.sweep.iter().map(sweep_row))));
     }
-    object(&fields)
+    fields
 }
 
 fn sweep_row(row: &SweepRow) -> String {

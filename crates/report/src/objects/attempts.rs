@@ -90,8 +90,6 @@ mod tests {
             certificate: None,
             native: Default::default(),
             journal,
-            hint: None,
-            inferred: None,
         }
     }
 

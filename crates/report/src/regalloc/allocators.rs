@@ -94,6 +94,7 @@ mod tests {
             hint: None,
         };
         let function = FunctionReport {
+            file: None,
             name: "f".to_string(),
             candidate_name: None,
             assumed: Vec::new(),
@@ -108,6 +109,7 @@ mod tests {
             functions: vec![function],
             time: Duration::from_millis(10),
             reading: None,
+            stopped: None,
         };
         AllocatorReport { allocator: "greedy".to_string(), report }
     }

@@ -105,11 +105,21 @@ impl Session {
 
     /// Decides one pair. The arena is the one that was prepared with it.
     pub fn check_pair(&self, arena: &mut Arena, pair: &Pair) -> Outcome {
-        self.check_within(arena, pair, self.options.timeout)
+        self.decide(arena, pair, self.options.timeout, Second::Look)
     }
 
     /// Decides one pair within a time.
     pub(crate) fn check_within(&self, arena: &mut Arena, pair: &Pair, timeout: Duration) -> Outcome {
+        self.decide(arena, pair, timeout, Second::Look)
+    }
+
+    /// A proof, if one is found at once. Whoever asks will ask again when more is known of the pair.
+    pub fn prove_pair(&self, arena: &mut Arena, pair: &Pair) -> Option<Outcome> {
+        let outcome = self.decide(arena, pair, self.options.timeout, Second::None);
+        matches!(outcome.verdict, Verdict::Equivalent(_)).then_some(outcome)
+    }
+
+    fn decide(&self, arena: &mut Arena, pair: &Pair, timeout: Duration, second: Second) -> Outcome {
         let [original, candidate] = pair.functions();
         let deadline = Instant::now() + timeout;
         let start = Instant::now();
@@ -193,6 +203,12 @@ impl Session {
             }
             Err(rejection) => rejection,
         };
+        if second == Second::None {
+            let verdict = Verdict::Unknown(reason(&rejection, original, candidate));
+            let native = NativeRuns::default();
+            let (strategy, certificate, inferred, hint) = (None, None, None, None);
+            return Outcome { verdict, strategy, statistics, certificate, native, journal, inferred, hint };
+        }
         let late = hurried || Instant::now() >= proof_deadline;
         let gave_up = late && matches!(rejection, Rejection::Stuck(Stuck::OutOfBudget));
         let searched = start.elapsed();
@@ -420,6 +436,15 @@ fn refuted(refutation: Refutation, strategy: &'static str) -> Outcome {
 }
 
 /// Questions that reached a solver.
+/// What follows where there is no proof.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Second {
+    /// Another look for a difference.
+    Look,
+    /// Nothing.
+    None,
+}
+
 fn solver_calls(solver: &Solver) -> usize {
     (solver.statistics().bit_calls + solver.statistics().full_calls) as usize
 }

@@ -343,16 +343,18 @@ fn add_convention(
     signature: &Signature,
     sense: &mut Sense,
 ) -> Result<(), String> {
+    // Whoever compares it without this lemma relies on the original's convention, like a caller that nobody sees.
+    let fixed = !contract.private || sense.around.alone.contains(name);
     match convention {
         // Whoever calls it from elsewhere passes everything; what the body does not look at need not be passed.
-        Convention::Takes { register: RegisterName(register), place: None } if !contract.private => {
+        Convention::Takes { register: RegisterName(register), place: None } if fixed => {
             argument_bytes(signature, *register).ok_or("it takes no such argument")?;
             if sense.reads(name, *register) {
                 return Err("its code reads the register, and others may call it".to_string());
             }
             once(contract.moved.insert(*register, None) == Some(Some(*register)))
         }
-        _ if !contract.private => Err("others may call it, too".to_string()),
+        _ if fixed => Err("others may call it, too".to_string()),
         Convention::Takes { register: RegisterName(register), place } => {
             argument_bytes(signature, *register).ok_or("it takes no such argument")?;
             let place = place.map(|RegisterName(place)| place);

@@ -9,7 +9,7 @@
 use super::{Checker, MemoryAt, Obligation, Onward, Point, Rejection, Segment};
 use crate::objects::obligation::{Fact, FactKind, Failure, Ignored};
 use program::contract::FixedResult;
-use program::{Assumption, Call, Next, Place, PointId, Register, RegisterVariable, Side, Value};
+use program::{AssertTexts, Assumption, Call, Next, Place, PointId, Register, RegisterVariable, Side, Value};
 use rustc_hash::FxHashSet;
 use symbolic::{Context, Interval, Known, Shape, Stuck};
 use term::{Sort, TermId};
@@ -139,6 +139,13 @@ impl<'a> Checker<'_, 'a> {
             self.context.assume(Assumption::LiteralAddressOpaque);
         }
         for (i, (a, b)) in arguments[0].iter().zip(&arguments[1]).enumerate() {
+            if a != b
+                && self.says_where(name.as_deref(), &shape, i)
+                && [*a, *b].iter().all(|v| self.is_text_or_number(*v))
+            {
+                self.context.assume(Assumption::AssertText(hint.clone()));
+                continue;
+            }
             self.prove_equal(at, known, *a, *b).map_err(|failure| Rejection::Obligation {
                 what: Obligation::Argument { callee: hint.clone(), number: i + 1 },
                 places,
@@ -185,6 +192,27 @@ impl<'a> Checker<'_, 'a> {
             return Err(self.refuse(Obligation::StackAligned, calls, Failure::NotShown));
         }
         Ok((shape, hint))
+    }
+
+    /// Does an argument of this call only say where an assertion failed: in which file, line or function? The function of the C
+    /// library prints it and never returns. What failed, which comes first, is compared like anything else.
+    fn says_where(&self, name: Option<&str>, shape: &Shape, argument: usize) -> bool {
+        let Some(name) = name.filter(|_| self.context.functions[0].assert_texts == AssertTexts::Ignored) else {
+            return false;
+        };
+        let places = match name {
+            "__assert_fail" | "__assert_perror_fail" => 1..4,
+            "__assert" => 1..3,
+            _ => return false,
+        };
+        // By the original's declaration it is that function, and the file does not define one of its name.
+        let applies = self.context.contract(name).is_some_and(|row| row.noreturn);
+        applies && shape.noreturn && shape.arguments.len() == places.end && places.contains(&argument)
+    }
+
+    /// Is it the address of known read-only bytes, or a number? Anything else was computed, and is compared.
+    fn is_text_or_number(&self, value: TermId) -> bool {
+        self.context.is_text(value) || self.context.arena.as_u64(value).is_some()
     }
 
     /// A callee that was jumped to finds the function's own stack arguments. Where nobody declares how many it takes, the

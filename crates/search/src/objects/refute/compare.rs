@@ -9,7 +9,7 @@ use super::family;
 use interpreter::{
     BUFFER_SPACING, Called, Change, End, FormArgument, Layout, Passed, ResultUse, SetUp, Trace, is_stack,
 };
-use program::{FaultKind, Function, ObjectKind, Place, Register, Side, Value};
+use program::{AssertTexts, FaultKind, Function, ObjectKind, Place, Register, Side, Value};
 use term::Bits;
 
 /// A disagreement.
@@ -270,6 +270,14 @@ impl<'a> Comparison<'_, 'a> {
         }
         let name = &info.name;
         let differ = |x: Bits, y: Bits| {
+            // Two texts are told apart by what they say.
+            let texts = [x, y].map(|v| self.layout.text_at(v.low()).filter(|_| v.width() == 64));
+            if let [Some(a), Some(b)] = &texts
+                && a != b
+            {
+                let say = |text: &[u8]| format!("calls {name} with {:?}", String::from_utf8_lossy(text));
+                return Some(Calls::Differ(say(a), say(b)));
+            }
             let say = |v: Bits| format!("calls {name} with {}", show(v));
             Some(Calls::Differ(say(x), say(y)))
         };
@@ -310,7 +318,13 @@ impl<'a> Comparison<'_, 'a> {
 
     /// Do both programs name one function in a failed assertion? C leaves it to the compiler what `__PRETTY_FUNCTION__` says
     /// besides the name: `f`, or `int f(int)`.
+    /// Unless they are compared, file, line and function are not looked at.
     fn asserted_alike(&self, callee: &str, place: Place, [a, b]: [Passed; 2]) -> bool {
+        if self.functions[0].assert_texts == AssertTexts::Ignored {
+            let known = ["__assert_fail", "__assert_perror_fail", "__assert"].contains(&callee);
+            let position = Register::ARGUMENTS.iter().position(|r| place == Place::Register(*r));
+            return known && position.is_some_and(|i| (1..4).contains(&i));
+        }
         let text = |v: Passed| self.layout.text_at(v.bits.low());
         callee == "__assert_fail"
             && place == Place::Register(Register::ARGUMENTS[3])

@@ -6,6 +6,9 @@ use interpreter::Effects;
 use std::time::Instant;
 use term::{Arena, Bits};
 
+/// Buffers that a pointer is moved to.
+const BUFFERS_TRIED: u64 = 6;
+
 impl<'a> Runner<'a> {
     /// A simpler input on which the programs still disagree: quiet callees, small arguments, zero bytes.
     pub(super) fn minimise(&mut self, arena: &Arena, mut found: Found, until: Instant) -> Found {
@@ -14,6 +17,9 @@ impl<'a> Runner<'a> {
         }
         for i in 0..self.arguments.len() {
             let argument = self.arguments[i].clone();
+            if argument.pointer && self.meets_another(&found.input, i) {
+                self.separate(arena, &mut found, i);
+            }
             if argument.pointer || !argument.choices.is_empty() {
                 continue;
             }
@@ -42,6 +48,27 @@ impl<'a> Runner<'a> {
             chunk /= 2;
         }
         found
+    }
+
+    /// Does a pointer lead into the same buffer as an earlier one?
+    fn meets_another(&self, input: &Input, argument: usize) -> bool {
+        let buffer = |i: usize| input.values[i].low().wrapping_sub(interpreter::BUFFERS) / interpreter::BUFFER_SPACING;
+        (0..argument).any(|other| self.arguments[other].pointer && buffer(other) == buffer(argument))
+    }
+
+    /// Makes a pointer lead to a buffer of its own, if the programs still disagree then: a difference that needs no overlap should
+    /// not show one.
+    fn separate(&mut self, arena: &Arena, found: &mut Found, argument: usize) {
+        let arguments = self.arguments.clone();
+        for buffer in 0..BUFFERS_TRIED {
+            let value = Bits::new(64, interpreter::pointer_to_buffer(buffer)).resize(arguments[argument].width());
+            let mut input = found.input.clone();
+            input.set(&arguments, argument, value);
+            let apart = !self.meets_another(&input, argument);
+            if apart && self.simpler(arena, found, |input| input.set(&arguments, argument, value)) {
+                break;
+            }
+        }
     }
 
     /// Changes the input, if the programs still disagree then.

@@ -252,6 +252,7 @@ mod tests {
             hash: String::new(),
             surroundings: Surroundings { code: Some(code.into()), ..Surroundings::default() },
             undefined: Default::default(),
+            assert_texts: Default::default(),
             folded: None,
         }
     }
