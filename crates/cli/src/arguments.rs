@@ -4,19 +4,21 @@ mod optimize;
 
 pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
 
-use crate::measuring::MeasureArguments;
+use crate::instruction_set::Level;
 use crate::nests::Sweep;
 use crate::objects::assume::AssumeArguments;
 use crate::objects::conditional::ConditionalArguments;
 use crate::objects::guard::GuardArguments;
 use crate::objects::interface::InterfaceArguments;
+use crate::objects::start_states;
 use crate::pairing::Selection;
-use crate::recording::RecordArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use program::Undefined;
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
+use term::Bits;
 
 /// Decides whether two versions of a function do the same thing.
 #[derive(Parser, Debug)]
@@ -210,6 +212,65 @@ pub enum Drawing {
     Dot,
 }
 
+/// Exit status: 0 measured, whatever came out; 3 bad input or usage, or nothing could be timed.
+#[derive(Args, Debug)]
+pub struct MeasureArguments {
+    /// An x86-64 object or `.s` file
+    pub original: PathBuf,
+    /// The one that may be faster
+    pub candidate: PathBuf,
+    /// The function, or NAME of the original with OTHER of the candidate
+    #[arg(long, value_name = "NAME[=OTHER]", value_parser = parse_selection)]
+    pub function: Selection,
+    /// Time on the start states in this JSON file (docs/tests-format.md) instead of on random ones
+    #[arg(long, value_name = "FILE")]
+    pub tests: Option<PathBuf>,
+    /// Value of an argument in every start state, by parameter or register; may be repeated
+    #[arg(long = "arg", value_name = "NAME=NUMBER", value_parser = parse_argument, allow_hyphen_values = true)]
+    pub values: Vec<(String, Bits)>,
+    /// Most start states
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub states: u32,
+    /// Rounds in each layout, in each of which both are timed; fewer if they take long
+    #[arg(long, value_name = "N", default_value_t = 401, value_parser = clap::value_parser!(u32).range(21..=20_001))]
+    pub rounds: u32,
+    /// Layouts: where code, data and stack lie
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub layouts: u32,
+    /// The instruction set that the files are made for; refused if this machine has less
+    #[arg(long, value_enum, default_value_t = Level::Native)]
+    pub cpu: Level,
+    /// Seed of start states, layouts and orders
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Exit status: 0 recorded, 2 the function was never entered, 3 bad input or usage.
+#[derive(Args, Debug)]
+pub struct RecordArguments {
+    /// The function, by its symbol in the program or in a library that it loads
+    #[arg(long, value_name = "NAME")]
+    pub function: String,
+    /// Where the start states go (docs/tests-format.md)
+    #[arg(short, long, value_name = "TESTS.json")]
+    pub output: PathBuf,
+    /// Most start states
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max: u32,
+    /// How long to record from the first entry on; the program runs on without
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
+    pub seconds: Duration,
+    /// Also record processes that the program forks, and programs that these execute
+    #[arg(long)]
+    pub forks: bool,
+    /// The program and its arguments, behind --
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
 /// Exit status: 0 all proved, 1 at least one mistake, 2 none but at least one open, 3 bad input or usage.
 #[derive(Args, Debug)]
 pub struct RegallocArguments {
@@ -284,6 +345,12 @@ pub fn parse_selection(text: &str) -> Result<Selection, String> {
         return Err("expected NAME or NAME=OTHER".to_string());
     }
     Ok(Selection { name: name.to_string(), other: other.map(str::to_string) })
+}
+
+fn parse_argument(text: &str) -> Result<(String, Bits), String> {
+    let wrong = || "expected NAME=NUMBER".to_string();
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(wrong)?;
+    Ok((name.to_string(), start_states::number(value.trim()).ok_or_else(wrong)?))
 }
 
 fn parse_parameter(text: &str) -> Result<(String, i64), String> {

@@ -8,6 +8,7 @@ mod arguments;
 mod certificate_view;
 mod certificates;
 mod check;
+mod instruction_set;
 mod measuring;
 mod recording;
 mod pairing;

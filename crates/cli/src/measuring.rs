@@ -1,62 +1,20 @@
 //! `lockstep measure`: two functions timed against each other. docs/measure.md says what the figures mean.
 
-mod level;
 mod relocate;
 mod show;
 
-use crate::arguments::{Format, parse_selection};
+use crate::arguments::MeasureArguments;
 use crate::deliver;
 use crate::objects::input::read;
 use crate::objects::{native, start_states};
-use crate::pairing::Selection;
 use crate::status::{Failure, Status};
-use clap::Args;
 use kernel::lemma::Facts;
-use level::Level;
 use measure::{Layout, Measurement, Round};
 use oracle::{Input, Limits, Options, Piece, Shape};
 use pair::Files;
 use program::Undefined;
 use search::{Samples, StartState, Wanted, start_samples};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use term::Bits;
-
-/// Exit status: 0 measured, whatever came out; 3 bad input or usage, or nothing could be timed.
-#[derive(Args, Debug)]
-pub struct MeasureArguments {
-    /// An x86-64 object or `.s` file
-    pub original: PathBuf,
-    /// The one that may be faster
-    pub candidate: PathBuf,
-    /// The function, or NAME of the original with OTHER of the candidate
-    #[arg(long, value_name = "NAME[=OTHER]", value_parser = parse_selection)]
-    pub function: Selection,
-    /// Time on the start states in this JSON file (docs/tests-format.md) instead of on random ones
-    #[arg(long, value_name = "FILE")]
-    pub tests: Option<PathBuf>,
-    /// Value of an argument in every start state, by parameter or register; may be repeated
-    #[arg(long = "arg", value_name = "NAME=NUMBER", value_parser = parse_argument, allow_hyphen_values = true)]
-    pub values: Vec<(String, Bits)>,
-    /// Most start states
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub states: u32,
-    /// Rounds in each layout, in each of which both are timed; fewer if they take long
-    #[arg(long, value_name = "N", default_value_t = 401, value_parser = clap::value_parser!(u32).range(21..=20_001))]
-    pub rounds: u32,
-    /// Layouts: where code, data and stack lie
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub layouts: u32,
-    /// The instruction set that the files are made for; refused if this machine has less
-    #[arg(long, value_enum, default_value_t = Level::Native)]
-    pub cpu: Level,
-    /// Seed of start states, layouts and orders
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Form of the report
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
 
 /// What came out.
 pub struct Outcome {
@@ -183,10 +141,4 @@ fn samples(
         return Err(Failure(format!("no start states: `{}` is not understood", names[0])));
     }
     Ok(start_samples(&prepared.arena, &prepared.pair, &wanted))
-}
-
-fn parse_argument(text: &str) -> Result<(String, Bits), String> {
-    let wrong = || "expected NAME=NUMBER".to_string();
-    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(wrong)?;
-    Ok((name.to_string(), start_states::number(value.trim()).ok_or_else(wrong)?))
 }

@@ -1,35 +1,9 @@
 //! `lockstep record`: start states of a function from a running program. docs/record.md says how.
 
+use crate::arguments::RecordArguments;
 use crate::complain;
 use crate::status::{Failure, Status};
-use clap::Args;
 use record::{Ended, Forks, Limits, Recording, record, render};
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
-
-/// Exit status: 0 recorded, 2 the function was never entered, 3 bad input or usage.
-#[derive(Args, Debug)]
-pub struct RecordArguments {
-    /// The function, by its symbol in the program or in a library that it loads
-    #[arg(long, value_name = "NAME")]
-    pub function: String,
-    /// Where the start states go (docs/tests-format.md)
-    #[arg(short, long, value_name = "TESTS.json")]
-    pub output: PathBuf,
-    /// Most start states
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub max: u32,
-    /// How long to record from the first entry on; the program runs on without
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = crate::arguments::parse_seconds)]
-    pub seconds: Duration,
-    /// Also record processes that the program forks, and programs that these execute
-    #[arg(long)]
-    pub forks: bool,
-    /// The program and its arguments, behind --
-    #[arg(last = true, required = true, value_name = "CMD")]
-    pub command: Vec<OsString>,
-}
 
 /// Entries that are looked at.
 const MOST_HITS: u64 = 100_000;

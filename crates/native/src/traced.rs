@@ -78,7 +78,19 @@ pub enum Happened {
 /// How often we were asked to stop.
 static INTERRUPTIONS: AtomicUsize = AtomicUsize::new(0);
 
-extern "C" fn interrupted(_signal: libc::c_int) {
+/// The thread that waits: it must wake up, whichever thread got the signal.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn interrupted(signal: libc::c_int) {
+    let waiting = WAITING.load(Ordering::Relaxed) as libc::pthread_t;
+    // SAFETY: both calls may be made in a handler (signal-safety(7)). The thread lives for as long as it is noted: `Traced` takes
+    // the note away.
+    unsafe {
+        if waiting != 0 && libc::pthread_self() != waiting {
+            libc::pthread_kill(waiting, signal);
+            return;
+        }
+    }
     INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -128,6 +140,8 @@ impl Traced {
             });
         }
         let main = command.spawn()?.id() as Thread;
+        // SAFETY: asks for a number.
+        WAITING.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
         let threads = HashSet::from([main]);
         let (standing, announced) = Default::default();
         let traced = Traced { main, threads, standing, announced, bound: PhantomData };
@@ -314,6 +328,7 @@ impl Traced {
 
 impl Drop for Traced {
     fn drop(&mut self) {
+        WAITING.store(0, Ordering::Relaxed);
         self.kill();
         while self.is_running() {
             match self.wait() {

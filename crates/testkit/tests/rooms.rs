@@ -6,7 +6,7 @@ use testkit::rooms::{imports, in_circles};
 
 /// Crates whose modules still import each other in circles, and how many modules do. Only smaller numbers may be written here.
 const CIRCLES: &[(&str, usize)] = &[
-    ("cli", 8),
+    ("cli", 6),
     ("ir", 7),
     ("kernel", 7),
     ("lift-elf", 12),
