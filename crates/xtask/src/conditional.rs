@@ -3,6 +3,7 @@
 //! `bench/conditional` has the functions, and in `kernels.txt` the conditions of each. Originals are compiled as they stand (-O0),
 //! candidates as their authors would (-O2).
 
+use crate::guards::Kernel;
 use crate::{build, guards, root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -45,15 +46,6 @@ impl Request {
         }
         Some(request)
     }
-}
-
-/// A function and the conditions under which it is compared.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kernel {
-    /// The function's name.
-    pub name: String,
-    /// What `--assume` is given, one each.
-    pub conditions: Vec<String>,
 }
 
 /// Reads the list: a name a line, its conditions indented below.

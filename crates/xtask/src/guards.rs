@@ -1,6 +1,5 @@
 //! `cargo xtask bench conditional --guards`: the same pairs behind guards that `lockstep guard` writes, proves and times.
 
-use crate::conditional::Kernel;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +7,15 @@ use std::time::Instant;
 
 /// Sizes of the pairs that have one.
 const SIZES: [&str; 3] = ["8", "64", "1024"];
+
+/// A function and the conditions under which it is compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// The function's name.
+    pub name: String,
+    /// What `--assume` is given, one each.
+    pub conditions: Vec<String>,
+}
 
 /// Can code check these conditions, and are there any?
 fn is_guardable(kernel: &Kernel) -> bool {

@@ -3,7 +3,6 @@
 //! Trust: none. Nothing is concluded from times.
 
 use super::Condition;
-use crate::measuring;
 use crate::objects::native;
 use crate::status::Failure;
 use kernel::lemma::Facts;
@@ -98,11 +97,12 @@ pub fn measure(
         }
         let time = |objects: [&[u8]; 2], names: [&str; 2]| -> Result<[f64; 2], Failure> {
             let options = oracle::Options { rounds: ROUNDS, layouts: LAYOUTS, seed: 1, limits: LIMITS };
-            let (measurement, times) = measuring::session(objects, names, &inputs, &results, options)?;
+            let times = oracle::time(objects, names, &inputs, &results, options).map_err(|error| failed(&error))?;
             let middle = |side: usize| {
-                let mut ticks: Vec<u64> = measurement.layouts.iter().map(|layout| layout.ticks[side]).collect();
+                let mut ticks: Vec<u64> = times.layouts.iter().flatten().map(|round| round[side]).collect();
                 ticks.sort_unstable();
-                ticks[ticks.len() / 2] as f64 * nanoseconds / times.calls.max(1) as f64
+                ticks.get(ticks.len() / 2).map_or(0.0, |middle| *middle as f64 * nanoseconds)
+                    / times.calls.max(1) as f64
             };
             Ok([middle(0), middle(1)])
         };
