@@ -2,7 +2,7 @@
 
 mod optimize;
 
-pub use optimize::{GoalName, OptimizeArguments, SpecificationName};
+pub use optimize::{ConditionalName, GoalName, OptimizeArguments, SpecificationName};
 
 use crate::help;
 use crate::instruction_set::Level;

@@ -1,6 +1,6 @@
 //! `lockstep measure`: two functions timed against each other. docs/measure.md says what the figures mean.
 
-mod relocate;
+pub mod relocate;
 mod show;
 
 use crate::arguments::MeasureArguments;

@@ -3,13 +3,15 @@
 //! The job is in the crate `optimize`. Here are its tools: the door to the kernel, as `check` uses it, with the same native runs beside
 //! each proof; the conditions of `--assume`; and the display.
 
+mod clock;
 mod display;
 mod door;
 
-use crate::arguments::{Format, GoalName, OptimizeArguments, SpecificationName};
+use crate::arguments::{ConditionalName, Format, GoalName, OptimizeArguments, SpecificationName};
 use crate::objects::start_states;
 use crate::status::{Failure, Status};
 use crate::{complain, deliver};
+use clock::Clock;
 use display::Display;
 use optimize::cpu::Cpu;
 use optimize::emit::Output;
@@ -19,18 +21,22 @@ use optimize::{Proposal, Tools, assembly};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+/// Start states of the search.
+const SEARCHED: usize = 32;
+
 /// Looks, reports, and says how it went.
 pub fn run(arguments: &OptimizeArguments) -> Result<Status, Failure> {
     let request = request(arguments)?;
     let output = output(arguments)?;
     let display = Display::new(arguments.journal.as_deref())?;
+    let clock = Clock::default();
     let found = {
         let tools = Tools {
             door: &door::ask,
             recheck: &door::recheck,
-            timer: &door::time,
+            timer: &|race| clock.time(race),
             condition: &|path, function| door::condition(&arguments.assume, path, function),
-            samples: &door::samples,
+            samples: &|path, function| clock::look(path, function, &request.tests, &[], SEARCHED).unwrap_or_default(),
             tell: &|event| display.tell(&event),
             stopped: &|| display.is_stopped(),
         };
@@ -92,7 +98,10 @@ fn request(arguments: &OptimizeArguments) -> Result<Request, Failure> {
         tests,
         arguments: arguments.values.clone(),
         assumed: arguments.assume.assume.clone(),
-        conditional: Conditional::No,
+        conditional: match arguments.conditional {
+            None => Conditional::No,
+            Some(ConditionalName::Assumed) => Conditional::Assumed,
+        },
     })
 }
 

@@ -129,7 +129,7 @@ fn find(name: &str, by_name: &HashMap<&str, usize>, functions: &[Names<'_>]) -> 
         let shown = report::readable(n);
         shown != **n && (shown == name || shown.split('(').next() == Some(name))
     };
-    let found: Vec<usize> = (0..functions.len()).filter(|i| functions[*i].iter().any(|n| is_it(&n))).collect();
+    let found: Vec<usize> = (0..functions.len()).filter(|i| functions[*i].iter().any(&is_it)).collect();
     match found[..] {
         [index] => Ok(index),
         [] => Err(similar(name, functions)),
@@ -162,7 +162,7 @@ fn similar(name: &str, functions: &[Names<'_>]) -> String {
             let shown = report::readable(n);
             strsim::normalized_damerau_levenshtein(name, n).max(strsim::normalized_damerau_levenshtein(name, &shown))
         };
-        let near = names().map(|n| (alike(&n), n)).filter(|(alike, _)| *alike >= ALIKE);
+        let near = names().map(|n| (alike(n), n)).filter(|(alike, _)| *alike >= ALIKE);
         near.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, n)| n)
     };
     match names().find(qualified).or_else(|| names().find(|n| n.starts_with(name))).or_else(nearest) {

@@ -1,6 +1,5 @@
 //! `--assume` as users and scripts meet it: what is said of bad conditions, and what a certificate under a condition is good for.
 
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::{Bench, function};

@@ -115,7 +115,6 @@ fn checks_that_ask_too_little_are_not_written() {
 fn bad_input_and_what_no_code_can_check() {
     let bench = bench();
     let wrong = [
-        "guard o.o c.o --function add -o g.o",
         "guard o.o c.o --function add -o g.txt --assume n==0",
         "guard o.o c.o --function nosuch -o g.o --assume n==0",
         "guard o.o c.o --function add -o g.o --assume fp(reassoc)",

@@ -1,6 +1,5 @@
 //! Functions without debug information: what a prototype, a header or lists of registers say, and what is compared without them.
 
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::{Bench, Run, function};

@@ -1,7 +1,6 @@
 //! Sizes of C kernels and sets of candidates through the binary.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;

@@ -1,7 +1,6 @@
 //! C kernels through the binary: the pairs of tests/kernels, the command line, bad input.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;

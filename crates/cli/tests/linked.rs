@@ -1,7 +1,6 @@
 //! Shared libraries: what a linked file does not tell about its statics and local functions excuses a witness, and nothing else does.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::{Bench, function};

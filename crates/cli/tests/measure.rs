@@ -1,7 +1,6 @@
 //! `lockstep measure` as scripts see it. No test says how long anything takes, but as a large ratio.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;

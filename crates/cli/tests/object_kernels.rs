@@ -1,7 +1,6 @@
 //! C kernels against object code that compilers made of them, and of wrong variants.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::{Bench, Run};

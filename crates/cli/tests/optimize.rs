@@ -1,7 +1,6 @@
 //! `lockstep optimize` as scripts see it: exit statuses, what is written, what is refused.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;

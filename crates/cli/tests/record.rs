@@ -1,7 +1,6 @@
 //! `lockstep record` as scripts see it.
 
 // This file uses a part of the helpers.
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;

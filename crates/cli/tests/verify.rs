@@ -1,6 +1,5 @@
 //! `verify` as scripts see it: one certificate or many, an audit, and the same answer however busy the machine is.
 
-#[allow(dead_code)]
 mod lockstep;
 
 use lockstep::Bench;

@@ -8,7 +8,7 @@
 //! Trust: none. A wrong claim is a rejected certificate.
 
 use kernel::{Certificate, EdgeClaim, LocalClaim, MemoryClaim, PointClaim};
-use program::Function;
+use program::{Function, Side};
 
 /// A part of the guarded function's code, as another function has it.
 #[derive(Clone, Copy, Debug)]
@@ -29,17 +29,16 @@ pub fn compose(guarded: &Function, parts: [Part; 2]) -> Option<Certificate> {
     if first.original_hash != second.original_hash {
         return None;
     }
-    let uncut = |certificate: &Certificate| certificate.cuts.iter().all(Vec::is_empty);
-    if !uncut(first) || !uncut(second) {
-        return None;
-    }
     let mut out = Certificate {
         candidate: guarded.name.clone(),
         candidate_hash: guarded.hash.clone(),
         assume: Vec::new(),
         axioms: Vec::new(),
+        cuts: Default::default(),
         points: Vec::new(),
         edges: Vec::new(),
+        // What holds of other functions is for whoever checks it to state.
+        lemmas: Vec::new(),
         effort: None,
         ..first.clone()
     };
@@ -53,13 +52,33 @@ pub fn compose(guarded: &Function, parts: [Part; 2]) -> Option<Certificate> {
         let shifted =
             |edge: &EdgeClaim| EdgeClaim { from: edge.from.map(|from| from + before), to: edge.to + before, ..*edge };
         out.edges.extend(part.certificate.edges.iter().map(shifted));
-        for lemma in &part.certificate.lemmas {
-            if !out.lemmas.contains(lemma) {
-                out.lemmas.push(lemma.clone());
-            }
+        for cut in cuts(part.certificate, Side::Original) {
+            note(&mut out.cuts[0], cut);
+        }
+        for cut in cuts(part.certificate, Side::Candidate) {
+            note(&mut out.cuts[1], moved(part, guarded, cut)?);
         }
     }
     Some(out)
+}
+
+/// The points that cut the loops of a side: those that are stated, or those that something is claimed about.
+fn cuts(certificate: &Certificate, side: Side) -> Vec<u32> {
+    let stated = &certificate.cuts[side.index()];
+    if !stated.is_empty() {
+        return stated.clone();
+    }
+    let claimed = |claim: &PointClaim| match side {
+        Side::Original => claim.original,
+        Side::Candidate => claim.candidate,
+    };
+    certificate.points.iter().map(claimed).collect()
+}
+
+fn note(known: &mut Vec<u32>, point: u32) {
+    if !known.contains(&point) {
+        known.push(point);
+    }
 }
 
 /// The point of the guarded function that a point of a part is.

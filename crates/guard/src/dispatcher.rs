@@ -6,7 +6,7 @@
 use crate::Refusal;
 use crate::compiler::{Accumulator, Compiler};
 use crate::instruction::{self, Arithmetic};
-use crate::listing::{Listing, Target, When};
+use crate::listing::{Listing, Target, Truth, When};
 use crate::number::reads_memory;
 use crate::truth::low_bits_clear;
 use condition::Interface;
@@ -34,7 +34,7 @@ pub(crate) fn compile(
         compiler.aligned_together(&group)?;
     }
     for part in left.into_iter().chain(cells.iter().copied()) {
-        compiler.branch(part, false, Target::Original)?;
+        compiler.branch(part, Truth::Fails, Target::Original)?;
     }
     Ok(Dispatcher { code: compiler.code, cells: cells.len() })
 }

@@ -3,7 +3,7 @@
 use crate::Refusal;
 use crate::compiler::{Argument, Compiler};
 use crate::instruction;
-use crate::listing::{Target, When};
+use crate::listing::{Target, Truth, When};
 use iced_x86::Code;
 use kernel::{Expression, FloatWord, Operator};
 use program::Side;
@@ -93,7 +93,7 @@ impl Compiler<'_> {
         expression: &Expression,
         word: FloatWord,
         [a, b]: [&Expression; 2],
-        truth: bool,
+        truth: Truth,
         to: Target,
     ) -> Result<(), Refusal> {
         let code = match self.width(a)? {
@@ -109,11 +109,11 @@ impl Compiler<'_> {
                 self.code.push(instruction::of_vectors(code, first.register, second.register));
                 match (a == b, truth) {
                     (true, _) => self.code.branch(When::Ordered.if_is(truth), to),
-                    (false, false) => {
+                    (false, Truth::Fails) => {
                         self.code.branch(When::NotEqual, to);
                         self.code.branch(When::Unordered, to);
                     }
-                    (false, true) => {
+                    (false, Truth::Holds) => {
                         let end = self.code.label();
                         self.code.branch(When::Unordered, Target::Inside(end));
                         self.code.branch(When::Equal, to);

@@ -34,6 +34,13 @@ pub(crate) struct Import<'a> {
     relocations: Vec<Relocation>,
 }
 
+/// How code refers to code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reference {
+    Call,
+    Other,
+}
+
 /// What a relocation refers to in the other file.
 enum Meant {
     /// The symbol, and what is added to the addend.
@@ -149,7 +156,8 @@ impl<'a> Import<'a> {
         }
         let offset = instruction.ip() + field as u64;
         let bias = (instruction.next_ip() - offset) as i64;
-        let (symbol, added) = match self.code_at(section, target, instruction.is_call_near())? {
+        let by = if instruction.is_call_near() { Reference::Call } else { Reference::Other };
+        let (symbol, added) = match self.code_at(section, target, by)? {
             Meant::Symbol(symbol, added) => (symbol, added),
             Meant::Nothing => return Err(self.nowhere(section, target)),
         };
@@ -194,7 +202,7 @@ impl<'a> Import<'a> {
         let target = symbol.value.wrapping_add_signed(relocation.addend.wrapping_add(bias));
         if from.sections[section].is_code() {
             let by = |delta: i64| delta.wrapping_sub(relocation.addend.wrapping_add(bias));
-            return Ok(match self.code_at(section, target, false)? {
+            return Ok(match self.code_at(section, target, Reference::Other)? {
                 Meant::Symbol(symbol, added) => Meant::Symbol(symbol, by(added)),
                 Meant::Nothing => Meant::Nothing,
             });
@@ -210,9 +218,9 @@ impl<'a> Import<'a> {
     }
 
     /// Code at a place of the candidate's file: the symbol there, and the distance from it.
-    fn code_at(&mut self, section: usize, target: u64, called: bool) -> Result<Meant, String> {
+    fn code_at(&mut self, section: usize, target: u64, by: Reference) -> Result<Meant, String> {
         let first = self.placed[0].extent;
-        if called && (section, target) == (first.section, first.start) {
+        if by == Reference::Call && (section, target) == (first.section, first.start) {
             let name = self.from.symbols[first.symbol].title();
             return match self.named(&name) {
                 Some(symbol) => Ok(Meant::Symbol(symbol, 0)),

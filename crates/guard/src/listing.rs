@@ -29,7 +29,7 @@ pub(crate) enum When {
 
 impl When {
     /// The same, or its contrary.
-    pub fn if_is(self, holds: bool) -> When {
+    pub fn if_is(self, truth: Truth) -> When {
         const ALL: [When; 12] = [
             When::Below,
             When::NotBelow,
@@ -44,8 +44,24 @@ impl When {
             When::NotGreater,
             When::Greater,
         ];
-        let number = self as u8 ^ u8::from(!holds);
+        let number = self as u8 ^ u8::from(truth == Truth::Fails);
         ALL.into_iter().find(|when| *when as u8 == number).unwrap_or(self)
+    }
+}
+
+/// Which truth value a branch waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Truth {
+    Holds,
+    Fails,
+}
+
+impl Truth {
+    pub fn negated(self) -> Truth {
+        match self {
+            Truth::Holds => Truth::Fails,
+            Truth::Fails => Truth::Holds,
+        }
     }
 }
 

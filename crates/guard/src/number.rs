@@ -6,7 +6,7 @@
 use crate::Refusal;
 use crate::compiler::{Argument, Compiler, Held, Owner, RAX, RDX, Rest};
 use crate::instruction::{self, Arithmetic, Shift};
-use crate::listing::{Target, When};
+use crate::listing::{Target, Truth, When};
 use iced_x86::{MemoryOperand, Register};
 use kernel::{Expression, Operator};
 use program::Side;
@@ -207,7 +207,7 @@ impl Compiler<'_> {
             (Operator::Extreme { most, signed }, all) => self.extreme(expression, *most, *signed, all),
             (Operator::Ite, [condition, a, b]) => {
                 let (otherwise, end) = (self.code.label(), self.code.label());
-                self.branch(condition, false, Target::Inside(otherwise))?;
+                self.branch(condition, Truth::Fails, Target::Inside(otherwise))?;
                 let held = self.number(a)?;
                 let to = self.own(held, expression)?;
                 self.code.jump(Target::Inside(end));

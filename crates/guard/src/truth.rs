@@ -6,7 +6,7 @@
 use crate::Refusal;
 use crate::compiler::{Compiler, Held, plain_argument};
 use crate::instruction::{self, Arithmetic};
-use crate::listing::{Target, When};
+use crate::listing::{Target, Truth, When};
 use crate::number::{reads_memory, small};
 use kernel::{Expression, Operator};
 use program::Side;
@@ -17,25 +17,26 @@ type Holds = When;
 
 impl Compiler<'_> {
     /// Goes to a place if the expression is (or is not) true.
-    pub fn branch(&mut self, expression: &Expression, truth: bool, to: Target) -> Result<(), Refusal> {
+    pub fn branch(&mut self, expression: &Expression, truth: Truth, to: Target) -> Result<(), Refusal> {
         let Expression::Apply(operator, operands) = expression else {
             return Err(self.refuse(expression, "it is no truth value"));
         };
         match (operator, &operands[..]) {
             (Operator::True, _) | (Operator::False, _) => {
-                if truth == (*operator == Operator::True) {
+                let value = if *operator == Operator::True { Truth::Holds } else { Truth::Fails };
+                if truth == value {
                     self.code.jump(to);
                 }
                 Ok(())
             }
-            (Operator::Not, [a]) => self.branch(a, !truth, to),
-            (Operator::Or, all) => self.several(all, true, truth, to),
-            (Operator::BvAnd, all) => self.several(all, false, truth, to),
+            (Operator::Not, [a]) => self.branch(a, truth.negated(), to),
+            (Operator::Or, all) => self.several(all, Truth::Holds, truth, to),
+            (Operator::BvAnd, all) => self.several(all, Truth::Fails, truth, to),
             (Operator::Apart, [a, n, b, m]) => self.apart(expression, [a, n, b, m], truth, to),
             (Operator::Float(word), [a, b]) => self.float_branch(expression, *word, [a, b], truth, to),
             (Operator::Eq, [a, b]) if self.width(a)? > 64 => {
                 let parts = self.halves(expression, a, b)?;
-                self.several(&parts, false, truth, to)
+                self.several(&parts, Truth::Fails, truth, to)
             }
             (Operator::Eq, [a, b]) => {
                 let holds = self.equal(a, b)?;
@@ -52,7 +53,7 @@ impl Compiler<'_> {
     }
 
     /// `or` (one decides by being true) or `and` (one decides by being false).
-    fn several(&mut self, all: &[Expression], decides: bool, truth: bool, to: Target) -> Result<(), Refusal> {
+    fn several(&mut self, all: &[Expression], decides: Truth, truth: Truth, to: Target) -> Result<(), Refusal> {
         let mut all: Vec<&Expression> = all.iter().collect();
         all.sort_by_key(|part| reads_memory(part));
         let Some((last, earlier)) = all.split_last() else { return Ok(()) };
@@ -202,20 +203,17 @@ impl Compiler<'_> {
         &mut self,
         expression: &Expression,
         [a, n, b, m]: [&Expression; 4],
-        truth: bool,
+        truth: Truth,
         to: Target,
     ) -> Result<(), Refusal> {
         let (second, end) = (self.code.label(), self.code.label());
-        let (apart, overlapping) = if truth { (to, Target::Inside(end)) } else { (Target::Inside(end), to) };
+        let (apart, overlapping) =
+            if truth == Truth::Holds { (to, Target::Inside(end)) } else { (Target::Inside(end), to) };
         self.end_before(expression, a, n, b, Target::Inside(second))?;
         self.code.branch(When::NotAbove, apart);
         self.code.bind(second);
         self.end_before(expression, b, m, a, overlapping)?;
-        if truth {
-            self.code.branch(When::NotAbove, to);
-        } else {
-            self.code.branch(When::Above, to);
-        }
+        self.code.branch(When::NotAbove.if_is(truth), to);
         self.code.bind(end);
         Ok(())
     }

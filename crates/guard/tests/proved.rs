@@ -113,7 +113,7 @@ fn what_would_be_there_twice_is_refused() {
     let counter = "inc dword ptr [rip + counter]\nmov eax, edi\nret\n.local counter\n.comm counter, 4";
     let told = guarded("mov eax, edi\nret", counter, &["(= $rdi #64:0)"]);
     assert!(told.contains("writable data") || told.contains("only the candidate's file defines"), "{told}");
-    let own = "call helper\nret\n.type helper, @function\nhelper: mov eax, 1\nret\n.size helper, .-helper";
+    let own = "call helper\nret\n.pushsection .text.other, \"ax\"\n.type helper, @function\nhelper: mov eax, 1\nret\n.size helper, .-helper\n.popsection";
     let told = guarded("mov eax, 1\nret", own, &["(= $rdi #64:0)"]);
     assert!(told.contains("file's own function `helper`"), "{told}");
 }

@@ -34,6 +34,8 @@ pub struct Chosen<'a> {
     pub rival: &'a str,
     /// How long the proof took.
     pub time: Duration,
+    /// The condition under which alone it holds.
+    pub condition: &'a [String],
 }
 
 /// Proves the statement about the file of this name.
@@ -87,7 +89,7 @@ pub fn write(
         bytes: chosen.candidate.code.bytes.len(),
         proof_seconds: chosen.time.as_secs_f64(),
         assumptions,
-        condition: request.assumed.clone(),
+        condition: chosen.condition.to_vec(),
         before: Vec::new(),
         after: Vec::new(),
     })
@@ -114,7 +116,7 @@ fn header(request: &Request, chosen: &Chosen<'_>, assumptions: &[String]) -> Str
         ));
     }
     lines.push(format!("may use instructions of {}", request.cpu));
-    match &request.assumed[..] {
+    match chosen.condition {
         [] => lines.push("proved equivalent by lockstep".to_string()),
         assumed => {
             lines.push("PRECONDITION: proved equivalent by lockstep only where this holds at entry:".to_string());

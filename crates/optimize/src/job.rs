@@ -15,7 +15,7 @@ use crate::hints::Wrapped;
 use crate::improve::{Improver, estimate, string_functions};
 use crate::mined::mine;
 use crate::pieces::Pieces;
-use crate::prove::{Answer, Door, Proved, Question, Recheck};
+use crate::prove::{Answer, Door, Infers, Proved, Question, Recheck};
 use crate::rank::{Care, Race, Speed, Timer};
 use crate::report::{Given, Report, Row, RowState};
 use crate::request::{Conditional, Goal, Request, Until};
@@ -100,10 +100,12 @@ enum Seeker {
 
 /// Most of the time that proofs and timing of first proposals take.
 const SHARE_OF_SEEDS: f64 = 0.6;
+/// When the search ends, so that there is time to measure what it found.
+const SHARE_OF_SEARCH: f64 = 0.85;
 /// Without a limit on time a proof still ends.
 const NO_HURRY: Duration = Duration::from_secs(60);
 /// Versions that are measured thoroughly at the end.
-const FINALISTS: usize = 3;
+const FINALISTS: usize = 2;
 
 /// Looks for a better version and writes it.
 pub fn run(request: &Request, more: Vec<Proposal>, output: &Output, tools: &Tools<'_>) -> Result<Report, Refused> {
@@ -353,9 +355,12 @@ impl Run<'_> {
                 return;
             }
         };
-        let mut learned = 0;
-        let mut epochs = 0;
-        while !self.is_over() && self.request.until != Until::Epochs(epochs) {
+        let (mut learned, mut epochs) = (0, 0);
+        let enough = match self.request.until {
+            Until::Time(time) => self.deadline - time.mul_f64(1.0 - SHARE_OF_SEARCH),
+            Until::Epochs(_) => self.deadline,
+        };
+        while !self.is_over() && Instant::now() < enough && self.request.until != Until::Epochs(epochs) {
             epochs += 1;
             let best = self.proved().first().copied();
             let (proposals, (proposals_so_far, seconds)) = match &mut seeker {
@@ -409,12 +414,7 @@ impl Run<'_> {
 
     /// What the search says that code costs.
     fn search_price(&self, code: &Code) -> u32 {
-        let goal = match self.request.goal {
-            Goal::Size => superopt::Goal::Size,
-            Goal::Throughput => superopt::Goal::Throughput,
-            Goal::Latency | Goal::Model => superopt::Goal::Latency,
-        };
-        estimate(code, goal)
+        estimate(code, crate::straight::of_goal(self.request.goal))
     }
 
     fn improver(&self) -> Result<Improver, String> {
@@ -446,6 +446,10 @@ impl Run<'_> {
             candidate,
             function: &self.request.function,
             precondition: self.precondition.as_ref(),
+            infers: match self.request.conditional {
+                Conditional::No => Infers::Nothing,
+                Conditional::Assumed => Infers::Condition,
+            },
             tests: &self.tests,
             seed: self.request.seed,
             limit: self.limit(),
@@ -565,7 +569,9 @@ impl Run<'_> {
             Some(_) if self.subject.kind != Kind::Source => self.subject.body(),
             _ => self.entries.iter().find(|entry| entry.object == self.rival.0).map(|e| e.candidate.body.clone()),
         };
-        let chosen = emit::Chosen { candidate, proved, speed: *speed, rival: &self.rival.1, time: *time };
+        let condition = [&self.request.assumed[..], proved.inferred()].concat();
+        let chosen =
+            emit::Chosen { candidate, proved, speed: *speed, rival: &self.rival.1, time: *time, condition: &condition };
         let question = |path: &Path, ask: &dyn Fn(&Question<'_>) -> Result<Proved, String>| {
             let question = Question { candidate: path, limit: NO_HURRY, ..self.question(path) };
             ask(&question)

@@ -18,12 +18,23 @@ pub struct Question<'a> {
     pub function: &'a str,
     /// What may be taken for granted of start states.
     pub precondition: Option<&'a Precondition>,
+    /// Is a condition looked for under which it is so, if it is not so always?
+    pub infers: Infers,
     /// Start states to be tried first.
     pub tests: &'a [StartState],
     /// Seed of others.
     pub seed: u64,
     /// How long it may take.
     pub limit: Duration,
+}
+
+/// Whether a condition is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Infers {
+    /// Only what holds always is an answer.
+    Nothing,
+    /// A statement under a condition is one, too.
+    Condition,
 }
 
 /// Who answers: reads both files, searches, and asks the kernel.
@@ -37,6 +48,7 @@ pub type Recheck<'a> = dyn Fn(&Question<'_>, &Certificate) -> Result<CheckedProo
 pub struct Proved {
     proof: CheckedProof,
     certificate: Certificate,
+    inferred: Vec<String>,
 }
 
 /// What came of a question.
@@ -53,9 +65,13 @@ pub enum Answer {
 impl Proved {
     /// Asks the door.
     pub fn ask(door: &Door<'_>, question: &Question<'_>) -> Answer {
-        let Outcome { verdict, certificate, .. } = door(question);
+        let Outcome { verdict, certificate, inferred, .. } = door(question);
+        let texts = |inferred: search::Inferred| inferred.conjuncts.into_iter().map(|conjunct| conjunct.text).collect();
+        let inferred: Vec<String> = inferred.map(texts).unwrap_or_default();
         match (verdict, certificate) {
-            (Verdict::Equivalent(proof), Some(certificate)) => Answer::Proved(Box::new(Proved { proof, certificate })),
+            (Verdict::Equivalent(proof), Some(certificate)) => {
+                Answer::Proved(Box::new(Proved { proof, certificate, inferred }))
+            }
             (Verdict::Equivalent(_), None) => {
                 Answer::Unknown(Reason::new(search::ReasonKind::Internal, "a proof without a certificate"))
             }
@@ -67,12 +83,19 @@ impl Proved {
     /// The same statement about another file, by the same certificate.
     pub fn again(&self, recheck: &Recheck<'_>, question: &Question<'_>) -> Result<Proved, String> {
         let certificate = self.certificate.clone();
-        Ok(Proved { proof: recheck(question, &certificate)?, certificate })
+        let precondition = self.proof.precondition();
+        let question = Question { precondition: Some(precondition), ..*question };
+        Ok(Proved { proof: recheck(&question, &certificate)?, certificate, inferred: self.inferred.clone() })
     }
 
     /// What the kernel said.
     pub fn proof(&self) -> &CheckedProof {
         &self.proof
+    }
+
+    /// The condition that was inferred, as `--assume` takes it.
+    pub fn inferred(&self) -> &[String] {
+        &self.inferred
     }
 
     /// What it was shown.

@@ -136,6 +136,17 @@ impl Report {
                     self.rows.len(),
                     self.seconds
                 );
+                let best = self.rows.iter().find(|row| row.state == RowState::Proved);
+                if let Some((row, speed)) =
+                    best.and_then(|row| Some((row, row.speed?))).filter(|(_, s)| s.speedup > 1.0)
+                {
+                    let [low, high] = speed.interval;
+                    let _ = writeln!(
+                        out,
+                        "  best     {}: {:.2}x [{low:.2}, {high:.2}], which noise or layout could explain",
+                        row.origin, speed.speedup
+                    );
+                }
             }
         }
         self.unproved(&mut out);

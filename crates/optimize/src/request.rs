@@ -32,8 +32,6 @@ pub enum Specification {
 pub enum Conditional {
     /// None.
     No,
-    /// Those that a guard checks at run time: what is written needs none.
-    Checked,
     /// Those that are printed with the code.
     Assumed,
 }

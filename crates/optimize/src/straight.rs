@@ -58,24 +58,16 @@ impl Interface {
         Some(Interface { arguments: lanes(&signature.arguments)?, results: lanes(&signature.results)? })
     }
 
+    /// What the caller looks at.
+    pub fn outputs(&self) -> Vec<Output> {
+        self.results.iter().map(|lane| Output::Lane(*lane)).collect()
+    }
+
     /// What is searched for: something that does what this code does.
     pub fn task(&self, original: Vec<Instruction>, goal: Goal, cpu: Cpu) -> Task {
         let arguments: Registers = self.arguments.iter().map(|lane| lane.register).collect();
-        let results = self.results.iter().map(|lane| Output::Lane(*lane)).collect();
-        let mut task = Task::of_function(original, arguments, results);
-        task.goal = match goal {
-            Goal::Latency | Goal::Model => superopt::Goal::Latency,
-            Goal::Throughput => superopt::Goal::Throughput,
-            Goal::Size => superopt::Goal::Size,
-        };
-        task.level = match cpu {
-            Cpu::Baseline => Level::V1,
-            Cpu::V2 => Level::V2,
-            Cpu::V3 => Level::V3,
-            Cpu::Native if Cpu::V3.is_here() => Level::V3,
-            Cpu::Native if Cpu::V2.is_here() => Level::V2,
-            Cpu::Native => Level::V1,
-        };
+        let mut task = Task::of_function(original, arguments, self.outputs());
+        (task.goal, task.level) = (of_goal(goal), of_cpu(cpu));
         task
     }
 
@@ -118,6 +110,27 @@ impl Interface {
         });
         state.memory.extend(witness.memory.iter().map(|bytes| (bytes.address, bytes.bytes.clone())));
         Some(state)
+    }
+}
+
+/// What the search makes less.
+pub fn of_goal(goal: Goal) -> superopt::Goal {
+    match goal {
+        Goal::Latency | Goal::Model => superopt::Goal::Latency,
+        Goal::Throughput => superopt::Goal::Throughput,
+        Goal::Size => superopt::Goal::Size,
+    }
+}
+
+/// What the search may use.
+pub fn of_cpu(cpu: Cpu) -> Level {
+    match cpu {
+        Cpu::Baseline => Level::V1,
+        Cpu::V2 => Level::V2,
+        Cpu::V3 => Level::V3,
+        Cpu::Native if Cpu::V3.is_here() => Level::V3,
+        Cpu::Native if Cpu::V2.is_here() => Level::V2,
+        Cpu::Native => Level::V1,
     }
 }
 
@@ -185,12 +198,15 @@ fn mix(word: u64) -> u64 {
     word ^ word >> 31
 }
 
+/// Instructions as the assembler reads them.
+pub fn lines(code: &[Instruction], syntax: x86::Syntax) -> Option<Vec<String>> {
+    let line = |instruction| Some(format!("\t{}", x86::text(instruction, syntax, &Nameless).ok()?));
+    code.iter().map(line).collect()
+}
+
 /// Code as the assembler reads it, with its return.
 pub fn body(code: &[Instruction]) -> Option<Body> {
-    let mut lines = vec!["\t.cfi_startproc".to_string()];
-    for instruction in code {
-        lines.push(format!("\t{}", x86::text(instruction, x86::Syntax::Att, &Nameless).ok()?));
-    }
+    let mut lines = [vec!["\t.cfi_startproc".to_string()], lines(code, x86::Syntax::Att)?].concat();
     lines.push("\tret".to_string());
     lines.push("\t.cfi_endproc".to_string());
     let code = lines.into_iter().map(Piece::Text).collect();

@@ -3,7 +3,8 @@
 //! `bench/conditional` has the functions, and in `kernels.txt` the conditions of each. Originals are compiled as they stand (-O0),
 //! candidates as their authors would (-O2).
 
-use crate::{build, root};
+use crate::guards::Kernel;
+use crate::{build, guards, root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +17,18 @@ pub struct Request {
     functions: Vec<String>,
     /// The binary, if it is not to be built.
     binary: Option<PathBuf>,
+    /// What is made of the pairs.
+    wanted: Wanted,
+}
+
+/// What is made of the pairs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Wanted {
+    /// Proofs under their conditions.
+    #[default]
+    Proofs,
+    /// Guards that check the conditions.
+    Guards,
 }
 
 impl Request {
@@ -26,21 +39,13 @@ impl Request {
         while let Some(word) = words.next() {
             match *word {
                 "--lockstep" => request.binary = Some(PathBuf::from(words.next()?)),
+                "--guards" => request.wanted = Wanted::Guards,
                 option if option.starts_with('-') => return None,
                 function => request.functions.push(function.to_string()),
             }
         }
         Some(request)
     }
-}
-
-/// A function and the conditions under which it is compared.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kernel {
-    /// The function's name.
-    pub name: String,
-    /// What `--assume` is given, one each.
-    pub conditions: Vec<String>,
 }
 
 /// Reads the list: a name a line, its conditions indented below.
@@ -77,6 +82,11 @@ pub fn run(request: &Request) -> Result<(), String> {
     });
     let [original, candidate] = objects;
     let objects = [original?, candidate?];
+    if request.wanted == Wanted::Guards {
+        let mut all = kernels(&text)?;
+        all.retain(|kernel| request.functions.is_empty() || request.functions.contains(&kernel.name));
+        return guards::run(&lockstep, &objects, &all, &folder);
+    }
     println!("{:<12} {:>10}  {:>10} {:>8}", "function", "conditions", "verdict", "seconds");
     let (mut proved, mut all, mut total) = (0, 0, 0.0);
     for kernel in kernels(&text)? {

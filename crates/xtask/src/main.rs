@@ -8,6 +8,7 @@ mod baseline;
 mod bench;
 mod build;
 mod conditional;
+mod guards;
 mod demo;
 mod inferred;
 mod kernels;
@@ -32,8 +33,8 @@ usage: cargo xtask COMMAND
                                    --save stores them. The sample is bundled, the corpus is in target/corpus.
   bench loops [--save]             the same for bundled functions with loops, -O0 against -O2, -O3 and -O3 -mavx2: a row
                                    for each file and level
-  bench conditional [FUNCTION…] [--lockstep FILE]
-                                   pairs of bench/conditional under the conditions written there
+  bench conditional [FUNCTION…] [--guards] [--lockstep FILE]
+                                   pairs of bench/conditional under the conditions written there, or behind guards that check them
   bench kernels [--limit N]        generated variants of C loop kernels (at most N of each kernel), right and wrong
   bench measure [--aa N]           N measurements of functions against themselves, in which nothing may be claimed
   bench conditional --infer [FUNCTION…] [--no-twins] [--lockstep FILE]

@@ -47,6 +47,9 @@ pub struct OptimizeArguments {
     pub goal: GoalName,
     #[command(flatten)]
     pub assume: AssumeArguments,
+    /// Also take code that is right only under a condition, which is inferred, printed, and stands in the file
+    #[arg(long, value_enum)]
+    pub conditional: Option<ConditionalName>,
     /// Which instructions may be used
     #[arg(long, value_name = "CPU", default_value = "x86-64", value_parser = ["native", "x86-64", "v2", "v3"])]
     pub cpu: String,
@@ -77,6 +80,12 @@ pub struct OptimizeArguments {
 pub enum SpecificationName {
     File,
     Source,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ConditionalName {
+    /// Whoever calls the function sees to it
+    Assumed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -6,6 +6,7 @@
 mod condition_of;
 mod output;
 mod proof;
+mod timing;
 
 use crate::arguments::{Format, parse_seconds, parse_selection};
 use crate::check::find_facts;
@@ -26,6 +27,7 @@ use search::Native;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use timing::Sizes;
 
 /// Exit status: 0 written, 2 not written because there is no proof, 3 bad input or usage, or a condition that no code can check.
 #[derive(Args, Debug)]
@@ -55,6 +57,9 @@ pub struct GuardArguments {
     /// Also try the start states in this JSON file (docs/tests-format.md)
     #[arg(long, value_name = "FILE")]
     pub tests: Option<PathBuf>,
+    /// Time original, candidate and guarded function at these values of an argument, in the sandbox
+    #[arg(long, value_name = "[NAME=]N,N,…", value_parser = Sizes::parse, conflicts_with = "no_run")]
+    pub sizes: Option<Sizes>,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -103,9 +108,22 @@ pub fn run(arguments: &GuardArguments) -> Result<Status, Failure> {
         native: if arguments.no_run { Native::Forbidden } else { Native::Allowed },
     };
     let outcome = proof::prove(attempt)?;
-    let cost = Cost::of(&object);
-    let report = Report { name, condition: &condition, cost, outcome: &outcome, form, time: start.elapsed() };
+    let time = start.elapsed();
     let proved = matches!(outcome.verdict, search::Verdict::Equivalent(_));
+    let rows = match &arguments.sizes {
+        Some(sizes) if proved => {
+            let names = [symbols.symbols[0].as_str(), symbols.symbols[1].as_str()];
+            let measured = timing::measure(sizes, &files, both, names, &condition, &object.bytes);
+            // A guard without times is a guard.
+            measured.unwrap_or_else(|Failure(what)| {
+                complain(&format!("warning: {what}"));
+                Vec::new()
+            })
+        }
+        _ => Vec::new(),
+    };
+    let cost = Cost::of(&object, rows);
+    let report = Report { name, condition: &condition, cost, outcome: &outcome, form, time };
     if proved {
         form.publish(&arguments.output, draft, &report)?;
         if let (Some(directory), Some(certificate)) = (&arguments.certificates, &outcome.certificate) {

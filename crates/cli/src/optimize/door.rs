@@ -2,25 +2,22 @@
 
 use crate::check::{find_facts, outcome, patience, unknown};
 use crate::objects::assume::AssumeArguments;
+use crate::objects::conditional::ConditionalArguments;
 use crate::objects::input::unsupported;
 use crate::objects::native;
 use crate::pool::{self, Finished, Settings};
 use crate::status::Failure;
-use kernel::lemma::Facts;
 use kernel::{Certificate, CheckedProof, Precondition};
-use optimize::prove::Question;
-use optimize::rank::{Race, Speed};
+use optimize::prove::{Infers, Question};
 use pair::{File, Files, Prepared};
 use program::Undefined;
-use search::{Options, Outcome, Reason, ReasonKind, Sample, Session};
+use search::{Options, Outcome, Reason, ReasonKind, Session};
 use solver::{Solver, SolverOptions};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long samples are looked for.
-const SAMPLING: Duration = Duration::from_secs(5);
 /// What a certificate may cost when the written file is checked.
 const MOST_PROPAGATIONS: u64 = 2_000_000_000;
 
@@ -34,7 +31,7 @@ fn read(question: &Question<'_>) -> Result<(Arc<Files>, [usize; 2]), String> {
 }
 
 /// Does one thing as a job: with a large stack, and with an end.
-fn alone<T: Send + 'static>(
+pub fn alone<T: Send + 'static>(
     patience: Duration,
     work: impl Fn() -> T + Send + Sync + 'static,
 ) -> (Option<Finished<T>>, Duration) {
@@ -62,7 +59,21 @@ pub fn ask(question: &Question<'_>) -> Outcome {
     });
     let precondition = question.precondition.cloned();
     let objects = native::Objects::link(&files);
+    // A proof is tried against the CPU, as `check` does it.
+    let around = Arc::clone(&files);
+    let tried = move |mut outcome: Outcome| {
+        if let Some(trial) = objects.try_proof(&around, both, &mut outcome) {
+            trial.finish(&mut outcome);
+        }
+        outcome
+    };
+    let infers = question.infers == Infers::Condition;
     let work = move || {
+        if infers {
+            let conditional = ConditionalArguments { conditional: true, fp_axioms: false };
+            let assumed = precondition.clone().unwrap_or_default();
+            return tried(conditional.infer(&session, &files, &facts, both, &assumed));
+        }
         let Prepared { mut arena, pair } = match files.prepare(both, &facts) {
             Ok(prepared) => prepared,
             Err(error) => return unknown(unsupported(error)),
@@ -74,11 +85,7 @@ pub fn ask(question: &Question<'_>) -> Outcome {
         for axiom in pair.precondition().axioms() {
             arena.allow(*axiom);
         }
-        let mut outcome = session.check_pair(&mut arena, &pair);
-        if let Some(trial) = objects.try_proof(&files, both, &mut outcome) {
-            trial.finish(&mut outcome);
-        }
-        outcome
+        tried(session.check_pair(&mut arena, &pair))
     };
     match alone(patience(question.limit), work) {
         (Some(finished), time) => outcome(finished, time),
@@ -119,26 +126,4 @@ pub fn condition(assume: &AssumeArguments, path: &Path, function: &str) -> Resul
     let files = Files::new(read(path)?, read(path)?, Undefined::default());
     let index = files.original().find(function).ok_or(format!("no function `{function}`"))?;
     assume.about(&files, [index, index]).map(|assumed| Some(assumed.precondition)).map_err(|Failure(what)| what)
-}
-
-/// Start states on which a function is defined: those that the search keeps of the function beside itself.
-pub fn samples(path: &Path, function: &str) -> Vec<Sample> {
-    let Ok(file) = File::read(path) else { return Vec::new() };
-    let Ok(again) = File::read(path) else { return Vec::new() };
-    let files = Files::new(file, again, Undefined::default());
-    let Some(index) = files.original().find(function) else { return Vec::new() };
-    let session = Session::new(Options { timeout: SAMPLING, ..Options::default() });
-    let work = move || match files.prepare([index, index], &Facts::default()) {
-        Ok(Prepared { mut arena, pair }) => session.check_pair(&mut arena, &pair).native.samples,
-        Err(_) => Vec::new(),
-    };
-    match alone(patience(SAMPLING), work).0 {
-        Some(Finished::Done(samples)) => samples,
-        _ => Vec::new(),
-    }
-}
-
-/// Times two objects.
-pub fn time(_race: &Race<'_>) -> Result<Speed, String> {
-    Err("there is no clock yet".to_string())
 }

@@ -4,7 +4,7 @@
 //! with the proof.
 
 use crate::objects::refute::Runner;
-use crate::objects::session::Session;
+use crate::objects::session::{Session, stating};
 use crate::objects::timed::check_until;
 use crate::watchdog::interrupt_at;
 use crate::{Outcome, Statistics};
@@ -27,6 +27,7 @@ impl Session {
         let mut solver = self.solver(deadline);
         solver.set_interrupt(interrupt_at(deadline));
         let proof = check_until(deadline, arena, pair, &mut certificate, &mut solver)?;
+        let certificate = stating(pair, certificate);
         Ok(self.proved(arena, &mut runner, (proof, certificate), strategy, Statistics::default(), deadline))
     }
 }

@@ -409,7 +409,7 @@ enum Unrolled {
 }
 
 /// The certificate with the lemmas that the proof may have used.
-fn stating(pair: &Pair, mut certificate: Certificate) -> Certificate {
+pub(crate) fn stating(pair: &Pair, mut certificate: Certificate) -> Certificate {
     certificate.lemmas = pair.lemmas().to_vec();
     certificate
 }

@@ -46,7 +46,7 @@ const MOST_OF_PATH: usize = 2;
 /// Start states of a pair. Functions that the files do not define leave memory alone in them.
 pub fn start_samples(arena: &Arena, pair: &Pair, wanted: &Wanted) -> Samples {
     let [original, candidate] = pair.functions();
-    let mut runner = Runner::new(arena, original, candidate);
+    let mut runner = Runner::new(arena, original, candidate).under(pair.precondition());
     let forced = StartState { registers: wanted.arguments.to_vec(), ..StartState::default() };
     let mut found = Samples::default();
     let names = wanted.arguments.iter().map(|(name, _)| name);
@@ -58,6 +58,8 @@ pub fn start_samples(arena: &Arena, pair: &Pair, wanted: &Wanted) -> Samples {
                 break;
             }
             let mut input = runner.random_input(arena, Seed(wanted.seed), round);
+            runner.apply(&forced, &mut input);
+            runner.project(arena, &mut input);
             runner.apply(&forced, &mut input);
             (input.effects, input.fuel) = (Effects::Quiet, if wanted.arguments.is_empty() { OWN_FUEL } else { FUEL });
             match runner.sample_of(arena, &input) {

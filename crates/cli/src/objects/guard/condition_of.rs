@@ -1,11 +1,18 @@
-//! The condition of a guard: what the user assumes, or what a certificate states.
+//! The condition of a guard: what the user assumes, what a certificate states, or what can be inferred.
 
-use super::{GuardArguments, prepared, variadic};
+use super::{GuardArguments, facts, prepared, variadic};
+use crate::check::patience;
+use crate::objects::conditional::ConditionalArguments;
+use crate::objects::start_states;
+use crate::pool::{self, Finished};
 use crate::status::Failure;
 use ::guard::Variadic;
 use condition::Interface;
 use kernel::{Certificate, Precondition};
 use pair::Files;
+use search::{Native, Options, Outcome, Session, Verdict};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// A condition and what it is about.
 pub struct Condition {
@@ -20,7 +27,7 @@ pub struct Condition {
 
 impl Condition {
     /// Reads it from where the arguments say.
-    pub fn read(arguments: &GuardArguments, files: &Files, both: [usize; 2]) -> Result<Condition, Failure> {
+    pub fn read(arguments: &GuardArguments, files: &Arc<Files>, both: [usize; 2]) -> Result<Condition, Failure> {
         let pair::Prepared { arena, pair } = prepared(files, both)?;
         let original = pair.original();
         let mut known = None;
@@ -37,8 +44,9 @@ impl Condition {
                 precondition
             }
             None if arguments.assume.is_empty() => {
-                let what = "a guard needs a condition: --assume EXPR, or --certificate FILE of a proof under one";
-                return Err(Failure(what.to_string()));
+                let (precondition, certificate) = inferred(arguments, files, both)?;
+                known = Some(certificate);
+                precondition
             }
             None => arguments.assume.about(files, both)?.precondition,
         };
@@ -49,4 +57,44 @@ impl Condition {
         let texts = condition::render_all(precondition.conjuncts(), &interface);
         Ok(Condition { variadic: variadic(original), precondition, interface, certificate: known, texts })
     }
+}
+
+/// The condition that `check --conditional` infers, and the certificate under it.
+fn inferred(
+    arguments: &GuardArguments,
+    files: &Arc<Files>,
+    both: [usize; 2],
+) -> Result<(Precondition, Certificate), Failure> {
+    let name = files.original().name(both[0]).to_string();
+    let tests = match &arguments.tests {
+        Some(path) => start_states::read(path)?,
+        None => Vec::new(),
+    };
+    let session = Session::new(Options {
+        timeout: arguments.timeout,
+        native: if arguments.no_run { Native::Forbidden } else { Native::Allowed },
+        solvers: vec!["z3".to_string()],
+        tests,
+        ..Options::default()
+    });
+    let shared = Arc::clone(files);
+    let work = move |_: usize| {
+        let facts = facts(&shared, both);
+        let wanted = ConditionalArguments { conditional: true, fp_axioms: false };
+        wanted.infer(&session, &shared, &facts, both, &Precondition::default())
+    };
+    let settings = pool::Settings { workers: NonZeroUsize::MIN, patience: patience(3 * arguments.timeout) };
+    let finished = pool::run_in_order(1, settings, work, |_| {}).pop().map(|timed| timed.finished);
+    let why = match finished {
+        Some(Finished::Done(Outcome {
+            verdict: Verdict::Equivalent(proof), certificate: Some(certificate), ..
+        })) => {
+            return Ok((proof.precondition().clone(), certificate));
+        }
+        Some(Finished::Done(Outcome { verdict: Verdict::Unknown(reason), .. })) => reason.to_string(),
+        Some(Finished::Done(_)) => "the two functions differ".to_string(),
+        Some(Finished::Panicked(message)) => message,
+        Some(Finished::Overdue) | None => "no time is left".to_string(),
+    };
+    Err(Failure(format!("{name}: no condition was found ({why}); say one with --assume EXPR or --certificate FILE")))
 }

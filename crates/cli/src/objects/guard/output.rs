@@ -1,6 +1,7 @@
 //! What is written and printed about a guard.
 
 use super::Condition;
+use super::timing::Row;
 use crate::status::Failure;
 use ::guard::GuardedObject;
 use search::{Outcome, Verdict};
@@ -91,7 +92,7 @@ fn readable(path: &Path) -> std::io::Result<()> {
 }
 
 /// What the guard costs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Cost {
     /// Instructions in front of the candidate.
     pub instructions: usize,
@@ -99,11 +100,13 @@ pub struct Cost {
     pub bytes: u64,
     /// Parts of the condition that read memory.
     pub cells: usize,
+    /// What was measured.
+    pub times: Vec<Row>,
 }
 
 impl Cost {
-    pub fn of(object: &GuardedObject) -> Cost {
-        Cost { instructions: object.instructions, bytes: object.front, cells: object.cells }
+    pub fn of(object: &GuardedObject, times: Vec<Row>) -> Cost {
+        Cost { instructions: object.instructions, bytes: object.front, cells: object.cells, times }
     }
 }
 
@@ -122,7 +125,7 @@ struct JsonReport<'a> {
     function: &'a str,
     verdict: &'static str,
     condition: Vec<JsonPart<'a>>,
-    guard: Cost,
+    guard: &'a Cost,
     output: Option<String>,
     assumptions: Vec<String>,
     reason: Option<String>,
@@ -167,13 +170,25 @@ impl Report<'_> {
         for text in &self.condition.texts {
             let _ = writeln!(out, "      if {text}");
         }
-        let Cost { instructions, bytes, cells } = self.cost;
+        let Cost { instructions, bytes, cells, times } = &self.cost;
         let _ = writeln!(
             out,
             "      the check: {}, {bytes} bytes, reads {}",
-            counted(instructions, "instruction"),
-            counted(cells, "cell")
+            counted(*instructions, "instruction"),
+            counted(*cells, "cell")
         );
+        if !times.is_empty() {
+            let [a, b, c, d] = ["original", "candidate", "guarded", "guard"];
+            let _ = writeln!(out, "      {:>8} {a:>12} {b:>12} {c:>12} {d:>10}   ns a call", "size");
+        }
+        for row in times {
+            let Row { size, original, candidate, guarded, guard, share } = row;
+            let share = 100.0 * share;
+            let _ = writeln!(
+                out,
+                "      {size:>8} {original:>12.1} {candidate:>12.1} {guarded:>12.1} {guard:>10.1}   {share:.1} %"
+            );
+        }
         if self.reason().is_none() {
             let _ = writeln!(out, "      {}: {}", output.display(), self.form.note());
         }
@@ -188,7 +203,7 @@ impl Report<'_> {
             function: self.name,
             verdict: if reason.is_none() { "guarded" } else { "unknown" },
             condition: parts.map(|(text, part)| JsonPart { text, expression: part.to_string() }).collect(),
-            guard: self.cost,
+            guard: &self.cost,
             output: reason.is_none().then(|| output.display().to_string()),
             assumptions: self.assumptions(),
             reason,

@@ -55,8 +55,16 @@ impl Attempt {
     fn run(&self) -> Result<Outcome, Failure> {
         let (files, both) = self.with(&self.guarded)?;
         let facts = facts_of(&files, both);
-        let mut outcome = self.search(&files, both, &facts, None, self.timeout / 3);
-        if let Verdict::Unknown(first) = &outcome.verdict {
+        // With a proof under the condition at hand, to compose is cheaper than to search.
+        let early = match &self.condition.certificate {
+            Some(_) => self.composed(&files, both, &facts)?,
+            None => None,
+        };
+        let mut outcome = match early {
+            Some(outcome) => outcome,
+            None => self.search(&files, both, &facts, None, self.timeout / 3),
+        };
+        if let (Verdict::Unknown(first), None) = (&outcome.verdict, &self.condition.certificate) {
             tracing::debug!(reason = %first, "no proof by a search");
             if let Some(composed) = self.composed(&files, both, &facts)? {
                 outcome = composed;
