@@ -528,6 +528,7 @@ mod tests {
             "show --certificate c.json --function f",
             expect!["error: the argument '--certificate <FILE>' cannot be used with '--function <NAME>'"],
         );
-        parses_to("optimize a.o", expect!["error: unrecognized subcommand 'optimize'"]);
+        parses_to("optimize a.o", expect!["error: the following required arguments were not provided:"]);
+        parses_to("frobnicate a.o", expect!["error: unrecognized subcommand 'frobnicate'"]);
     }
 }

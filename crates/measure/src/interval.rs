@@ -30,11 +30,11 @@ const ONE_SIDE: f64 = 0.005;
 pub fn rank(n: usize) -> Option<usize> {
     // By logarithms: 2⁻ⁿ is too small for a number.
     let mut term = -(n as f64) * std::f64::consts::LN_2;
-    let (mut sum, mut k) = (0.0, 0);
+    let (mut sum, mut k) = (0.0, 0_usize);
     loop {
         sum += term.exp();
         if sum > ONE_SIDE {
-            return (k > 0).then_some(k - 1);
+            return k.checked_sub(1);
         }
         k += 1;
         term += ((n - k + 1) as f64 / k as f64).ln();
@@ -75,7 +75,7 @@ mod tests {
         loop {
             sum += coefficient / 2f64.powi(n as i32);
             if sum > 0.005 {
-                return (k > 0).then_some(k as usize - 1);
+                return (k as usize).checked_sub(1);
             }
             k += 1;
             coefficient *= f64::from(n - k + 1) / f64::from(k);
