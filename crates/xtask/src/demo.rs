@@ -1,22 +1,24 @@
 //! `cargo xtask demo`: the bundled programs at -O0 against -O2, against their wrong twins, against hand-written assembly;
-//! a C kernel against its tiled form; a function before and after register allocation.
+//! a function under a condition, and the guard for it; a C kernel against its tiled form; a function before and after register allocation.
 
 use crate::{build, root, tools};
 use std::path::Path;
 use std::process::Command;
 
 /// What a C compiler makes of the examples: object, source, flags.
-const OBJECTS: [(&str, &str, &[&str]); 6] = [
+const OBJECTS: [(&str, &str, &[&str]); 8] = [
     ("old.o", "account.c", &["-g", "-O0"]),
     ("new.o", "account.c", &["-g", "-O2"]),
     ("wrong.o", "account_wrong.c", &["-g", "-O2"]),
     ("loops.old.o", "loops.c", &["-g", "-O0"]),
     ("loops.new.o", "loops.c", &["-g", "-O1"]),
     ("loops.wrong.o", "loops_wrong.c", &["-g", "-O1"]),
+    ("bucket.o", "bucket.c", &["-g", "-O0"]),
+    ("bucket.fast.o", "bucket_fast.c", &["-g", "-O2"]),
 ];
 
 /// The session: each command, what it shows, and the exit status that it should have.
-const SESSION: [Step; 10] = [
+const SESSION: [Step; 12] = [
     Step {
         says: "The optimised object does what the unoptimised one does: proved for all inputs.",
         words: "check old.o new.o --certificates proofs",
@@ -39,6 +41,16 @@ const SESSION: [Step; 10] = [
     },
     Step { says: "Loops: proved for any number of rounds.", words: "check loops.old.o loops.new.o", status: 0 },
     Step { says: "Loops with one mistake each.", words: "check loops.old.o loops.wrong.o", status: 1 },
+    Step {
+        says: "Faster code that is right under a condition, which is found.",
+        words: "check bucket.o bucket.fast.o --conditional",
+        status: 4,
+    },
+    Step {
+        says: "An object that checks the condition and goes to the original elsewhere: proved without any.",
+        words: "guard bucket.o bucket.fast.o --function bucket --assume key>=0 -o bucket.guarded.o",
+        status: 0,
+    },
     Step {
         says: "A C kernel against its tiled form, for one size.",
         words: "check product.c product_tiled.c --param n=30",
@@ -75,6 +87,9 @@ pub fn run() -> Result<(), String> {
     }
     for entry in std::fs::read_dir(&examples).map_err(|e| format!("{}: {e}", examples.display()))? {
         let file = entry.map_err(|e| e.to_string())?;
+        if file.path().is_dir() {
+            continue;
+        }
         std::fs::copy(file.path(), directory.join(file.file_name())).map_err(|e| format!("{:?}: {e}", file.path()))?;
     }
     let failed = SESSION.iter().filter(|step| !step.run(&lockstep, &directory)).count();
